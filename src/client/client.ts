@@ -1,0 +1,264 @@
+/** The client library's face: one server, whatever it speaks. */
+
+import type { Params } from '../jsonrpc/message.ts'
+import { isObject } from '../jsonrpc/message.ts'
+import type { CompleteParams, Completion } from '../protocol/completion.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { Target } from '../protocol/link.ts'
+import type { LogLevel } from '../protocol/logging.ts'
+import { METHODS } from '../protocol/methods.ts'
+import type { Change } from '../protocol/ports.ts'
+import type { GetPromptResult, Prompt } from '../protocol/prompts.ts'
+import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/resources.ts'
+import type { Root } from '../protocol/roots.ts'
+import type { CallToolResult, Tool } from '../protocol/tools.ts'
+import type { Answers } from './answers.ts'
+import { ResponseCache } from './cache.ts'
+import { Completer } from './completion.ts'
+import { Connection } from './connection.ts'
+import type { ServerDescription } from './dialect/dialect.ts'
+import type { CallOptions, ConnectOptions } from './options.ts'
+import { Pages } from './pages.ts'
+import { type List, listOf } from './paging.ts'
+import { type Settings, settingsOf } from './settings.ts'
+import { badResult, headerFault, OutputSchemas } from './tool-results.ts'
+import { ChangeQueue, type ListKind, Watching } from './watching.ts'
+
+/** A tool's result whose structured content is known to be a `T`, as far as the server's schema says so. */
+export type ToolResult<T = unknown> = Omit<CallToolResult, 'structuredContent'> & { structuredContent?: T }
+
+const STALE: Readonly<Record<Change['kind'], readonly string[]>> = {
+  tools: ['tools/list'],
+  prompts: ['prompts/list'],
+  resources: ['resources/list', 'resources/templates/list'],
+  resource: ['resources/read'],
+}
+
+export class Client {
+  readonly #target: Target
+  readonly #settings: Settings
+  readonly #connection: Connection
+  readonly #cache: ResponseCache | undefined
+  readonly #cacheScope: { server: string; partition: string }
+  readonly #outputs = new OutputSchemas()
+  readonly #pages = new Pages()
+  readonly #watching: Watching
+  readonly #queues = new Set<ChangeQueue>()
+  readonly #completer: Completer
+
+  private constructor(target: Target, options: ConnectOptions) {
+    this.#target = target
+    this.#settings = settingsOf(options, {
+      onChange: (change) => this.#onChange(change),
+      onElicitationComplete: (id) => this.#pages.complete(id),
+    })
+    this.#cache =
+      options.cache === false
+        ? undefined
+        : (options.cache ?? new ResponseCache({ maxEntries: this.#settings.limits.maxCached, clock: this.#settings.clock }))
+    this.#cacheScope = { server: target.key, partition: options.cachePartition ?? crypto.randomUUID() }
+    this.#watching = new Watching(this.#settings.limits.maxWatches, (filter) => this.#connection.listenTo(filter))
+    this.#completer = new Completer({
+      clock: this.#settings.clock,
+      send: (params, signal) => this.request('completion/complete', { ...params }, signal ? { signal } : {}),
+    })
+    this.#connection = new Connection(target, this.#settings, options, {
+      wanted: () => (this.#watching.isWanted ? this.#watching.filter() : undefined),
+      onReopened: () => this.#forget(),
+      onOver: () => {
+        for (const queue of this.#queues) queue.end()
+      },
+    })
+  }
+
+  /** Opens the connection and finds out what the server speaks. */
+  static async connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
+    const client = new Client(target, options)
+    await client.#connection.open()
+    return client
+  }
+
+  /** What the server says of itself. */
+  get server(): Readonly<ServerDescription> {
+    return this.#connection.dialect.server
+  }
+
+  /** The protocol revision spoken, as a date. */
+  get revision(): string {
+    return this.#connection.dialect.revision.version
+  }
+
+  get isClosed(): boolean {
+    return this.#connection.isClosed
+  }
+
+  tools(options: CallOptions = {}): List<Tool> {
+    return this.#list('tools/list', options, (page) => {
+      const tools = itemsIn<Tool>(page, 'tools').filter((tool) => this.#isUsable(tool))
+      this.#outputs.learn(tools, page.nextCursor === undefined)
+      return tools
+    })
+  }
+
+  resources(options: CallOptions = {}): List<Resource> {
+    return this.#list('resources/list', options, (page) => itemsIn<Resource>(page, 'resources'))
+  }
+
+  resourceTemplates(options: CallOptions = {}): List<ResourceTemplate> {
+    return this.#list('resources/templates/list', options, (page) => itemsIn<ResourceTemplate>(page, 'resourceTemplates'))
+  }
+
+  prompts(options: CallOptions = {}): List<Prompt> {
+    return this.#list('prompts/list', options, (page) => itemsIn<Prompt>(page, 'prompts'))
+  }
+
+  /** Calls a tool. A failure of the tool is a result with `isError`; structured content is checked against its schema. */
+  async call<T = unknown>(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<ToolResult<T>> {
+    const send = (): Promise<Params> => this.request('tools/call', { name, arguments: args }, options)
+    const asking = { server: this.server.info.name, signal: options.signal ?? new AbortController().signal }
+    const result = this.#settings.answerer.answers.elicitUrl
+      ? await this.#pages.through(send, this.#settings.answerer, asking)
+      : await send()
+    if (!Array.isArray(result.content))
+      throw new McpError('ERR_ANSWER_INVALID', `The result of tool ${JSON.stringify(name)} has no content`)
+    if (result.structuredContent !== undefined || this.#outputs.knows(name)) await this.#checkOutput(name, result)
+    return result as ToolResult<T>
+  }
+
+  async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
+    const result = await this.request('resources/read', { uri }, options)
+    if (!Array.isArray(result.contents)) throw new McpError('ERR_ANSWER_INVALID', `The result of reading ${uri} has no contents`)
+    return result as unknown as ReadResourceResult
+  }
+
+  async prompt(name: string, args: Record<string, string> = {}, options: CallOptions = {}): Promise<GetPromptResult> {
+    const result = await this.request('prompts/get', { name, arguments: args }, options)
+    if (!Array.isArray(result.messages)) throw new McpError('ERR_ANSWER_INVALID', `The prompt ${JSON.stringify(name)} has no messages`)
+    return result as unknown as GetPromptResult
+  }
+
+  /** Suggestions for an argument being typed. Fast repeats wait for each other; known answers come at once. */
+  complete(params: CompleteParams, options: Pick<CallOptions, 'signal'> = {}): Promise<Completion> {
+    return this.#completer.complete(params, options.signal)
+  }
+
+  /** Changes of one resource, for as long as the loop runs. */
+  async *watch(uri: string): AsyncGenerator<{ uri: string }> {
+    const queue = new ChangeQueue(() => {})
+    this.#queues.add(queue)
+    let stop: (() => void) | undefined
+    try {
+      stop = await this.#watching.onResource(uri, (changed) => queue.push(changed))
+      yield* queue
+    } finally {
+      this.#queues.delete(queue)
+      stop?.()
+    }
+  }
+
+  /** Calls `listener` when a list has changed; resolves with what ends that. */
+  onChange(kind: ListKind, listener: () => void): Promise<() => void> {
+    return this.#watching.onList(kind, listener)
+  }
+
+  /** The least severe log message wanted from now on. */
+  setLogLevel(level: LogLevel): Promise<void> {
+    return this.#connection.dialect.setLogLevel(level)
+  }
+
+  /** Adds or replaces ways to answer the server's questions. A session can only replace what it began with. */
+  answer(answers: Answers): void {
+    const { answerer } = this.#settings
+    const before = answerer.answers
+    answerer.answers = { ...before, ...answers }
+    try {
+      this.#connection.dialect.redeclare()
+    } catch (error) {
+      answerer.answers = before
+      throw error
+    }
+    if (answers.roots) this.#connection.dialect.announceRoots()
+  }
+
+  /** Gives the server other directories to work in, and tells it so. */
+  setRoots(roots: readonly (string | Root)[]): void {
+    this.answer({ roots })
+  }
+
+  /** The person is done with a page, though the server has not said so. False when nobody waits for that page. */
+  completeElicitation(elicitationId: string): boolean {
+    return this.#pages.complete(elicitationId)
+  }
+
+  /** Asks the server for a sign of life; in a revision without ping, for its description. */
+  async ping(options: CallOptions = {}): Promise<void> {
+    await this.#connection.ping(options)
+  }
+
+  /** Any request of the neutral model. Answers that may be kept come from the cache while they are fresh. */
+  async request(method: string, params: Params = {}, options: CallOptions = {}): Promise<Params> {
+    const cache = METHODS.get(method)?.isCacheable ? this.#cache : undefined
+    const known = cache?.get(method, params, this.#cacheScope)
+    if (known) return known
+    const result = await this.#connection.request(method, params, options)
+    cache?.put(method, params, result, this.#cacheScope)
+    return result
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  #list<Item>(method: string, options: CallOptions, itemsOf: (page: Params) => Item[]): List<Item> {
+    return listOf({
+      method,
+      itemsOf,
+      limits: this.#settings.limits,
+      fetch: (cursor) => this.request(method, cursor === undefined ? {} : { cursor }, options),
+    })
+  }
+
+  #isUsable(tool: Tool): boolean {
+    if (typeof tool.name !== 'string' || !isObject(tool.inputSchema)) {
+      this.#settings.onWarning(`A tool without a name or an input schema is left out: ${JSON.stringify(tool).slice(0, 200)}`)
+      return false
+    }
+    const fault = this.#target.mirrorsHeaders ? headerFault(tool) : undefined
+    if (fault !== undefined) this.#settings.onWarning(fault)
+    return fault === undefined
+  }
+
+  async #checkOutput(name: string, result: Params): Promise<void> {
+    if (!this.#outputs.knows(name)) await this.tools().all()
+    const fault = await this.#outputs.faultOf(name, result)
+    if (fault === undefined) return
+    // The tool may have changed since it was listed.
+    this.#onChange({ kind: 'tools' })
+    await this.tools().all()
+    const stillWrong = await this.#outputs.faultOf(name, result)
+    if (stillWrong !== undefined) throw badResult(name, stillWrong)
+  }
+
+  #onChange(change: Change): void {
+    this.#cache?.invalidate(this.#target.key, STALE[change.kind], change.kind === 'resource' ? change.uri : undefined)
+    if (change.kind === 'tools') this.#outputs.forget()
+    this.#completer.forget()
+    this.#watching.tell(change)
+  }
+
+  /** The server behind the connection is a new one. */
+  #forget(): void {
+    for (const kind of ['tools', 'prompts', 'resources'] as const) this.#onChange({ kind })
+    this.#cache?.invalidate(this.#target.key, ['resources/read', 'server/discover'])
+  }
+}
+
+const itemsIn = <Item>(page: Params, member: string): Item[] => {
+  const list = page[member]
+  if (!Array.isArray(list)) throw new McpError('ERR_ANSWER_INVALID', `A page of a list has no "${member}"`)
+  return list.filter((item) => isObject(item)) as Item[]
+}

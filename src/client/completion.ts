@@ -1,0 +1,87 @@
+/** Completion as it is typed: the first key is answered at once, fast ones after it wait, repeats come from memory. */
+
+import type { Clock, Timer } from '../jsonrpc/clock.ts'
+import { isObject, type Params } from '../jsonrpc/message.ts'
+import { type CompleteParams, type Completion, MAX_COMPLETION_VALUES } from '../protocol/completion.ts'
+import { canonical } from '../protocol/schema/keywords.ts'
+
+export interface CompleterOptions {
+  clock: Clock
+  send(params: CompleteParams, signal: AbortSignal | undefined): Promise<Params>
+}
+
+const QUIET_MS = 100
+const FRESH_MS = 10_000
+const MAX_KEPT = 200
+
+interface Line {
+  sentAt: number
+  waiting: { timer: Timer; giveWay: () => void } | undefined
+}
+
+export class Completer {
+  readonly #options: CompleterOptions
+  /** One argument being typed. */
+  readonly #lines = new Map<string, Line>()
+  readonly #kept = new Map<string, { completion: Completion; until: number }>()
+
+  constructor(options: CompleterOptions) {
+    this.#options = options
+  }
+
+  /** Rejects with an AbortError when a newer value of the same argument takes its place before it was sent. */
+  async complete(params: CompleteParams, signal?: AbortSignal): Promise<Completion> {
+    const { clock } = this.#options
+    const key = canonical(params)
+    const known = this.#kept.get(key)
+    if (known && known.until > clock.now()) return known.completion
+    await this.#turn(canonical([params.ref, params.argument.name]), signal)
+    const completion = readCompletion(await this.#options.send(params, signal))
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
+    this.#kept.set(key, { completion, until: clock.now() + FRESH_MS })
+    return completion
+  }
+
+  forget(): void {
+    this.#kept.clear()
+  }
+
+  /** Resolves when this value may be sent. */
+  #turn(name: string, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options
+    if (this.#lines.size >= MAX_KEPT) this.#lines.clear()
+    const line = this.#lines.get(name) ?? { sentAt: Number.NEGATIVE_INFINITY, waiting: undefined }
+    this.#lines.set(name, line)
+    line.waiting?.giveWay()
+    if (clock.now() - line.sentAt >= QUIET_MS) {
+      line.sentAt = clock.now()
+      return Promise.resolve()
+    }
+    return new Promise((resolve, reject) => {
+      const timer = clock.after(QUIET_MS, () => {
+        line.waiting = undefined
+        line.sentAt = clock.now()
+        resolve()
+      })
+      timer.hold(true)
+      const giveWay = (): void => {
+        timer.cancel()
+        line.waiting = undefined
+        reject(new DOMException('A newer value of this argument took its place', 'AbortError'))
+      }
+      line.waiting = { timer, giveWay }
+      signal?.addEventListener('abort', giveWay, { once: true })
+    })
+  }
+}
+
+/** What is missing or of the wrong kind is left out; a list that is too long is cut. */
+function readCompletion(result: Params): Completion {
+  const { completion } = result
+  if (!isObject(completion) || !Array.isArray(completion.values)) return { values: [] }
+  const values = completion.values.filter((value): value is string => typeof value === 'string')
+  const read: Completion = { values: values.slice(0, MAX_COMPLETION_VALUES) }
+  if (typeof completion.total === 'number') read.total = completion.total
+  if (typeof completion.hasMore === 'boolean') read.hasMore = completion.hasMore
+  return read
+}

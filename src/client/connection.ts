@@ -1,0 +1,175 @@
+/** The connection behind a client: opened, watched, and opened again when it may be. */
+
+import type { Params } from '../jsonrpc/message.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { Target } from '../protocol/link.ts'
+import type { SubscriptionFilter } from '../protocol/subscriptions.ts'
+import type { ClientDialect } from './dialect/dialect.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import type { CallOptions, ConnectOptions } from './options.ts'
+import { openDialect, type Verdict, type VerdictMemory, verdictMemory } from './probe.ts'
+import type { Settings } from './settings.ts'
+import { Wire } from './wire.ts'
+
+export interface ConnectionEvents {
+  /** What must be listened to again after a restart; undefined for nothing. */
+  wanted(): SubscriptionFilter | undefined
+  onReopened(): void
+  onOver(): void
+}
+
+const DEFAULT_PING_MS = 30_000
+const MAX_RESTARTS = 5
+const RESTART_WINDOW_MS = 60_000
+const FIRST_RESTART_MS = 200
+
+/** What every client of this process has found out about servers. */
+const processMemory = verdictMemory()
+
+export class Connection {
+  readonly #target: Target
+  readonly #settings: Settings
+  readonly #options: ConnectOptions
+  readonly #events: ConnectionEvents
+  readonly #memory: VerdictMemory
+  readonly #restarts: number[] = []
+  #wire: Wire | undefined
+  #dialect: ClientDialect | undefined
+  #stopHeartbeat: () => void = () => {}
+  /** Set while the connection is being opened again: requests wait for it. */
+  #reopening: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(target: Target, settings: Settings, options: ConnectOptions, events: ConnectionEvents) {
+    this.#target = target
+    this.#settings = settings
+    this.#options = options
+    this.#events = events
+    this.#memory = options.memory ?? processMemory
+  }
+
+  get dialect(): ClientDialect {
+    if (!this.#dialect) throw new McpError('ERR_CLOSED', 'The client is not connected')
+    return this.#dialect
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  async open(): Promise<void> {
+    const expected = this.#memory.get(this.#target.key)
+    try {
+      await this.#openAs(expected)
+    } catch (error) {
+      // Some old servers exit at the first request they do not know; and what was remembered may no longer be true.
+      const next = this.#wire?.isClosed && expected === undefined ? 'session' : expected === undefined ? undefined : 'any'
+      await this.#wire?.close().catch(() => {})
+      if (next === undefined || this.#isClosed) throw error
+      this.#memory.set(this.#target.key, undefined)
+      await this.#openAs(next === 'session' ? 'session' : undefined).catch(async (second: unknown) => {
+        await this.#wire?.close().catch(() => {})
+        throw next === 'session' ? error : second
+      })
+    }
+  }
+
+  async request(method: string, params: Params, options: CallOptions): Promise<Params> {
+    if (this.#reopening) await this.#reopening
+    if (this.#isClosed) throw new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`)
+    return this.dialect.request(method, params, options)
+  }
+
+  async listenTo(filter: SubscriptionFilter): Promise<void> {
+    if (this.#reopening) await this.#reopening
+    if (!this.#isClosed) await this.dialect.listenTo(filter)
+  }
+
+  async ping(options: CallOptions): Promise<void> {
+    const method = this.dialect.revision.has('ping') ? 'ping' : 'server/discover'
+    await this.request(method, {}, options)
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#over(undefined)
+    this.#dialect?.close()
+    await this.#wire?.close()
+  }
+
+  async #openAs(expected: Verdict | undefined): Promise<void> {
+    const { limits, clock, deadlines, onWarning } = this.#settings
+    const link = await this.#target.open()
+    const wire = new Wire(link, { limits, clock, deadlines, onWarning, onClose: (error) => this.#onClose(wire, error) })
+    this.#wire = wire
+    const dialect = await openDialect(wire, this.#settings, expected)
+    this.#dialect = dialect
+    this.#memory.set(this.#target.key, dialect.revision.dialect)
+    this.#startHeartbeat(wire, dialect)
+  }
+
+  #startHeartbeat(wire: Wire, dialect: ClientDialect): void {
+    this.#stopHeartbeat()
+    const intervalMs = this.#options.pingIntervalMs ?? DEFAULT_PING_MS
+    if (intervalMs <= 0 || !dialect.revision.has('ping')) return
+    this.#stopHeartbeat = startHeartbeat({
+      clock: this.#settings.clock,
+      intervalMs,
+      heardAt: () => wire.heardAt,
+      ping: (timeoutMs) => dialect.request('ping', {}, { timeoutMs }),
+      onDead: (cause) => void wire.fail(new McpError('ERR_CLOSED', 'The server does not answer pings', { cause })),
+      onWarning: this.#settings.onWarning,
+    })
+  }
+
+  #onClose(wire: Wire, error: Error | undefined): void {
+    // A connection that ends while it is opened is `open`'s business.
+    if (this.#isClosed || wire !== this.#wire || !this.#dialect || this.#reopening) return
+    this.#stopHeartbeat()
+    if (!this.#target.restarts || !this.#mayRestart())
+      return this.#over(error ?? new McpError('ERR_CLOSED', 'The server closed the connection'))
+    this.#settings.onWarning(`${this.#target.label} ended${error ? ` (${error.message})` : ''}; starting it again`)
+    this.#reopening = this.#reopen().finally(() => {
+      this.#reopening = undefined
+    })
+    this.#reopening.catch(() => {})
+  }
+
+  async #reopen(): Promise<void> {
+    for (let waitMs = FIRST_RESTART_MS; ; waitMs *= 2) {
+      await new Promise<void>((resolve) => this.#settings.clock.after(waitMs * (0.5 + Math.random()), resolve).hold(true))
+      if (this.#isClosed) throw new McpError('ERR_CLOSED', 'The client was closed')
+      try {
+        await this.#openAs(this.#memory.get(this.#target.key))
+        break
+      } catch (error) {
+        this.#settings.onWarning(`${this.#target.label} could not be started again: ${String(error)}`)
+        if (this.#mayRestart()) continue
+        this.#over(error as Error)
+        throw error
+      }
+    }
+    this.#events.onReopened()
+    const wanted = this.#events.wanted()
+    if (wanted)
+      await this.dialect
+        .listenTo(wanted)
+        .catch((error: unknown) => this.#settings.onWarning(`Changes are no longer told: ${String(error)}`))
+  }
+
+  #mayRestart(): boolean {
+    const now = this.#settings.clock.now()
+    while (this.#restarts.length > 0 && (this.#restarts[0] as number) < now - RESTART_WINDOW_MS) this.#restarts.shift()
+    if (this.#restarts.length >= MAX_RESTARTS) return false
+    this.#restarts.push(now)
+    return true
+  }
+
+  #over(error: Error | undefined): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#stopHeartbeat()
+    this.#events.onOver()
+    this.#options.onClose?.(error)
+  }
+}

@@ -1,0 +1,73 @@
+/** What the rest of the client needs to know of the way it talks to a server. */
+
+import type { Params } from '../../jsonrpc/message.ts'
+import { isObject } from '../../jsonrpc/message.ts'
+import { type Implementation, META } from '../../protocol/base.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { ServerCapabilities } from '../../protocol/lifecycle.ts'
+import type { LogLevel } from '../../protocol/logging.ts'
+import { METHODS } from '../../protocol/methods.ts'
+import type { Change } from '../../protocol/ports.ts'
+import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import type { Revision } from '../../revisions/revision.ts'
+import type { CallOptions } from '../options.ts'
+
+/** What a server says of itself. For display: none of it is proof. */
+export interface ServerDescription {
+  info: Implementation
+  capabilities: ServerCapabilities
+  instructions: string | undefined
+}
+
+export interface ClientDialect {
+  readonly revision: Revision
+  readonly server: ServerDescription
+  /** Sends a request of the neutral model; resolves with a complete result, whatever rounds that takes. */
+  request(method: string, params: Params, options: CallOptions): Promise<Params>
+  setLogLevel(level: LogLevel): Promise<void>
+  /** Makes these, and only these, changes known; resolves when the server has agreed. */
+  listenTo(filter: SubscriptionFilter): Promise<void>
+  /** The directories given by the client are others now. */
+  announceRoots(): void
+  /** What is declared has changed; throws where that was settled when the session began. */
+  redeclare(): void
+  close(): void
+}
+
+/** Throws before anything is sent that the server cannot understand or has not offered. */
+export function requireMethod(method: string, { capabilities }: ServerDescription, revision: Revision): void {
+  const row = METHODS.get(method)
+  if (!row) return
+  if (!revision.has(method)) throw new McpError('ERR_UNSUPPORTED', `Protocol revision ${revision.version} has no ${method}`)
+  if (row.capability === undefined || (row.capability === 'completions' && revision.completesUnannounced)) return
+  let declared: unknown = capabilities
+  for (const name of row.capability.split('.')) declared = isObject(declared) ? declared[name] : undefined
+  if (declared === undefined || declared === false)
+    throw new McpError('ERR_CAPABILITY_MISSING', `${method} needs the server capability ${row.capability}, which was not declared`)
+}
+
+/** The change a notification tells of, if it is one. */
+export function changeIn(method: string, params: Params | undefined): Change | undefined {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return { kind: 'tools' }
+    case 'notifications/prompts/list_changed':
+      return { kind: 'prompts' }
+    case 'notifications/resources/list_changed':
+      return { kind: 'resources' }
+    case 'notifications/resources/updated': {
+      const uri = params?.uri
+      return typeof uri === 'string' ? { kind: 'resource', uri } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Who a stateless server says it is, in any of its results. */
+export function serverInfoIn(result: Params): Implementation | undefined {
+  const info = isObject(result._meta) ? result._meta[META.serverInfo] : undefined
+  return isObject(info) && typeof info.name === 'string' && typeof info.version === 'string'
+    ? (info as unknown as Implementation)
+    : undefined
+}

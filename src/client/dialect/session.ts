@@ -1,0 +1,191 @@
+/** Talking to a server that opens with a handshake and may ask things itself. */
+
+import type { Exchange } from '../../jsonrpc/exchange.ts'
+import { type ErrorObject, INTERNAL_ERROR, isId, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
+import { RemoteError } from '../../jsonrpc/remote-error.ts'
+import type { Implementation } from '../../protocol/base.ts'
+import { Declined, ERRORS, McpError } from '../../protocol/errors.ts'
+import type { InputRequest } from '../../protocol/input-required.ts'
+import type { ClientCapabilities, ServerCapabilities } from '../../protocol/lifecycle.ts'
+import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
+import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import { describeRevisions, revisionOf } from '../../revisions/index.ts'
+import { offerHandshake, versionsIn } from '../../revisions/negotiate.ts'
+import type { Revision } from '../../revisions/revision.ts'
+import type { CallOptions } from '../options.ts'
+import type { Settings } from '../settings.ts'
+import type { Wire } from '../wire.ts'
+import { type ClientDialect, changeIn, requireMethod, type ServerDescription } from './dialect.ts'
+
+export class ClientSession implements ClientDialect {
+  readonly revision: Revision
+  readonly server: ServerDescription
+  readonly #wire: Wire
+  readonly #settings: Settings
+  readonly #declared: ClientCapabilities
+  readonly #subscribed = new Set<string>()
+  #listening: Promise<void> = Promise.resolve()
+
+  private constructor(wire: Wire, settings: Settings, revision: Revision, declared: ClientCapabilities, server: ServerDescription) {
+    this.#wire = wire
+    this.#settings = settings
+    this.revision = revision
+    this.#declared = declared
+    this.server = server
+    wire.onRequest = (exchange) => this.#onRequest(exchange)
+    wire.onNotification = (message) => this.#onNotification(message)
+    wire.acceptsBatch = revision.hasBatches
+    wire.unreadableId = revision.omitsUnreadableId ? undefined : null
+  }
+
+  /** The handshake. Throws ERR_VERSION_UNSUPPORTED when the server answers with a revision we do not speak. */
+  static async open(wire: Wire, settings: Settings, options: CallOptions): Promise<ClientSession> {
+    const offered = offerHandshake(settings.supported)
+    if (!offered)
+      throw new McpError('ERR_VERSION_UNSUPPORTED', `The server wants a handshake, which ${describeRevisions(settings.supported)} has not`)
+    const declared = settings.capabilities()
+    const params = offered.fitParams('initialize', { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info })
+    const result = await shakeHands(wire, params, settings, options)
+    const revision = revisionOf(result.protocolVersion)
+    if (revision?.dialect !== 'session' || !settings.supported.includes(revision)) {
+      throw versionError(result.protocolVersion, settings)
+    }
+    const fitted = revision.fitResult('initialize', result)
+    const session = new ClientSession(
+      wire,
+      settings,
+      revision,
+      revision.fitParams('initialize', { capabilities: declared }).capabilities as ClientCapabilities,
+      describe(fitted),
+    )
+    wire.notify('notifications/initialized')
+    if (settings.logLevel && session.server.capabilities.logging) await session.setLogLevel(settings.logLevel)
+    return session
+  }
+
+  async request(method: string, params: Params, options: CallOptions): Promise<Params> {
+    requireMethod(method, this.server, this.revision)
+    const fitted = this.revision.fitParams(method, params)
+    const { meta } = options
+    const result = await this.#wire.request(
+      method,
+      (progressToken) => {
+        const hasMeta = meta !== undefined || progressToken !== undefined
+        const all = hasMeta ? { ...fitted, _meta: progressToken === undefined ? meta : { ...meta, progressToken } } : fitted
+        return Object.keys(all).length === 0 ? undefined : JSON.stringify(all)
+      },
+      options,
+    )
+    return this.revision.fitResult(method, result)
+  }
+
+  async setLogLevel(level: LogLevel): Promise<void> {
+    await this.request('logging/setLevel', { level }, {})
+  }
+
+  /** Lists are told of unasked; only single resources need a subscription. */
+  listenTo(filter: SubscriptionFilter): Promise<void> {
+    const wanted = new Set(filter.resourceSubscriptions)
+    const step = this.#listening.catch(() => {}).then(() => this.#subscribeTo(wanted))
+    this.#listening = step
+    return step
+  }
+
+  announceRoots(): void {
+    if (this.#declared.roots?.listChanged) this.#wire.notify('notifications/roots/list_changed')
+  }
+
+  redeclare(): void {
+    const wanted = this.#settings.capabilities()
+    const missing = (['roots', 'sampling', 'elicitation'] as const).filter((name) => wanted[name] && !this.#declared[name])
+    if (missing.length > 0)
+      throw new McpError('ERR_UNSUPPORTED', `This session began without ${missing.join(', ')}; give the handlers to connect()`)
+  }
+
+  close(): void {}
+
+  async #subscribeTo(wanted: ReadonlySet<string>): Promise<void> {
+    for (const uri of [...this.#subscribed].filter((each) => !wanted.has(each))) {
+      this.#subscribed.delete(uri)
+      await this.request('resources/unsubscribe', { uri }, {})
+    }
+    for (const uri of [...wanted].filter((each) => !this.#subscribed.has(each))) {
+      await this.request('resources/subscribe', { uri }, {})
+      this.#subscribed.add(uri)
+    }
+  }
+
+  #onRequest(exchange: Exchange): void {
+    if (exchange.method === 'ping') return exchange.answer('{}')
+    if (!this.revision.has(exchange.method))
+      return exchange.fail(this.#errorOf(new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${exchange.method}`)))
+    const request = { method: exchange.method, params: exchange.params } as InputRequest
+    const asking = { server: this.server.info.name, signal: exchange.signal }
+    this.#settings.answerer.answer(request, asking).then(
+      (result) => exchange.answer(JSON.stringify(this.revision.fitResult(exchange.method, result))),
+      (error: unknown) => exchange.fail(this.#errorOf(error)),
+    )
+  }
+
+  #errorOf(error: unknown): ErrorObject {
+    // The code that the specification's own example of a rejected request has.
+    if (error instanceof Declined) return { code: -1, message: error.message === '' ? 'The user rejected the request' : error.message }
+    if (!(error instanceof McpError)) {
+      this.#settings.onWarning(`A handler failed: ${String(error)}`)
+      return { code: INTERNAL_ERROR, message: 'Internal error' }
+    }
+    if (!('isForPeer' in ERRORS[error.code])) this.#settings.onWarning(error.message)
+    const object: ErrorObject = { code: this.revision.errorCode(error.code), message: error.message }
+    if (error.data !== undefined) object.data = error.data
+    return object
+  }
+
+  #onNotification({ method, params }: NotificationMessage): void {
+    if (!this.revision.has(method)) return
+    const change = changeIn(method, params)
+    if (change) return this.#settings.onChange(change)
+    switch (method) {
+      case 'notifications/message':
+        if (isObject(params) && isLogLevel(params.level)) this.#settings.onLog(params as unknown as LogMessage)
+        return
+      case 'notifications/cancelled': {
+        const id = params?.requestId
+        if (isId(id)) this.#wire.cancel(id, String(params?.reason ?? 'The server withdrew its request'))
+        return
+      }
+      case 'notifications/elicitation/complete': {
+        const id = params?.elicitationId
+        if (typeof id === 'string') this.#settings.onElicitationComplete(id)
+      }
+    }
+  }
+}
+
+async function shakeHands(wire: Wire, params: Params, settings: Settings, options: CallOptions): Promise<Params> {
+  try {
+    return await wire.request('initialize', () => JSON.stringify(params), options)
+  } catch (error) {
+    const versions = error instanceof RemoteError ? versionsIn(error.data) : undefined
+    throw versions ? versionError(versions.join(', '), settings, error) : error
+  }
+}
+
+const versionError = (theirs: unknown, settings: Settings, cause?: unknown): McpError =>
+  new McpError(
+    'ERR_VERSION_UNSUPPORTED',
+    `The server speaks ${typeof theirs === 'string' ? theirs : JSON.stringify(theirs)}; this client speaks ${describeRevisions(settings.supported)}`,
+    { cause },
+  )
+
+function describe(result: Params): ServerDescription {
+  const { serverInfo, capabilities, instructions } = result
+  const info =
+    isObject(serverInfo) && typeof serverInfo.name === 'string'
+      ? (serverInfo as unknown as Implementation)
+      : { name: 'unnamed', version: '' }
+  return {
+    info,
+    capabilities: isObject(capabilities) ? (capabilities as ServerCapabilities) : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  }
+}

@@ -1,0 +1,171 @@
+/** Talking to a server that knows nothing between requests: each carries all that is needed. */
+
+import { type Id, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
+import { META } from '../../protocol/base.ts'
+import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
+import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import type { Revision } from '../../revisions/revision.ts'
+import type { CallOptions } from '../options.ts'
+import { runRounds } from '../rounds.ts'
+import type { Settings } from '../settings.ts'
+import type { Wire } from '../wire.ts'
+import { type ClientDialect, changeIn, requireMethod, type ServerDescription, serverInfoIn } from './dialect.ts'
+
+const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read'])
+
+export class ClientStateless implements ClientDialect {
+  readonly revision: Revision
+  readonly server: ServerDescription
+  readonly #wire: Wire
+  readonly #settings: Settings
+  /** The metadata of every request, written once. */
+  #envelope = ''
+  #logLevel: LogLevel | undefined
+  #listen: Listen | undefined
+  #isClosed = false
+
+  constructor(wire: Wire, settings: Settings, revision: Revision, server: ServerDescription) {
+    this.#wire = wire
+    this.#settings = settings
+    this.revision = revision
+    this.server = server
+    this.#logLevel = settings.logLevel
+    this.redeclare()
+    wire.onNotification = (message) => this.#onNotification(message)
+    wire.unreadableId = undefined
+  }
+
+  async request(method: string, params: Params, options: CallOptions): Promise<Params> {
+    requireMethod(method, this.server, this.revision)
+    const result = MAY_ASK.has(method) ? await this.#askedRequest(method, params, options) : await this.#send(method, params, options)
+    const info = serverInfoIn(result)
+    if (info) this.server.info = info
+    return result
+  }
+
+  async setLogLevel(level: LogLevel): Promise<void> {
+    this.#logLevel = level
+    this.redeclare()
+  }
+
+  async listenTo(filter: SubscriptionFilter): Promise<void> {
+    const old = this.#listen
+    const wantsNothing = Object.values(filter).every(
+      (each) => each === undefined || each === false || (Array.isArray(each) && each.length === 0),
+    )
+    // The new stream stands before the old one goes: no change falls between them.
+    this.#listen = wantsNothing ? undefined : new Listen(filter)
+    if (this.#listen) await this.#open(this.#listen)
+    old?.controller.abort()
+  }
+
+  /** A revision without sessions asks for roots when it needs them. */
+  announceRoots(): void {}
+
+  redeclare(): void {
+    const meta: Params = {
+      [META.protocolVersion]: this.revision.version,
+      [META.clientInfo]: this.#settings.info,
+      [META.clientCapabilities]: statelessCapabilities(this.#settings),
+    }
+    if (this.#logLevel !== undefined) meta[META.logLevel] = this.#logLevel
+    this.#envelope = JSON.stringify(meta)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#listen?.controller.abort()
+  }
+
+  #askedRequest(method: string, params: Params, options: CallOptions): Promise<Params> {
+    const { answerer, limits } = this.#settings
+    const asking = { server: this.server.info.name, signal: options.signal ?? new AbortController().signal }
+    return runRounds(method, (additions) => this.#send(method, { ...params, ...additions }, options), answerer, asking, limits)
+  }
+
+  #send(method: string, params: Params, options: CallOptions): Promise<Params> {
+    return this.#wire.request(method, (progressToken) => this.#dress(params, progressToken, options.meta), options)
+  }
+
+  /** The parameters with the envelope spliced in as text. */
+  #dress(params: Params, progressToken: Id | undefined, extra: Params | undefined): string {
+    const extras = extra === undefined && progressToken === undefined ? '{}' : JSON.stringify({ ...extra, progressToken })
+    const meta = extras === '{}' ? this.#envelope : `${this.#envelope.slice(0, -1)},${extras.slice(1)}`
+    const json = JSON.stringify(params)
+    return json === '{}' ? `{"_meta":${meta}}` : `${json.slice(0, -1)},"_meta":${meta}}`
+  }
+
+  /** Opens a listen request and resolves at its acknowledgement; reopens it when the server ends it. */
+  async #open(listen: Listen): Promise<void> {
+    const forever = { timeoutMs: Number.POSITIVE_INFINITY, maxTotalMs: Number.POSITIVE_INFINITY, signal: listen.controller.signal }
+    const toParams = (id: Id): string => {
+      listen.id = id
+      return this.#dress({ notifications: listen.filter }, undefined, undefined)
+    }
+    const ended = this.#wire.requestWithId('subscriptions/listen', toParams, forever)
+    ended.then(
+      () => this.#reopen(listen),
+      (error: unknown) => listen.fail(error),
+    )
+    await listen.acknowledged
+  }
+
+  #reopen(listen: Listen): void {
+    if (this.#isClosed || this.#listen !== listen) return
+    this.#settings.clock.after(REOPEN_MS, () => {
+      if (this.#isClosed || this.#listen !== listen) return
+      const next = new Listen(listen.filter)
+      this.#listen = next
+      this.#open(next).catch((error: unknown) => this.#settings.onWarning(`Changes are no longer told: ${String(error)}`))
+    })
+  }
+
+  #onNotification({ method, params }: NotificationMessage): void {
+    if (!this.revision.has(method)) return
+    if (method === 'notifications/message') {
+      if (isObject(params) && isLogLevel(params.level)) this.#settings.onLog(params as unknown as LogMessage)
+      return
+    }
+    const listen = this.#listen
+    const subscription = isObject(params?._meta) ? params._meta[META.subscriptionId] : undefined
+    if (!listen || subscription !== listen.id) return
+    if (method === 'notifications/subscriptions/acknowledged') return this.#acknowledge(listen, params?.notifications)
+    if (method === 'notifications/cancelled') return this.#reopen(listen)
+    const change = changeIn(method, params)
+    if (change) this.#settings.onChange(change)
+  }
+
+  #acknowledge(listen: Listen, honoured: unknown): void {
+    const missing = Object.keys(listen.filter).filter((name) => !isObject(honoured) || honoured[name] === undefined)
+    if (missing.length > 0) this.#settings.onWarning(`The server does not tell of ${missing.join(', ')}`)
+    listen.acknowledge()
+  }
+}
+
+const REOPEN_MS = 1000
+
+/** One `subscriptions/listen` request. */
+class Listen {
+  readonly filter: SubscriptionFilter
+  readonly controller = new AbortController()
+  readonly acknowledged: Promise<void>
+  id: Id | undefined
+  acknowledge: () => void = () => {}
+  fail: (error: unknown) => void = () => {}
+
+  constructor(filter: SubscriptionFilter) {
+    this.filter = filter
+    this.acknowledged = new Promise((resolve, reject) => {
+      this.acknowledge = resolve
+      this.fail = reject
+    })
+    // Ending a stream we no longer want is no failure anybody waits for.
+    this.acknowledged.catch(() => {})
+  }
+}
+
+/** Without sessions there is nobody to tell that roots changed. */
+function statelessCapabilities(settings: Settings): Params {
+  const { roots, ...rest } = settings.capabilities()
+  return roots ? { ...rest, roots: {} } : rest
+}

@@ -1,0 +1,13 @@
+/** Forms: the values a person starts from. */
+
+import { isObject } from '../jsonrpc/message.ts'
+import type { FormSchema } from '../protocol/elicitation.ts'
+
+/** What was filled in, and the form's defaults for what was not. */
+export function withDefaults(content: Record<string, unknown>, schema: FormSchema): Record<string, unknown> {
+  const filled: Record<string, unknown> = { ...content }
+  for (const [name, field] of Object.entries(schema.properties)) {
+    if (filled[name] === undefined && isObject(field) && field.default !== undefined) filled[name] = field.default
+  }
+  return filled
+}

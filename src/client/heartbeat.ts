@@ -1,0 +1,51 @@
+/** Looks now and then whether a quiet server is still there. */
+
+import type { Clock, Timer } from '../jsonrpc/clock.ts'
+
+export interface HeartbeatOptions {
+  clock: Clock
+  intervalMs: number
+  /** When something was last heard. */
+  heardAt(): number
+  ping(timeoutMs: number): Promise<unknown>
+  /** Two pings in a row went unanswered. */
+  onDead(error: unknown): void
+  onWarning(message: string): void
+}
+
+const MISSES = 2
+const PING_TIMEOUT_MS = 10_000
+
+/** Returns what stops it. */
+export function startHeartbeat(options: HeartbeatOptions): () => void {
+  const { clock, intervalMs } = options
+  let timer: Timer | undefined
+  let misses = 0
+  let isStopped = false
+
+  const beat = async (): Promise<void> => {
+    // Anything heard since the last look is as good as an answer.
+    if (clock.now() - options.heardAt() < intervalMs) misses = 0
+    else {
+      try {
+        await options.ping(Math.min(PING_TIMEOUT_MS, intervalMs))
+        misses = 0
+      } catch (error) {
+        misses++
+        if (isStopped) return
+        options.onWarning(`Ping failed (${misses} of ${MISSES}): ${String(error)}`)
+        if (misses >= MISSES) return options.onDead(error)
+      }
+    }
+    schedule()
+  }
+  const schedule = (): void => {
+    if (!isStopped) timer = clock.after(intervalMs, () => void beat())
+  }
+
+  schedule()
+  return () => {
+    isStopped = true
+    timer?.cancel()
+  }
+}

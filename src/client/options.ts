@@ -1,0 +1,52 @@
+/** What a caller may say about a connection, and about one request on it. */
+
+import type { Clock } from '../jsonrpc/clock.ts'
+import type { Implementation } from '../protocol/base.ts'
+import type { Settings } from '../protocol/lifecycle.ts'
+import type { LogLevel, LogMessage } from '../protocol/logging.ts'
+import type { Progress } from '../protocol/progress.ts'
+import type { Answers } from './answers.ts'
+import type { ResponseCache } from './cache.ts'
+import type { ClientLimits } from './limits.ts'
+import type { VerdictMemory } from './probe.ts'
+
+export interface ConnectOptions {
+  /** Who the client says it is. */
+  info?: Implementation
+  /** How questions of the server are answered; what is not here is not offered to it. */
+  answer?: Answers
+  /** Protocol revisions to speak; all unless given. */
+  revisions?: readonly string[]
+  limits?: Partial<ClientLimits>
+  /** A cache shared with other clients; false for none. Its own unless given. */
+  cache?: ResponseCache | false
+  /** Whose data the private part of a shared cache is. */
+  cachePartition?: string
+  /** Where is remembered which kind of server this is. */
+  memory?: VerdictMemory
+  /** How often to look whether a quiet session is alive; 0 for never. */
+  pingIntervalMs?: number
+  /** The least severe log message wanted from the start. */
+  logLevel?: LogLevel
+  experimental?: Record<string, Settings>
+  extensions?: Record<string, Settings>
+  onLog?(message: LogMessage): void
+  /** Something was odd and was dealt with: a tool left out, a message ignored, a connection restarted. */
+  onWarning?(message: string): void
+  /** The connection is over and will not come back; the error says why, if it was not `close`. */
+  onClose?(error: Error | undefined): void
+  clock?: Clock
+}
+
+export interface CallOptions {
+  signal?: AbortSignal
+  /** Overrides `limits.timeoutMs` for this request. */
+  timeoutMs?: number
+  /** Overrides `limits.maxTotalMs` for this request. */
+  maxTotalMs?: number
+  /** Whether progress starts the timeout anew, up to the total; true unless given. */
+  resetTimeoutOnProgress?: boolean
+  onProgress?(progress: Progress): void
+  /** Metadata to send along, such as trace context. */
+  meta?: Record<string, unknown>
+}

@@ -1,0 +1,114 @@
+/** Finding out which kind of server this is: ask as the newest client would, and fall back on any other answer. */
+
+import { isObject, type Params } from '../jsonrpc/message.ts'
+import { RemoteError } from '../jsonrpc/remote-error.ts'
+import { META } from '../protocol/base.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { ServerCapabilities } from '../protocol/lifecycle.ts'
+import { describeRevisions } from '../revisions/index.ts'
+import { chooseStateless, isModernError, offerHandshake, offerStateless, versionsIn } from '../revisions/negotiate.ts'
+import type { Revision } from '../revisions/revision.ts'
+import { type ClientDialect, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
+import { ClientSession } from './dialect/session.ts'
+import { ClientStateless } from './dialect/stateless.ts'
+import type { Settings } from './settings.ts'
+import type { Wire } from './wire.ts'
+
+/** Which kind a server turned out to be. */
+export type Verdict = 'session' | 'stateless'
+
+/** Keeps verdicts between connections; what it says is an assumption that may fail. */
+export interface VerdictMemory {
+  get(server: string): Verdict | undefined
+  set(server: string, verdict: Verdict | undefined): void
+}
+
+const MAX_REMEMBERED = 1000
+
+export function verdictMemory(): VerdictMemory {
+  const verdicts = new Map<string, Verdict>()
+  return {
+    get: (server) => verdicts.get(server),
+    set: (server, verdict) => {
+      verdicts.delete(server)
+      if (verdict === undefined) return
+      const [oldest] = verdicts.keys()
+      if (verdicts.size >= MAX_REMEMBERED && oldest !== undefined) verdicts.delete(oldest)
+      verdicts.set(server, verdict)
+    },
+  }
+}
+
+export async function openDialect(wire: Wire, settings: Settings, expected: Verdict | undefined): Promise<ClientDialect> {
+  const stateless = offerStateless(settings.supported)
+  const handshake = offerHandshake(settings.supported)
+  const opening = { timeoutMs: settings.limits.connectTimeoutMs }
+  if (!stateless || (expected === 'session' && handshake)) return ClientSession.open(wire, settings, opening)
+  const discovery = discover(wire, settings, stateless)
+  if (!handshake) return statelessOf(await discovery, wire, settings)
+
+  const early = await Promise.race([discovery, after(settings, settings.limits.probeTimeoutMs)])
+  if (early === 'legacy') return ClientSession.open(wire, settings, opening)
+  if (early !== 'silence') return statelessOf(early, wire, settings)
+  // A server that is slow to start is not yet a legacy server: both questions stay open, the first answer counts.
+  const session = ClientSession.open(wire, settings, opening)
+  const late = await Promise.race([
+    discovery,
+    session.then(
+      () => 'legacy' as const,
+      () => discovery,
+    ),
+  ])
+  return late === 'legacy' ? session : statelessOf(late, wire, settings)
+}
+
+interface Discovered {
+  revision: Revision
+  server: ServerDescription
+}
+
+/** Resolves with `legacy` for every answer that only a server with a handshake would give. */
+async function discover(wire: Wire, settings: Settings, revision: Revision): Promise<Discovered | 'legacy'> {
+  const meta = { [META.protocolVersion]: revision.version, [META.clientInfo]: settings.info, [META.clientCapabilities]: {} }
+  try {
+    const result = await wire.request('server/discover', () => JSON.stringify({ _meta: meta }), {
+      timeoutMs: settings.limits.connectTimeoutMs,
+    })
+    const chosen = chooseStateless(result.supportedVersions, settings.supported)
+    return chosen ? { revision: chosen, server: describe(result) } : 'legacy'
+  } catch (error) {
+    if (!(error instanceof RemoteError)) throw error
+    if (!isModernError(error.code)) return 'legacy'
+    const theirs = versionsIn(error.data)
+    const other = chooseStateless(theirs, settings.supported)
+    if (other && other !== revision) return discover(wire, settings, other)
+    if (
+      other === undefined &&
+      theirs &&
+      settings.supported.some(({ version, dialect }) => dialect === 'session' && theirs.includes(version))
+    )
+      return 'legacy'
+    throw new McpError(
+      'ERR_VERSION_UNSUPPORTED',
+      `The server speaks ${theirs?.join(', ') ?? 'another revision'}; this client speaks ${describeRevisions(settings.supported)}`,
+      { cause: error },
+    )
+  }
+}
+
+function statelessOf(discovered: Discovered | 'legacy', wire: Wire, settings: Settings): ClientStateless {
+  if (discovered !== 'legacy') return new ClientStateless(wire, settings, discovered.revision, discovered.server)
+  throw new McpError('ERR_VERSION_UNSUPPORTED', `The server does not speak ${describeRevisions(settings.supported)}; it wants a handshake`)
+}
+
+function describe(result: Params): ServerDescription {
+  const { capabilities, instructions } = result
+  return {
+    info: serverInfoIn(result) ?? { name: 'unnamed', version: '' },
+    capabilities: isObject(capabilities) ? (capabilities as ServerCapabilities) : {},
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  }
+}
+
+const after = (settings: Settings, ms: number): Promise<'silence'> =>
+  new Promise((resolve) => settings.clock.after(ms, () => resolve('silence')).hold(true))

@@ -1,0 +1,60 @@
+/** Progress of one request on its way to the caller: only forward, and no flood. */
+
+import type { Clock, Timer } from '../jsonrpc/clock.ts'
+import { isObject, type Params } from '../jsonrpc/message.ts'
+import type { Progress } from '../protocol/progress.ts'
+import { Bucket, type Rate } from '../protocol/rate.ts'
+
+export class ProgressSink {
+  readonly #deliver: (progress: Progress) => void
+  readonly #clock: Clock
+  readonly #bucket: Bucket
+  #last = Number.NEGATIVE_INFINITY
+  #kept: Progress | undefined
+  #timer: Timer | undefined
+
+  constructor(deliver: (progress: Progress) => void, rate: Rate, clock: Clock) {
+    this.#deliver = deliver
+    this.#clock = clock
+    this.#bucket = new Bucket(rate, clock.now())
+  }
+
+  /** False when the notice says nothing new. */
+  take(params: Params): boolean {
+    const { progress, total, message } = params
+    if (typeof progress !== 'number' || !(progress > this.#last)) return false
+    this.#last = progress
+    const notice: Progress = { progress }
+    if (typeof total === 'number') notice.total = total
+    if (typeof message === 'string') notice.message = message
+    this.#offer(notice)
+    return true
+  }
+
+  /** The request is over: what was kept back is delivered now, and nothing after it. */
+  end(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (this.#kept) this.#deliver(this.#kept)
+    this.#kept = undefined
+    this.#last = Number.POSITIVE_INFINITY
+  }
+
+  #offer(notice: Progress): void {
+    if (this.#timer) {
+      this.#kept = notice
+      return
+    }
+    const waitMs = this.#bucket.take(this.#clock.now())
+    if (waitMs === 0) return this.#deliver(notice)
+    this.#kept = notice
+    this.#timer = this.#clock.after(waitMs, () => {
+      this.#timer = undefined
+      const kept = this.#kept
+      this.#kept = undefined
+      if (kept) this.#offer(kept)
+    })
+  }
+}
+
+export const progressTokenIn = (params: Params | undefined): unknown => (isObject(params) ? params.progressToken : undefined)

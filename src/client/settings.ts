@@ -1,0 +1,48 @@
+/** Options of a connection with every blank filled in. */
+
+import { type Clock, systemClock } from '../jsonrpc/clock.ts'
+import { Deadlines } from '../jsonrpc/deadlines.ts'
+import type { Implementation } from '../protocol/base.ts'
+import type { ClientCapabilities } from '../protocol/lifecycle.ts'
+import type { LogLevel, LogMessage } from '../protocol/logging.ts'
+import type { Change } from '../protocol/ports.ts'
+import { selectRevisions } from '../revisions/index.ts'
+import type { Revision } from '../revisions/revision.ts'
+import { Answerer, capabilitiesOf } from './answers.ts'
+import { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
+import type { ConnectOptions } from './options.ts'
+
+export interface Settings {
+  info: Implementation
+  supported: readonly Revision[]
+  limits: ClientLimits
+  clock: Clock
+  deadlines: Deadlines
+  answerer: Answerer
+  /** What is declared now; handlers may be added later. */
+  capabilities(): ClientCapabilities
+  logLevel: LogLevel | undefined
+  onLog(message: LogMessage): void
+  onWarning(message: string): void
+  onChange(change: Change): void
+  onElicitationComplete(elicitationId: string): void
+}
+
+export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange' | 'onElicitationComplete'>): Settings {
+  const limits = { ...DEFAULT_CLIENT_LIMITS, ...options.limits }
+  const clock = options.clock ?? systemClock
+  const answerer = new Answerer(options.answer ?? {}, limits, () => clock.now())
+  return {
+    info: options.info ?? { name: 'portico', version: '0.1.0' },
+    supported: selectRevisions(options.revisions),
+    limits,
+    clock,
+    deadlines: new Deadlines(clock, { holdsProcess: true }),
+    answerer,
+    capabilities: () => capabilitiesOf(answerer.answers, options),
+    logLevel: options.logLevel,
+    onLog: options.onLog ?? (() => {}),
+    onWarning: options.onWarning ?? (() => {}),
+    ...events,
+  }
+}

@@ -1,0 +1,64 @@
+/** Tools as their definitions say: which are usable here, and whether their results keep their word. */
+
+import type { Params } from '../jsonrpc/message.ts'
+import { McpError } from '../protocol/errors.ts'
+import { paramHeaders } from '../protocol/param-headers.ts'
+import type { Validate } from '../protocol/schema/compile.ts'
+import { compileForeign } from '../protocol/schema/foreign.ts'
+import { describeIssues } from '../protocol/schema/json-schema.ts'
+import type { Tool } from '../protocol/tools.ts'
+
+/** Why a tool cannot be used over a transport that mirrors parameters into headers; undefined when it can. */
+export function headerFault(tool: Tool): string | undefined {
+  const { fault } = paramHeaders(tool.inputSchema)
+  return fault === undefined ? undefined : `Tool ${JSON.stringify(tool.name)} is left out: ${fault}`
+}
+
+/** The output schemas of one server's tools, each compiled when its first result comes. */
+export class OutputSchemas {
+  #schemas = new Map<string, Promise<Validate> | undefined>()
+  #tools = new Map<string, Tool>()
+  #isComplete = false
+
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** @param isComplete these are all the tools there are */
+  learn(tools: readonly Tool[], isComplete: boolean): void {
+    for (const tool of tools) {
+      if (this.#tools.get(tool.name) === tool) continue
+      this.#tools.set(tool.name, tool)
+      this.#schemas.delete(tool.name)
+    }
+    this.#isComplete ||= isComplete
+  }
+
+  forget(): void {
+    this.#schemas.clear()
+    this.#tools.clear()
+    this.#isComplete = false
+  }
+
+  knows(name: string): boolean {
+    return this.#isComplete || this.#tools.has(name)
+  }
+
+  /** Says what is wrong with a result, or undefined. Throws ERR_SCHEMA when the schema itself is refused. */
+  async faultOf(name: string, result: Params): Promise<string | undefined> {
+    const schema = this.#tools.get(name)?.outputSchema
+    if (schema === undefined || result.isError === true) return undefined
+    if (result.structuredContent === undefined) return 'it has no structured content, though the tool declares an output schema'
+    let validate = this.#schemas.get(name)
+    if (!validate) {
+      validate = compileForeign(schema)
+      validate.catch(() => {})
+      this.#schemas.set(name, validate)
+    }
+    const checked = (await validate)(result.structuredContent)
+    return checked.ok ? undefined : describeIssues(checked.issues)
+  }
+}
+
+export const badResult = (name: string, fault: string): McpError =>
+  new McpError('ERR_ANSWER_INVALID', `The result of tool ${JSON.stringify(name)} does not match its output schema: ${fault}`)

@@ -1,0 +1,118 @@
+/** Who in this program wants to hear of which changes, summed up for the server. */
+
+import { McpError } from '../protocol/errors.ts'
+import type { Change } from '../protocol/ports.ts'
+import type { SubscriptionFilter } from '../protocol/subscriptions.ts'
+
+export type ListKind = 'tools' | 'prompts' | 'resources'
+
+interface Watcher {
+  wants(change: Change): boolean
+  tell(change: Change): void
+  uri: string | undefined
+  kind: ListKind | undefined
+}
+
+export class Watching {
+  readonly #watchers = new Set<Watcher>()
+  readonly #maxWatches: number
+  readonly #onWanted: (filter: SubscriptionFilter) => Promise<void>
+
+  constructor(maxWatches: number, onWanted: (filter: SubscriptionFilter) => Promise<void>) {
+    this.#maxWatches = maxWatches
+    this.#onWanted = onWanted
+  }
+
+  tell(change: Change): void {
+    for (const watcher of this.#watchers) if (watcher.wants(change)) watcher.tell(change)
+  }
+
+  onList(kind: ListKind, listener: () => void): Promise<() => void> {
+    return this.#add({ kind, uri: undefined, wants: (change) => change.kind === kind, tell: listener })
+  }
+
+  onResource(uri: string, listener: (uri: string) => void): Promise<() => void> {
+    const below = uri.endsWith('/') ? uri : `${uri}/`
+    return this.#add({
+      kind: undefined,
+      uri,
+      wants: (change) => change.kind === 'resource' && (change.uri === uri || change.uri.startsWith(below)),
+      tell: (change) => change.kind === 'resource' && listener(change.uri),
+    })
+  }
+
+  /** All that is wanted now. */
+  filter(): SubscriptionFilter {
+    const filter: SubscriptionFilter = {}
+    const uris = new Set<string>()
+    for (const { kind, uri } of this.#watchers) {
+      if (uri !== undefined) uris.add(uri)
+      if (kind) filter[`${kind}ListChanged`] = true
+    }
+    if (uris.size > 0) filter.resourceSubscriptions = [...uris]
+    return filter
+  }
+
+  get isWanted(): boolean {
+    return this.#watchers.size > 0
+  }
+
+  async #add(watcher: Watcher): Promise<() => void> {
+    if (this.#watchers.size >= this.#maxWatches)
+      throw new McpError('ERR_LIMIT', `More than ${this.#maxWatches} watches at once (limits.maxWatches)`)
+    this.#watchers.add(watcher)
+    try {
+      await this.#onWanted(this.filter())
+    } catch (error) {
+      this.#watchers.delete(watcher)
+      throw error
+    }
+    return () => {
+      if (this.#watchers.delete(watcher)) this.#onWanted(this.filter()).catch(() => {})
+    }
+  }
+}
+
+/** Changes as something to loop over. Those that come while the loop is busy are told once, not queued without end. */
+export class ChangeQueue implements AsyncIterableIterator<{ uri: string }> {
+  readonly #pending = new Set<string>()
+  readonly #onReturn: () => void
+  #wake: (() => void) | undefined
+  #isOver = false
+
+  constructor(onReturn: () => void) {
+    this.#onReturn = onReturn
+  }
+
+  push(uri: string): void {
+    this.#pending.add(uri)
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#wake?.()
+  }
+
+  async next(): Promise<IteratorResult<{ uri: string }>> {
+    while (this.#pending.size === 0 && !this.#isOver) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    const [uri] = this.#pending
+    if (uri === undefined) return { done: true, value: undefined }
+    this.#pending.delete(uri)
+    return { done: false, value: { uri } }
+  }
+
+  async return(): Promise<IteratorResult<{ uri: string }>> {
+    this.end()
+    this.#onReturn()
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}

@@ -1,0 +1,167 @@
+/** One open connection: our requests, the server's requests, and the notices of both, below any dialect. */
+
+import type { Clock } from '../jsonrpc/clock.ts'
+import type { Deadlines } from '../jsonrpc/deadlines.ts'
+import type { Exchange } from '../jsonrpc/exchange.ts'
+import { type Id, METHOD_NOT_FOUND, type NotificationMessage, type Params } from '../jsonrpc/message.ts'
+import type { Outlet } from '../jsonrpc/outlet.ts'
+import { Peer } from '../jsonrpc/peer.ts'
+import { notificationJson, requestJson } from '../jsonrpc/write.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { Link } from '../protocol/link.ts'
+import type { ClientLimits } from './limits.ts'
+import type { CallOptions } from './options.ts'
+import { ProgressSink, progressTokenIn } from './progress-sink.ts'
+
+export interface WireOptions {
+  limits: ClientLimits
+  clock: Clock
+  deadlines: Deadlines
+  onWarning(message: string): void
+  /** The connection is gone; without an error when we closed it. */
+  onClose(error: Error | undefined): void
+}
+
+export class Wire {
+  readonly #link: Link
+  readonly #options: WireOptions
+  readonly #peer: Peer
+  readonly #outlet: Outlet
+  readonly #sinks = new Map<unknown, { sink: ProgressSink; resetsTimeout: boolean }>()
+  #isClosed = false
+  /** Set by the dialect once it is known; until then nothing the server asks is answered. */
+  onRequest: (exchange: Exchange) => void = (exchange) =>
+    exchange.fail({ code: METHOD_NOT_FOUND, message: `Method not found: ${exchange.method}` })
+  onNotification: (message: NotificationMessage) => void = () => {}
+  acceptsBatch = false
+  unreadableId: null | undefined = null
+  /** When something last arrived. */
+  heardAt: number
+
+  constructor(link: Link, options: WireOptions) {
+    this.#link = link
+    this.#options = options
+    this.heardAt = options.clock.now()
+    this.#outlet = { push: (json) => void this.#write(json), answer: (json) => this.#write(json), drop: () => {} }
+    this.#peer = new Peer({
+      onRequest: (exchange) => this.onRequest(exchange),
+      onNotification: (message) => this.#notice(message),
+      onIgnored: (reason) => options.onWarning(`Ignored: ${reason}`),
+      failure: (code, message, cause) => new McpError(code, message, { cause }),
+      acceptsBatch: () => this.acceptsBatch,
+      unreadableId: () => this.unreadableId,
+      deadlines: options.deadlines,
+      maxActive: options.limits.maxActive,
+      maxWaiting: options.limits.maxWaiting,
+    })
+    link.start({
+      onMessage: (message) => {
+        this.heardAt = options.clock.now()
+        this.#peer.receive(message, this.#outlet)
+      },
+      onClose: (error) => this.#closed(error),
+    })
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** @param toParams writes the parameters, given the token to ask for progress with, if any is wanted */
+  request(method: string, toParams: (progressToken: Id | undefined) => string | undefined, options: CallOptions): Promise<Params> {
+    const { limits } = this.#options
+    const { onProgress, resetTimeoutOnProgress = true } = options
+    const wantsProgress = onProgress !== undefined || options.resetTimeoutOnProgress === true
+    let token: Id | undefined
+    const toJson = (id: Id): string => {
+      if (wantsProgress) {
+        token = id
+        const sink = new ProgressSink((progress) => onProgress?.(progress), limits.progressCallbacks, this.#options.clock)
+        this.#sinks.set(id, { sink, resetsTimeout: resetTimeoutOnProgress })
+      }
+      return requestJson(id, method, toParams(token))
+    }
+    const answer = this.#peer.request(method, toJson, {
+      write: (json) => this.#link.send(json),
+      signal: options.signal,
+      timeoutMs: options.timeoutMs ?? limits.timeoutMs,
+      maxTotalMs: options.maxTotalMs ?? limits.maxTotalMs,
+      onGiveUp: (id, reason) => this.#giveUp(method, id, reason),
+    })
+    return wantsProgress ? answer.finally(() => this.#endSink(token)) : answer
+  }
+
+  /** A request whose sender must know its id: what belongs to it is told apart by it. */
+  requestWithId(
+    method: string,
+    toParams: (id: Id) => string,
+    options: Required<Pick<CallOptions, 'signal' | 'timeoutMs' | 'maxTotalMs'>>,
+  ): Promise<Params> {
+    return this.#peer.request(method, (id) => requestJson(id, method, toParams(id)), {
+      ...options,
+      write: (json) => this.#link.send(json),
+      onGiveUp: (id, reason) => this.#giveUp(method, id, reason),
+    })
+  }
+
+  /** Stops our answering of the server's request `id`. */
+  cancel(id: Id, reason: string): void {
+    this.#peer.cancel(id, new DOMException(reason, 'AbortError'))
+  }
+
+  notify(method: string, params?: Params): void {
+    this.#write(notificationJson(method, params && JSON.stringify(params)))
+  }
+
+  /** The answer to our request `id` will not come. */
+  abandon(id: Id, error: Error): void {
+    this.#peer.abandon(id, error)
+  }
+
+  async close(): Promise<void> {
+    this.#end(new McpError('ERR_CLOSED', 'The client was closed'))
+    await this.#link.close()
+  }
+
+  /** Ends the connection because something is wrong with it. */
+  async fail(error: Error): Promise<void> {
+    const wasClosed = this.#isClosed
+    this.#end(error)
+    await this.#link.close()
+    if (!wasClosed) this.#options.onClose(error)
+  }
+
+  #closed(error: Error | undefined): void {
+    if (this.#isClosed) return
+    this.#end(error ?? new McpError('ERR_CLOSED', 'The server closed the connection'))
+    this.#options.onClose(error)
+  }
+
+  #end(error: Error): void {
+    this.#isClosed = true
+    this.#peer.close(error)
+  }
+
+  #write(json: string): undefined {
+    if (!this.#isClosed) this.#link.send(json)
+    return undefined
+  }
+
+  #giveUp(method: string, id: Id, reason: string): void {
+    if (this.#link.cancel?.(id)) return
+    // The handshake is the one request that may not be cancelled.
+    if (method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason })
+  }
+
+  #notice(message: NotificationMessage): void {
+    if (message.method !== 'notifications/progress') return this.onNotification(message)
+    const token = progressTokenIn(message.params)
+    const entry = this.#sinks.get(token)
+    if (entry?.sink.take(message.params as Params) && entry.resetsTimeout) this.#peer.touch(token as Id)
+  }
+
+  #endSink(token: Id | undefined): void {
+    this.#sinks.get(token)?.sink.end()
+    this.#sinks.delete(token)
+  }
+}

@@ -1,0 +1,33 @@
+/** Time as a dependency, so that tests can turn it by hand. Monotonic: a wall clock that jumps changes nothing. */
+
+export interface Timer {
+  cancel(): void
+  /** Whether this timer alone keeps the process alive; it does not until told so. */
+  hold(isHeld: boolean): void
+}
+
+export interface Clock {
+  /** Milliseconds since an arbitrary start; never goes back. */
+  now(): number
+  /** Calls `fire` once after `ms`. */
+  after(ms: number, fire: () => void): Timer
+}
+
+/** What Node's timer objects add; elsewhere timers never hold a process. */
+interface HoldingTimer {
+  ref?(): void
+  unref?(): void
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  after: (ms, fire) => {
+    const timer = setTimeout(fire, ms)
+    const holding = timer as HoldingTimer
+    holding.unref?.()
+    return {
+      cancel: () => clearTimeout(timer),
+      hold: (isHeld) => (isHeld ? holding.ref?.() : holding.unref?.()),
+    }
+  },
+}

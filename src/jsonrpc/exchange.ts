@@ -1,0 +1,76 @@
+/** One inbound request, from its arrival to its one answer. */
+
+import { type ErrorObject, type Id, INTERNAL_ERROR, type Params, type RequestMessage } from './message.ts'
+import type { Outlet } from './outlet.ts'
+import { errorJson, resultJson } from './write.ts'
+
+export class Exchange {
+  readonly id: Id
+  readonly method: string
+  readonly params: Params | undefined
+  readonly outlet: Outlet
+  readonly #onOver: (exchange: Exchange) => void
+  #controller: AbortController | undefined
+  #abortReason: unknown
+  #isOver = false
+
+  constructor(message: RequestMessage, outlet: Outlet, onOver: (exchange: Exchange) => void) {
+    this.id = message.id
+    this.method = message.method
+    this.params = message.params
+    this.outlet = outlet
+    this.#onOver = onOver
+  }
+
+  /** True once it was answered or cancelled; whatever is written after that goes nowhere. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Aborts when the exchange is cancelled. Made on first use: most handlers never look. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason)
+    }
+    return this.#controller.signal
+  }
+
+  /** Writes a notification or request of this exchange. */
+  push(json: string): undefined | Promise<void> {
+    return this.#isOver ? undefined : this.outlet.push(json)
+  }
+
+  answer(result: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.outlet.answer(resultJson(this.id, result))
+    this.#onOver(this)
+  }
+
+  fail(error: ErrorObject): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.outlet.answer(errorJson(this.id, error), error.code)
+    this.#onOver(this)
+  }
+
+  /** Ends the exchange without an answer. */
+  cancel(reason: unknown): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.abort(reason)
+    this.outlet.drop()
+    this.#onOver(this)
+  }
+
+  /** Tells the handler to stop; the exchange still expects its answer. */
+  abort(reason: unknown): void {
+    this.#abortReason ??= reason ?? new DOMException('The request was cancelled', 'AbortError')
+    this.#controller?.abort(this.#abortReason)
+  }
+
+  failUnexpectedly(): void {
+    this.fail({ code: INTERNAL_ERROR, message: 'Internal error' })
+  }
+}

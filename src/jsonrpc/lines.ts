@@ -1,0 +1,120 @@
+/** Bytes to lines, in linear time whatever the chunks: newline-delimited messages over a byte stream. */
+
+export interface LineReaderOptions {
+  /** The longest line, in bytes. A longer one is skipped up to its newline. */
+  maxLineBytes: number
+  onLine(text: string): void
+  /** A line passed the limit; called once for it, as soon as it does. */
+  onTooLong(): void
+  /** A line is not UTF-8. */
+  onNotUtf8(): void
+}
+
+export class LineReader {
+  readonly #options: LineReaderOptions
+  /** The start of a line whose end has not come; grows by doubling, so that one byte at a time stays linear. */
+  #buffer = new Uint8Array(0)
+  #size = 0
+  #isSkipping = false
+
+  constructor(options: LineReaderOptions) {
+    this.#options = options
+  }
+
+  push(chunk: Uint8Array): void {
+    const last = chunk.lastIndexOf(NEWLINE)
+    if (last < 0) return this.#keep(chunk)
+    let from = 0
+    if (this.#size > 0 || this.#isSkipping) {
+      from = chunk.indexOf(NEWLINE) + 1
+      this.#endLine(chunk.subarray(0, from - 1))
+    }
+    if (from <= last) this.#emitBlock(chunk.subarray(from, last))
+    this.#keep(chunk.subarray(last + 1))
+  }
+
+  /** The stream ended: what is left without a newline is a line too. */
+  end(): void {
+    this.#endLine(EMPTY)
+  }
+
+  #keep(part: Uint8Array): void {
+    if (this.#isSkipping || part.length === 0) return
+    const size = this.#size + part.length
+    if (size > this.#options.maxLineBytes) {
+      this.#buffer = EMPTY
+      this.#size = 0
+      this.#isSkipping = true
+      this.#options.onTooLong()
+      return
+    }
+    if (size > this.#buffer.length) {
+      const grown = new Uint8Array(Math.min(this.#options.maxLineBytes, Math.max(size, 2 * this.#buffer.length)))
+      grown.set(this.#buffer.subarray(0, this.#size))
+      this.#buffer = grown
+    }
+    this.#buffer.set(part, this.#size)
+    this.#size = size
+  }
+
+  #endLine(rest: Uint8Array): void {
+    this.#keep(rest)
+    if (this.#isSkipping) {
+      this.#isSkipping = false
+      return
+    }
+    const line = this.#buffer.subarray(0, this.#size)
+    this.#buffer = EMPTY
+    this.#size = 0
+    this.#emit(line)
+  }
+
+  /** Whole lines in one chunk: decoded at once and cut as text, which costs a tenth of decoding each. */
+  #emitBlock(block: Uint8Array): void {
+    const text = block.length > this.#options.maxLineBytes ? undefined : decode(block)
+    if (text === undefined) return this.#emitEach(block)
+    let from = 0
+    for (;;) {
+      const to = text.indexOf('\n', from)
+      if (to < 0) break
+      this.#emitText(text.slice(from, to))
+      from = to + 1
+    }
+    this.#emitText(from === 0 ? text : text.slice(from))
+  }
+
+  #emitEach(block: Uint8Array): void {
+    let from = 0
+    while (from <= block.length) {
+      const newline = block.indexOf(NEWLINE, from)
+      const to = newline < 0 ? block.length : newline
+      if (to - from > this.#options.maxLineBytes) this.#options.onTooLong()
+      else this.#emit(block.subarray(from, to))
+      from = to + 1
+    }
+  }
+
+  #emit(line: Uint8Array): void {
+    const text = decode(line)
+    if (text === undefined) this.#options.onNotUtf8()
+    else this.#emitText(text)
+  }
+
+  #emitText(text: string): void {
+    if (text.trim() !== '') this.#options.onLine(text)
+  }
+}
+
+const NEWLINE = 0x0a
+const EMPTY = new Uint8Array(0)
+
+// A byte order mark is kept, so that the parser refuses it: JSON text has none.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,70 @@
+/** The four kinds of JSON-RPC 2.0 message, and what reading one may yield. */
+
+export type Id = string | number
+
+export type Params = Record<string, unknown>
+
+export interface ErrorObject {
+  code: number
+  message: string
+  data?: unknown
+}
+
+export interface RequestMessage {
+  kind: 'request'
+  id: Id
+  method: string
+  params: Params | undefined
+}
+
+export interface NotificationMessage {
+  kind: 'notification'
+  method: string
+  params: Params | undefined
+}
+
+export interface ResultMessage {
+  kind: 'result'
+  id: Id
+  result: Params
+}
+
+export interface ErrorMessage {
+  kind: 'error'
+  id: Id | undefined
+  error: ErrorObject
+}
+
+/** Something that is owed an error answer; `id` is undefined when none could be read. */
+export interface MalformedMessage {
+  kind: 'malformed'
+  id: Id | undefined
+  error: ErrorObject
+  /** It names a method, so that its sender waits for an answer if it has an id. */
+  isRequest: boolean
+}
+
+/** Something that is wrong and must not be answered: a bad notification or a bad response. */
+export interface IgnoredMessage {
+  kind: 'ignored'
+  reason: string
+}
+
+export type SingleMessage = RequestMessage | NotificationMessage | ResultMessage | ErrorMessage | MalformedMessage | IgnoredMessage
+
+export interface BatchMessage {
+  kind: 'batch'
+  messages: SingleMessage[]
+}
+
+export type Incoming = SingleMessage | BatchMessage
+
+export const PARSE_ERROR = -32700
+export const INVALID_REQUEST = -32600
+export const METHOD_NOT_FOUND = -32601
+export const INVALID_PARAMS = -32602
+export const INTERNAL_ERROR = -32603
+
+export const isId = (value: unknown): value is Id => typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
+
+export const isObject = (value: unknown): value is Params => typeof value === 'object' && value !== null && !Array.isArray(value)

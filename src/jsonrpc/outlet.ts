@@ -1,0 +1,13 @@
+/**
+ * The place where everything about one inbound message is written. Each message arrives with its own, so an
+ * answer never has to find its way by an id that the other side chose.
+ */
+
+export interface Outlet {
+  /** Writes a notification or request that belongs to the exchange. A promise asks the producer to wait. */
+  push(json: string): undefined | Promise<void>
+  /** Writes the one answer; nothing follows. `errorCode` is set when the answer is an error. */
+  answer(json: string, errorCode?: number): void
+  /** Ends the exchange without an answer: it was cancelled. */
+  drop(): void
+}

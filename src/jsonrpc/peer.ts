@@ -1,0 +1,321 @@
+/**
+ * One side of a JSON-RPC conversation: our requests until they settle, their requests until they are answered.
+ * It owns no transport: messages are handed in with the outlet they came with, and ours are written where the
+ * caller says.
+ */
+
+import { BatchOutlet } from './batch.ts'
+import type { Deadline, Deadlines } from './deadlines.ts'
+import { Exchange } from './exchange.ts'
+import {
+  type ErrorObject,
+  type Id,
+  INTERNAL_ERROR,
+  INVALID_REQUEST,
+  type Incoming,
+  type NotificationMessage,
+  type Params,
+  type RequestMessage,
+  type SingleMessage,
+} from './message.ts'
+import type { Outlet } from './outlet.ts'
+import { RemoteError } from './remote-error.ts'
+import { errorJson } from './write.ts'
+
+export type PeerFailure = 'ERR_CLOSED' | 'ERR_TIMEOUT'
+
+export interface PeerOptions {
+  /** Answers one request, now or later; throwing is answered as an internal error. */
+  onRequest(exchange: Exchange): void
+  onNotification(message: NotificationMessage, outlet: Outlet): void
+  /** Something arrived that may not be answered and was not used. */
+  onIgnored?(reason: string): void
+  /** Makes the error of something that failed on this side. */
+  failure(code: PeerFailure, message: string, cause?: unknown): Error
+  /** Whether an array of messages is accepted. */
+  acceptsBatch(): boolean
+  /** The id of an answer to a message whose own id could not be read: null, or undefined to leave it out. */
+  unreadableId(): null | undefined
+  deadlines: Deadlines
+  /** Requests worked on at the same time. */
+  maxActive: number
+  /** Requests kept waiting beyond those; more are refused. */
+  maxWaiting: number
+}
+
+export interface RequestOptions {
+  /** Writes the message. */
+  write(json: string): void
+  signal?: AbortSignal | undefined
+  /** Rejects after this long without an answer or a sign of life. */
+  timeoutMs: number
+  /** Rejects after this long whatever the signs of life. */
+  maxTotalMs: number
+  /** Called when we stop waiting before an answer came, so that the other side can be told. */
+  onGiveUp?(id: Id, reason: string): void
+}
+
+interface Pending {
+  id: Id
+  method: string
+  resolve(result: Params): void
+  reject(error: Error): void
+  deadline: Deadline
+  options: RequestOptions
+  endsAt: number
+  touchedAt: number
+  onAbort: (() => void) | undefined
+}
+
+interface PeerState {
+  nextId: number
+  pending: Map<Id, Pending>
+  active: Map<Id, Exchange>
+  waiting: Map<Id, Exchange>
+  isClosing: boolean
+  closeError: Error | undefined
+  onIdle: (() => void)[]
+}
+
+export class Peer {
+  readonly #options: PeerOptions
+  readonly #state: PeerState = {
+    nextId: 1,
+    pending: new Map(),
+    active: new Map(),
+    waiting: new Map(),
+    isClosing: false,
+    closeError: undefined,
+    onIdle: [],
+  }
+
+  constructor(options: PeerOptions) {
+    this.#options = options
+  }
+
+  /** How many of their requests are being worked on or waiting. */
+  get load(): number {
+    return this.#state.active.size + this.#state.waiting.size
+  }
+
+  /** True when a transport that can stop reading should do so until `onRelief`. */
+  get isSaturated(): boolean {
+    return this.#state.waiting.size >= this.#options.maxWaiting / 2
+  }
+
+  /** Called each time the waiting line becomes short after it was long. */
+  onRelief: (() => void) | undefined
+
+  get isClosed(): boolean {
+    return this.#state.isClosing
+  }
+
+  receive(message: Incoming, outlet: Outlet): void {
+    if (message.kind !== 'batch') return this.#receiveOne(message, outlet)
+    if (!this.#options.acceptsBatch()) {
+      const error = { code: INVALID_REQUEST, message: 'Batches are not part of this protocol revision' }
+      return outlet.answer(errorJson(this.#options.unreadableId(), error), error.code)
+    }
+    const owed = message.messages.filter((each) => each.kind === 'request' || each.kind === 'malformed').length
+    const shared = owed > 0 ? new BatchOutlet(outlet, owed) : outlet
+    for (const each of message.messages) this.#receiveOne(each, shared)
+  }
+
+  /** Sends a request; `toJson` is given the id that it must carry. */
+  request(method: string, toJson: (id: Id) => string, options: RequestOptions): Promise<Params> {
+    const state = this.#state
+    if (state.isClosing) return Promise.reject(this.#closed(method))
+    const { signal } = options
+    if (signal?.aborted) return Promise.reject(signal.reason as Error)
+    const id = state.nextId++
+    return new Promise<Params>((resolve, reject) => {
+      const now = this.#options.deadlines.now()
+      const pending: Pending = {
+        id,
+        method,
+        resolve,
+        reject,
+        deadline: this.#options.deadlines.set(Math.min(options.timeoutMs, options.maxTotalMs), () => this.#expire(id)),
+        options,
+        endsAt: now + options.maxTotalMs,
+        touchedAt: now,
+        onAbort: undefined,
+      }
+      if (signal) {
+        pending.onAbort = () => this.#giveUp(pending, signal.reason as Error, 'The caller cancelled the request')
+        signal.addEventListener('abort', pending.onAbort, { once: true })
+      }
+      state.pending.set(id, pending)
+      try {
+        options.write(toJson(id))
+      } catch (error) {
+        this.#forget(pending)
+        reject(error as Error)
+      }
+    })
+  }
+
+  /** Says that the answer to our request `id` will not come: its stream ended, the write failed. */
+  abandon(id: Id, error: Error): void {
+    const pending = this.#state.pending.get(id)
+    if (!pending) return
+    this.#forget(pending)
+    pending.reject(error)
+  }
+
+  /** A sign of life for our request `id`: its timeout starts anew, at most once a second and never past the total. */
+  touch(id: Id): boolean {
+    const pending = this.#state.pending.get(id)
+    if (!pending) return false
+    const now = this.#options.deadlines.now()
+    const { timeoutMs } = pending.options
+    if (now - pending.touchedAt >= Math.min(1000, timeoutMs / 2)) {
+      pending.touchedAt = now
+      this.#options.deadlines.move(pending.deadline, Math.min(timeoutMs, pending.endsAt - now))
+    }
+    return true
+  }
+
+  /** Cancels their request `id`. False when there is none: it was answered, or never came. */
+  cancel(id: Id, reason: unknown): boolean {
+    const exchange = this.#state.active.get(id) ?? this.#state.waiting.get(id)
+    if (!exchange) return false
+    exchange.cancel(reason)
+    return true
+  }
+
+  /** Their requests in hand, for a caller that must stop them one by one. */
+  exchanges(): Iterable<Exchange> {
+    return [...this.#state.active.values(), ...this.#state.waiting.values()]
+  }
+
+  /** Takes no new request and resolves when the last one in hand is over. */
+  drain(): Promise<void> {
+    this.#state.isClosing = true
+    if (this.load === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#state.onIdle.push(resolve))
+  }
+
+  /** Ends everything now: our requests reject with `error`, theirs are aborted and get no answer. */
+  close(error: Error): void {
+    const state = this.#state
+    state.isClosing = true
+    state.closeError ??= error
+    for (const pending of [...state.pending.values()]) {
+      this.#forget(pending)
+      pending.reject(error)
+    }
+    for (const exchange of this.exchanges()) exchange.cancel(error)
+  }
+
+  #receiveOne(message: SingleMessage, outlet: Outlet): void {
+    switch (message.kind) {
+      case 'request':
+        return this.#accept(message, outlet)
+      case 'result':
+        return this.#settle(message.id, message.result, undefined)
+      case 'notification':
+        return this.#notice(message, outlet)
+      case 'error':
+        return this.#settle(message.id, undefined, message.error)
+      case 'malformed':
+        return outlet.answer(errorJson(message.id ?? this.#options.unreadableId(), message.error), message.error.code)
+      case 'ignored':
+        return this.#options.onIgnored?.(message.reason)
+    }
+  }
+
+  #notice(message: NotificationMessage, outlet: Outlet): void {
+    try {
+      this.#options.onNotification(message, outlet)
+    } catch (error) {
+      this.#options.onIgnored?.(`${message.method} could not be used: ${String(error)}`)
+    }
+  }
+
+  #accept(message: RequestMessage, outlet: Outlet): void {
+    const { active, waiting, isClosing } = this.#state
+    if (isClosing) return refuse(message, outlet, { code: INTERNAL_ERROR, message: 'The connection is closing' })
+    if (active.has(message.id) || waiting.has(message.id)) {
+      return refuse(message, outlet, {
+        code: INVALID_REQUEST,
+        message: `A request with id ${JSON.stringify(message.id)} is already in progress`,
+      })
+    }
+    const exchange = new Exchange(message, outlet, this.#over)
+    if (active.size < this.#options.maxActive) return this.#start(exchange)
+    if (waiting.size >= this.#options.maxWaiting) {
+      const data = { reason: 'too-many-requests', limit: 'maxWaiting', max: this.#options.maxWaiting }
+      return refuse(message, outlet, { code: INTERNAL_ERROR, message: 'Too many requests in progress', data })
+    }
+    waiting.set(exchange.id, exchange)
+  }
+
+  #start(exchange: Exchange): void {
+    this.#state.active.set(exchange.id, exchange)
+    try {
+      this.#options.onRequest(exchange)
+    } catch {
+      exchange.failUnexpectedly()
+    }
+  }
+
+  readonly #over = (exchange: Exchange): void => {
+    const { active, waiting, onIdle } = this.#state
+    if (!active.delete(exchange.id)) waiting.delete(exchange.id)
+    if (waiting.size > 0) this.#startWaiting()
+    if (onIdle.length > 0 && this.load === 0) for (const resolve of onIdle.splice(0)) resolve()
+  }
+
+  #startWaiting(): void {
+    const { active, waiting } = this.#state
+    const wasSaturated = this.isSaturated
+    for (const [id, exchange] of waiting) {
+      if (active.size >= this.#options.maxActive) break
+      waiting.delete(id)
+      this.#start(exchange)
+    }
+    if (wasSaturated && !this.isSaturated) this.onRelief?.()
+  }
+
+  #settle(id: Id | undefined, result: Params | undefined, error: ErrorObject | undefined): void {
+    const pending = id === undefined ? undefined : this.#state.pending.get(id)
+    if (!pending) {
+      const what = id === undefined ? 'an error without an id' : `an answer to ${JSON.stringify(id)}, which is not waited for`
+      return this.#options.onIgnored?.(error ? `${what}: ${error.message}` : what)
+    }
+    this.#forget(pending)
+    if (result) pending.resolve(result)
+    else pending.reject(new RemoteError(error as ErrorObject))
+  }
+
+  #expire(id: Id): void {
+    const pending = this.#state.pending.get(id)
+    if (!pending) return
+    const { timeoutMs, maxTotalMs } = pending.options
+    const isTotal = this.#options.deadlines.now() >= pending.endsAt - 1
+    const limit = isTotal ? `${maxTotalMs} ms in all (maxTotalMs)` : `${timeoutMs} ms (timeoutMs)`
+    const error = this.#options.failure('ERR_TIMEOUT', `No answer to ${pending.method} within ${limit}`)
+    this.#giveUp(pending, error, error.message)
+  }
+
+  #giveUp(pending: Pending, error: Error, reason: string): void {
+    this.#forget(pending)
+    pending.options.onGiveUp?.(pending.id, reason)
+    pending.reject(error)
+  }
+
+  #forget(pending: Pending): void {
+    this.#state.pending.delete(pending.id)
+    this.#options.deadlines.clear(pending.deadline)
+    if (pending.onAbort) pending.options.signal?.removeEventListener('abort', pending.onAbort)
+  }
+
+  #closed(method: string): Error {
+    const { closeError } = this.#state
+    return this.#options.failure('ERR_CLOSED', `Cannot send ${method}: ${closeError?.message ?? 'the connection is closed'}`, closeError)
+  }
+}
+
+const refuse = (message: RequestMessage, outlet: Outlet, error: ErrorObject): void =>
+  outlet.answer(errorJson(message.id, error), error.code)

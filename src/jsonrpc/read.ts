@@ -1,0 +1,105 @@
+/** Text to message: the one place where foreign JSON becomes something we act on. */
+
+import {
+  type ErrorObject,
+  type Id,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  type Incoming,
+  isId,
+  isObject,
+  PARSE_ERROR,
+  type Params,
+  type SingleMessage,
+} from './message.ts'
+import { type ScanBounds, scan } from './scan.ts'
+
+export interface ReadBounds extends ScanBounds {
+  /** How many messages one batch may hold. */
+  maxBatch: number
+}
+
+/** Never throws: text that is no message comes back as `malformed` (owed an error) or `ignored` (owed silence). */
+export function read(text: string, bounds: ReadBounds): Incoming {
+  const flaw = scan(text, bounds)
+  if (flaw) return malformed(flaw.id, flaw.code, flaw.message)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return malformed(undefined, PARSE_ERROR, 'The message is not valid JSON')
+  }
+  if (!Array.isArray(value)) return classify(value)
+  if (value.length === 0) return malformed(undefined, INVALID_REQUEST, 'An empty array is not a message')
+  if (value.length > bounds.maxBatch) {
+    return malformed(
+      undefined,
+      INVALID_REQUEST,
+      `A batch holds ${value.length} messages; at most ${bounds.maxBatch} are accepted (maxBatch)`,
+    )
+  }
+  return { kind: 'batch', messages: value.map(classify) }
+}
+
+/** Judges one parsed value. Members are looked up by their exact names: `Method` is not `method`. */
+export function classify(value: unknown): SingleMessage {
+  if (!isObject(value)) return malformed(undefined, INVALID_REQUEST, `A message is a JSON object, not ${nameOf(value)}`)
+  const { id, method } = value
+  if (method === undefined) return classifyResponse(value)
+  const hasId = id !== undefined
+  const fault = faultOf(value)
+  if (fault) {
+    if (!hasId && typeof method === 'string') return { kind: 'ignored', reason: fault.message }
+    return { kind: 'malformed', id: isId(id) ? id : undefined, error: fault, isRequest: true }
+  }
+  const params = value.params as Params | undefined
+  if (!hasId) return { kind: 'notification', method: method as string, params }
+  return { kind: 'request', id: id as Id, method: method as string, params }
+}
+
+/** What is wrong with a request or notification, in the order a sender would want to hear it. */
+function faultOf(value: Params): ErrorObject | undefined {
+  const { jsonrpc, id, method, params } = value
+  if (jsonrpc !== '2.0') return invalid(`"jsonrpc" must be "2.0", not ${JSON.stringify(jsonrpc) ?? 'absent'}`)
+  if (typeof method !== 'string') return invalid(`"method" must be a string, not ${nameOf(method)}`)
+  if (id !== undefined && !isId(id)) return invalid(`"id" must be a string or an integer, not ${nameOf(id)}`)
+  if (params === undefined || isObject(params)) return undefined
+  if (Array.isArray(params)) return { code: INVALID_PARAMS, message: '"params" must be an object, not an array' }
+  return invalid(`"params" must be an object, not ${nameOf(params)}`)
+}
+
+function classifyResponse(value: Params): SingleMessage {
+  const { jsonrpc, id, result, error } = value
+  const hasResult = result !== undefined
+  const hasError = error !== undefined
+  if (!hasResult && !hasError) {
+    return malformed(isId(id) ? id : undefined, INVALID_REQUEST, 'A message needs "method", "result" or "error"')
+  }
+  if (jsonrpc !== '2.0') return { kind: 'ignored', reason: 'a response without "jsonrpc": "2.0"' }
+  if (hasResult && hasError) return { kind: 'ignored', reason: 'a response with both "result" and "error"' }
+  if (hasError) {
+    if (!isErrorObject(error)) return { kind: 'ignored', reason: 'an error response without an integer code and a message' }
+    return { kind: 'error', id: isId(id) ? id : undefined, error }
+  }
+  if (!isId(id)) return { kind: 'ignored', reason: 'a result without a usable id' }
+  if (!isObject(result)) return { kind: 'ignored', reason: `a result that is ${nameOf(result)}, not an object` }
+  return { kind: 'result', id, result }
+}
+
+const isErrorObject = (value: unknown): value is ErrorObject =>
+  isObject(value) && Number.isInteger(value.code) && typeof value.message === 'string'
+
+const invalid = (message: string): ErrorObject => ({ code: INVALID_REQUEST, message })
+
+export const malformed = (id: Id | undefined, code: number, message: string): SingleMessage => ({
+  kind: 'malformed',
+  id,
+  error: { code, message },
+  isRequest: false,
+})
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

@@ -1,0 +1,26 @@
+/** The ports inside one process. */
+
+import type { Bus, Change, KeyRing, SealingKey } from './ports.ts'
+
+export function memoryBus(): Bus {
+  const listeners = new Set<(change: Change) => void>()
+  return {
+    publish: (change) => {
+      for (const listener of listeners) listener(change)
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** A fresh random key: state sealed by one process means nothing to another. */
+export function memoryKeyRing(): KeyRing {
+  let key: SealingKey | undefined
+  const own = (): SealingKey => {
+    key ??= { id: 'k1', secret: crypto.getRandomValues(new Uint8Array(32)) }
+    return key
+  }
+  return { current: own, find: (id) => (id === own().id ? own() : undefined) }
+}

@@ -1,0 +1,80 @@
+/** Tool parameters that are mirrored into HTTP headers: which, and whether their annotations are valid. */
+
+import { isObject } from '../jsonrpc/message.ts'
+import type { JsonSchema } from './schema/json-schema.ts'
+
+const ANNOTATION = 'x-mcp-header'
+
+export interface ParamHeader {
+  /** What follows `Mcp-Param-` in the header's name. */
+  name: string
+  /** Where the value stands in the arguments. */
+  path: string[]
+  type: 'string' | 'integer' | 'boolean'
+}
+
+export type ParamHeaders = { headers: ParamHeader[]; fault?: undefined } | { headers?: undefined; fault: string }
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const MIRRORED_TYPES = new Set(['string', 'integer', 'boolean'])
+const MAX_DEPTH = 64
+
+/** Finds the annotations that a chain of `properties` leads to; one anywhere else makes the tool invalid. */
+export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
+  const headers: ParamHeader[] = []
+  const seen = new Set<string>()
+  let fault: string | undefined
+
+  const visit = (value: unknown, path: string[] | undefined, depth: number): void => {
+    if (fault !== undefined || depth > MAX_DEPTH) return
+    if (Array.isArray(value)) {
+      for (const each of value) visit(each, undefined, depth + 1)
+      return
+    }
+    if (!isObject(value)) return
+    if (Object.hasOwn(value, ANNOTATION)) {
+      fault = path && path.length > 0 ? take(value, path) : `${ANNOTATION} stands where no plain property is`
+      if (fault !== undefined) return
+    }
+    for (const [keyword, inner] of Object.entries(value)) {
+      if (keyword === 'properties' && path && isObject(inner)) {
+        for (const [name, schema] of Object.entries(inner)) visit(schema, [...path, name], depth + 1)
+      } else if (!DATA_KEYWORDS.has(keyword)) visit(inner, undefined, depth + 1)
+    }
+  }
+
+  const take = (schema: Record<string, unknown>, path: string[]): string | undefined => {
+    const name = schema[ANNOTATION]
+    const where = `property "${path.join('.')}"`
+    if (typeof name !== 'string' || !TOKEN.test(name)) return `${where}: ${JSON.stringify(name)} is not the name of a header`
+    if (seen.has(name.toLowerCase())) return `${where}: the header name ${JSON.stringify(name)} is used twice`
+    const { type } = schema
+    if (typeof type !== 'string' || !MIRRORED_TYPES.has(type))
+      return `${where}: only a string, an integer or a boolean can be mirrored, not ${JSON.stringify(type ?? 'any value')}`
+    seen.add(name.toLowerCase())
+    headers.push({ name, path, type: type as ParamHeader['type'] })
+    return undefined
+  }
+
+  visit(inputSchema, [], 0)
+  return fault === undefined ? { headers } : { fault }
+}
+
+/** Keywords whose values are data, not schemas: a name in them annotates nothing. */
+const DATA_KEYWORDS = new Set([
+  'const',
+  'enum',
+  'default',
+  'examples',
+  'required',
+  'type',
+  'title',
+  'description',
+  '$comment',
+  '$id',
+  '$ref',
+  '$schema',
+  '$anchor',
+  'pattern',
+  'format',
+])

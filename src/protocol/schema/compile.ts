@@ -1,0 +1,155 @@
+/**
+ * JSON Schema to a function. Closures instead of generated code, so that it runs where `eval` does not, and a
+ * budget of steps instead of trust, so that a schema from a peer cannot hold the event loop.
+ */
+
+import {
+  isSchemaObject,
+  OWN_SCHEMA_BOUNDS,
+  openDocument,
+  type Place,
+  refused,
+  type SchemaBounds,
+  type SchemaDocument,
+  type SchemaObject,
+} from './document.ts'
+import type { Checked, Issue } from './json-schema.ts'
+import { type KeywordContext, keywordChecks, type Pattern } from './keywords.ts'
+import { apply, type Check, enterRef, issue, newRun, spend } from './run.ts'
+
+export type { Pattern } from './keywords.ts'
+
+export interface CompileOptions {
+  bounds?: SchemaBounds
+  /** Makes a regular expression; undefined drops the keyword that holds it. Native expressions unless given. */
+  pattern?(source: string): Pattern | undefined
+  /** Whether known formats are checked or only annotate. */
+  assertsFormats?: boolean
+}
+
+export type Validate = (value: unknown) => Checked
+
+/** Throws ERR_SCHEMA when the schema is refused, here or, past its budget, while judging a value. */
+export function compile(schema: unknown, options: CompileOptions = {}): Validate {
+  const bounds = options.bounds ?? OWN_SCHEMA_BOUNDS
+  const document = openDocument(schema, bounds)
+  const check = compileDocument(document, options)
+  return (value) => {
+    if (check(value, newRun(bounds.maxSteps))) return { ok: true, value }
+    const issues: Issue[] = []
+    check(value, newRun(bounds.maxSteps, issues))
+    return { ok: false, issues }
+  }
+}
+
+function compileDocument(document: SchemaDocument, options: CompileOptions): Check {
+  const compiled = new Map<SchemaObject, Check>()
+
+  const compileNode = (schema: unknown, base: string, where: string): Check => {
+    if (schema === true) return always
+    if (schema === false) return never
+    if (!isSchemaObject(schema)) throw refused(`"${where}" holds ${JSON.stringify(schema)}, which is no schema`)
+    const known = compiled.get(schema)
+    if (known) return known
+    let check: Check = never
+    // A schema may contain a reference to itself: what is compiled meanwhile calls through this.
+    compiled.set(schema, (value, run) => check(value, run))
+    check = compileObject(schema, document.baseOf(schema, base))
+    compiled.set(schema, check)
+    return check
+  }
+
+  const compileObject = (schema: SchemaObject, base: string): Check => {
+    const checks: Check[] = []
+    const { $ref, $dynamicRef, $recursiveRef } = schema
+    if (typeof $ref === 'string') checks.push(reference(document.resolve($ref, base)))
+    if (typeof $dynamicRef === 'string') checks.push(dynamicReference($dynamicRef, base))
+    if (typeof $recursiveRef === 'string') checks.push(dynamicReference('#', base))
+    if (checks.length === 0 || !document.dialect.refStandsAlone) {
+      const context: KeywordContext = {
+        dialect: document.dialect,
+        compile: (each, where) => compileNode(each, base, where),
+        pattern: options.pattern ?? nativePattern,
+        assertsFormats: options.assertsFormats ?? false,
+      }
+      checks.push(...keywordChecks(schema, context))
+    }
+    return together(checks, base, document.tracksEvaluation, schema)
+  }
+
+  const reference = (place: Place): Check => {
+    const target = compileNode(place.schema, place.base, '$ref')
+    return (value, run) => {
+      enterRef(run)
+      const ok = apply(target, value, run)
+      run.refs--
+      return ok
+    }
+  }
+
+  // The innermost target decides the name; the outermost resource in which that name is dynamic decides the schema.
+  const dynamicReference = (ref: string, base: string): Check => {
+    const initial = document.resolve(ref, base)
+    const name = ref.slice(ref.indexOf('#') + 1)
+    const isDynamic = document.dynamicAnchor(initial.base, name)?.schema === initial.schema
+    if (!isDynamic) return reference(initial)
+    return (value, run) => {
+      let place = initial
+      for (const resource of run.scope) {
+        const found = document.dynamicAnchor(resource, name)
+        if (!found) continue
+        place = found
+        break
+      }
+      enterRef(run)
+      const ok = apply(compileNode(place.schema, place.base, '$dynamicRef'), value, run)
+      run.refs--
+      return ok
+    }
+  }
+
+  return compileNode(document.root, document.rootBase, '#')
+}
+
+function together(checks: readonly Check[], base: string, tracksEvaluation: boolean, schema: SchemaObject): Check {
+  const starts = tracksEvaluation && ('unevaluatedProperties' in schema || 'unevaluatedItems' in schema)
+  return (value, run) => {
+    spend(run, 1)
+    const isNewResource = run.scope.at(-1) !== base
+    if (isNewResource) run.scope.push(base)
+    const { keys, items } = run
+    if (starts) {
+      run.keys ??= new Set()
+      run.items ??= new Set()
+    }
+    let ok = true
+    for (const check of checks) {
+      if (check(value, run)) continue
+      ok = false
+      if (!run.issues) break
+    }
+    if (starts && !keys) {
+      run.keys = keys
+      run.items = items
+    }
+    if (isNewResource) run.scope.pop()
+    return ok
+  }
+}
+
+const always: Check = () => true
+const never: Check = (_value, run) => issue(run, 'nothing is accepted here')
+
+function nativePattern(source: string): Pattern {
+  try {
+    return withNoCost(new RegExp(source, 'u'))
+  } catch {
+    try {
+      return withNoCost(new RegExp(source))
+    } catch (cause) {
+      throw refused(`"pattern" ${JSON.stringify(source)} is not a regular expression (${(cause as Error).message})`)
+    }
+  }
+}
+
+const withNoCost = (expression: RegExp): Pattern => ({ stepsPerCharacter: 0, test: (text) => expression.test(text) })

@@ -1,0 +1,88 @@
+/** From any JSON Schema of a flat object to the small dialect that a form may use. */
+
+import type { Choice, Field, FormSchema, MultiSelectField, SelectField } from '../elicitation.ts'
+import { isSchemaObject, refused } from './document.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+type Loose = Record<string, unknown>
+
+/** Keeps what a form can show and drops what only a validator reads; refuses what a form cannot hold. */
+export function toFormSchema(schema: JsonSchema): FormSchema {
+  const { type, properties, required } = schema
+  if (type !== 'object' || !isSchemaObject(properties)) throw refused('a form is an object with "properties"')
+  const fields: Record<string, Field> = {}
+  for (const [name, field] of Object.entries(properties)) fields[name] = toField(name, field)
+  const form: FormSchema = { type: 'object', properties: fields }
+  if (Array.isArray(required) && required.length > 0) form.required = required.filter((name) => Object.hasOwn(fields, name as string))
+  return form
+}
+
+function toField(name: string, raw: unknown): Field {
+  if (!isSchemaObject(raw)) throw refused(`form field "${name}" has no schema`)
+  const schema = raw as Loose
+  const choices = choicesOf(schema)
+  if (choices) return { type: 'string', ...texts(schema), ...choices, ...pick(schema, ['default', 'enumNames']) } as SelectField
+  switch (schema.type) {
+    case 'string':
+      // A named format says more to a person than the expression a library derives from it.
+      return {
+        type: 'string',
+        ...texts(schema),
+        ...pick(schema, schema.format === undefined ? STRING_KEYWORDS : STRING_KEYWORDS_WITH_FORMAT),
+      }
+    case 'number':
+    case 'integer':
+      return { type: schema.type, ...texts(schema), ...pick(schema, ['default']), ...rangeOf(schema) }
+    case 'boolean':
+      return { type: 'boolean', ...texts(schema), ...pick(schema, ['default']) }
+    case 'array':
+      return toMultiSelect(name, schema)
+    default:
+      throw refused(
+        `form field "${name}" is ${JSON.stringify(schema.type ?? 'untyped')}; a form holds strings, numbers, booleans and choices`,
+      )
+  }
+}
+
+const STRING_KEYWORDS = ['minLength', 'maxLength', 'pattern', 'default']
+const STRING_KEYWORDS_WITH_FORMAT = ['minLength', 'maxLength', 'format', 'default']
+
+function toMultiSelect(name: string, schema: Loose): MultiSelectField {
+  const items = schema.items
+  const choices = isSchemaObject(items) ? choicesOf(items as Loose) : undefined
+  if (!choices) throw refused(`form field "${name}" is a list; a form holds lists of given choices only`)
+  const field = 'enum' in choices ? { type: 'string' as const, enum: choices.enum } : { anyOf: choices.oneOf }
+  return { type: 'array', ...texts(schema), ...pick(schema, ['minItems', 'maxItems', 'default']), items: field } as MultiSelectField
+}
+
+/** `enum`, or alternatives that are all constants, with titles if each has one. */
+function choicesOf(schema: Loose): { enum: string[] } | { oneOf: Choice[] } | undefined {
+  const { enum: list, const: only } = schema
+  if (Array.isArray(list) && list.every((each) => typeof each === 'string')) return { enum: list as string[] }
+  if (typeof only === 'string') return { enum: [only] }
+  const alternatives = schema.oneOf ?? schema.anyOf
+  if (!Array.isArray(alternatives) || !alternatives.every((each) => isSchemaObject(each) && typeof each.const === 'string'))
+    return undefined
+  const choices = alternatives as { const: string; title?: string }[]
+  if (choices.some(({ title }) => title === undefined)) return { enum: choices.map((choice) => choice.const) }
+  return { oneOf: choices.map((choice) => ({ const: choice.const, title: choice.title as string })) }
+}
+
+const texts = (schema: Loose): Loose => pick(schema, ['title', 'description'])
+
+/** Bounds at the edge of what a number can hold are a library's, not the author's. */
+function rangeOf(schema: Loose): Loose {
+  const range = pick(schema, ['minimum', 'maximum'])
+  if (range.minimum === Number.MIN_SAFE_INTEGER) delete range.minimum
+  if (range.maximum === Number.MAX_SAFE_INTEGER) delete range.maximum
+  const { exclusiveMinimum, exclusiveMaximum } = schema
+  if (schema.type === 'integer' && typeof exclusiveMinimum === 'number') range.minimum = exclusiveMinimum + 1
+  if (schema.type === 'integer' && typeof exclusiveMaximum === 'number') range.maximum = exclusiveMaximum - 1
+  return range
+}
+
+function pick(schema: Loose, keywords: readonly string[]): Loose {
+  const picked: Loose = {}
+  for (const keyword of keywords) if (schema[keyword] !== undefined) picked[keyword] = schema[keyword]
+  return picked
+}

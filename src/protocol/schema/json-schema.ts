@@ -1,0 +1,64 @@
+/** JSON Schema as a value, and what TypeScript can tell from one. */
+
+/** A schema document. Anything JSON Schema allows may stand in it; 2020-12 unless `$schema` says otherwise. */
+export type JsonSchema = {
+  readonly type?: string | readonly string[]
+  readonly [keyword: string]: unknown
+}
+
+/** The type of what a literal schema describes, as far as its plain keywords go; unknown beyond that. */
+export type FromJsonSchema<S> = S extends { const: infer C }
+  ? C
+  : S extends { enum: readonly (infer E)[] }
+    ? E
+    : S extends { type: 'string' }
+      ? string
+      : S extends { type: 'number' | 'integer' }
+        ? number
+        : S extends { type: 'boolean' }
+          ? boolean
+          : S extends { type: 'null' }
+            ? null
+            : S extends { type: 'array'; items: infer I }
+              ? FromJsonSchema<I>[]
+              : S extends { type: 'object'; properties: infer P }
+                ? FromProperties<P, S extends { required: readonly (infer R)[] } ? R : never>
+                : S extends { type: 'object' }
+                  ? Record<string, unknown>
+                  : unknown
+
+// TypeBox marks optional properties with '~optional' and types `required` as string[].
+type RequiredKeys<P, R> = string extends R
+  ? { [K in keyof P]: P[K] extends { '~optional': unknown } ? never : K }[keyof P]
+  : Extract<keyof P, R>
+
+type FromProperties<P, R> = { [K in RequiredKeys<P, R>]: FromJsonSchema<P[K]> } & {
+  [K in Exclude<keyof P, RequiredKeys<P, R>>]?: FromJsonSchema<P[K]>
+}
+
+/** One thing wrong with a value: where, and what was expected and came. */
+export interface Issue {
+  path: (string | number)[]
+  message: string
+}
+
+export type Checked<T = unknown> = { ok: true; value: T } | { ok: false; issues: Issue[] }
+
+/** `a.b[0]: expected string, got number (42)`, at most `max` of them. */
+export function describeIssues(issues: readonly Issue[], max = 5): string {
+  const shown = issues.slice(0, max).map(({ path, message }) => (path.length === 0 ? message : `${describePath(path)}: ${message}`))
+  if (issues.length > max) shown.push(`and ${issues.length - max} more`)
+  return shown.join('; ')
+}
+
+export const describePath = (path: readonly (string | number)[]): string =>
+  path.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
+
+/** A value as a short word and an excerpt, for an error that says what came. */
+export function describeValue(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  const kind = Array.isArray(value) ? 'array' : typeof value
+  const text = JSON.stringify(value) ?? String(value)
+  return `${kind} (${text.length > 60 ? `${text.slice(0, 57)}...` : text})`
+}

@@ -1,0 +1,82 @@
+/** One face for every way to write a schema: Standard Schema (zod, valibot, arktype) and plain JSON Schema (typebox). */
+
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { McpError } from '../errors.ts'
+import { compile, type Validate } from './compile.ts'
+import type { Checked, FromJsonSchema, Issue, JsonSchema } from './json-schema.ts'
+
+/** What an author may write as a schema. */
+export type AnySchema = StandardSchemaV1 | JsonSchema
+
+/** The type a value has before the schema has looked at it. */
+export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : FromJsonSchema<S>
+
+/** The type a value has once the schema has accepted it. */
+export type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : FromJsonSchema<S>
+
+export interface SchemaPort {
+  /** The schema as JSON Schema 2020-12, for the wire. */
+  json: JsonSchema
+  check(value: unknown): Checked | Promise<Checked>
+}
+
+/** @param side which face of a transforming schema the wire sees: what goes in, or what comes out */
+export function schemaPort(schema: AnySchema, side: 'input' | 'output', where: string): SchemaPort {
+  if (isStandard(schema)) return { json: convert(schema, side, where), check: (value) => checkStandard(schema, value) }
+  if (typeof schema !== 'object' || schema === null) {
+    throw new McpError('ERR_SCHEMA', `${where}: expected a Standard Schema or a JSON Schema object, got ${typeof schema}`)
+  }
+  // Compiled on first use: most tools of a large server are never called in one process.
+  let validate: Validate | undefined
+  return {
+    json: schema,
+    check: (value) => {
+      validate ??= compile(schema, { assertsFormats: true })
+      return validate(value)
+    },
+  }
+}
+
+// arktype's schemas are functions.
+const isStandard = (schema: AnySchema): schema is StandardSchemaV1 =>
+  ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema
+
+function convert(schema: StandardSchemaV1, side: 'input' | 'output', where: string): JsonSchema {
+  const standard = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
+  const converter = standard.jsonSchema
+  if (!converter) {
+    const hint =
+      standard.vendor === 'valibot'
+        ? 'wrap it in toStandardJsonSchema() of @valibot/to-json-schema'
+        : 'use a version that has one, or give a JSON Schema'
+    throw new McpError('ERR_SCHEMA', `${where}: this ${standard.vendor} schema has no JSON Schema form; ${hint}`)
+  }
+  try {
+    const { $schema: _, ...json } = converter[side]({ target: 'draft-2020-12' })
+    return json
+  } catch (cause) {
+    throw new McpError(
+      'ERR_SCHEMA',
+      `${where}: the ${standard.vendor} schema cannot be written as JSON Schema (${(cause as Error).message})`,
+      { cause },
+    )
+  }
+}
+
+function checkStandard(schema: StandardSchemaV1, value: unknown): Checked | Promise<Checked> {
+  const result = schema['~standard'].validate(value)
+  return result instanceof Promise ? result.then(toChecked) : toChecked(result)
+}
+
+function toChecked(result: StandardSchemaV1.Result<unknown>): Checked {
+  if (!result.issues) return { ok: true, value: result.value }
+  return { ok: false, issues: result.issues.map(toIssue) }
+}
+
+const toIssue = (issue: StandardSchemaV1.Issue): Issue => ({
+  path: (issue.path ?? []).map((step) => {
+    const key = typeof step === 'object' ? step.key : step
+    return typeof key === 'number' ? key : String(key)
+  }),
+  message: issue.message,
+})

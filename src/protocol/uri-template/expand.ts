@@ -1,0 +1,71 @@
+/** Template and values to URI: RFC 6570, levels 1 to 4. */
+
+import { type Expression, OPERATORS, type Part, type Variable } from './parse.ts'
+
+export type TemplateValue =
+  | string
+  | number
+  | boolean
+  | readonly (string | number | boolean)[]
+  | Readonly<Record<string, string | number | boolean>>
+
+export type TemplateValues = Readonly<Record<string, TemplateValue | null | undefined>>
+
+export const expandParts = (parts: readonly Part[], values: TemplateValues): string =>
+  parts.map((part) => (typeof part === 'string' ? encode(part, true) : expandExpression(part, values))).join('')
+
+function expandExpression({ operator, variables }: Expression, values: TemplateValues): string {
+  const { first, separator } = OPERATORS[operator]
+  const written: string[] = []
+  for (const variable of variables) {
+    const value = Object.hasOwn(values, variable.name) ? values[variable.name] : undefined
+    if (value === undefined || value === null) continue
+    const text = expandVariable(variable, value, operator)
+    if (text !== undefined) written.push(text)
+  }
+  return written.length === 0 ? '' : first + written.join(separator)
+}
+
+/** Undefined when there is nothing to write: an empty list or map counts as not given. */
+function expandVariable(variable: Variable, value: TemplateValue, operator: Expression['operator']): string | undefined {
+  const { isNamed, separator, ifEmpty, keepsReserved } = OPERATORS[operator]
+  const write = (text: string | number | boolean): string => encode(String(text), keepsReserved)
+  const named = (text: string): string => (isNamed ? `${variable.name}${text === '' ? ifEmpty : `=${text}`}` : text)
+
+  if (typeof value !== 'object') {
+    const text = String(value)
+    return named(write(variable.maxLength === undefined ? text : [...text].slice(0, variable.maxLength).join('')))
+  }
+  if (Array.isArray(value)) {
+    if (value.length === 0) return undefined
+    const items = (value as (string | number | boolean)[]).map(write)
+    return variable.isExploded ? items.map(named).join(separator) : named(items.join(','))
+  }
+  const entries = Object.entries(value as Record<string, string | number | boolean>)
+  if (entries.length === 0) return undefined
+  if (!variable.isExploded) return named(entries.map(([key, each]) => `${write(key)},${write(each)}`).join(','))
+  const pairs = entries.map(([key, each]) => {
+    const text = write(each)
+    return isNamed && text === '' ? `${write(key)}${ifEmpty}` : `${write(key)}=${text}`
+  })
+  return pairs.join(separator)
+}
+
+/** Percent-encodes all but unreserved characters; with `keepsReserved`, reserved ones and triplets stay too. */
+function encode(text: string, keepsReserved: boolean): string {
+  const keep = keepsReserved ? /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]+/g : /[A-Za-z0-9\-._~]+/g
+  let encoded = ''
+  let at = 0
+  for (const match of text.matchAll(keep)) {
+    encoded += encodeAll(text.slice(at, match.index)) + match[0]
+    at = match.index + match[0].length
+  }
+  return encoded + encodeAll(text.slice(at))
+}
+
+function encodeAll(text: string): string {
+  if (text === '') return ''
+  let encoded = ''
+  for (const byte of new TextEncoder().encode(text)) encoded += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  return encoded
+}

@@ -1,0 +1,37 @@
+/** 2025-03-26: batches, audio, tool annotations, progress messages, the completions capability. */
+
+import type { Delta, Fit } from './revision.ts'
+import { each, inContent, inOrder, ofType, within, without } from './shapes.ts'
+
+// An embedded resource keeps the bytes; older peers have no audio block but can carry any blob.
+const audioAsResource: Fit = ({ data, mimeType, annotations }) => ({
+  type: 'resource',
+  resource: { uri: 'urn:portico:audio', mimeType, blob: data },
+  ...(annotations === undefined ? {} : { annotations }),
+})
+
+const audioAsNote: Fit = ({ mimeType }) => ({
+  type: 'text',
+  text: `[audio of type ${String(mimeType)} left out: this protocol revision has none]`,
+})
+
+const { 'tools/call': toolContent, 'prompts/get': promptContent } = inContent(ofType('audio', audioAsResource))
+
+export const r20250326: Delta = {
+  version: '2025-03-26',
+  facts: { hasBatches: true, completesUnannounced: false },
+  undo: {
+    params: {
+      'notifications/progress': without('message'),
+      'sampling/createMessage': each('messages', within('content', ofType('audio', audioAsNote))),
+    },
+    results: {
+      initialize: within('capabilities', without('completions')),
+      'tools/list': each('tools', without('annotations')),
+      'tools/call': toolContent as Fit,
+      'prompts/get': promptContent as Fit,
+      'resources/list': each('resources', without('size')),
+      'sampling/createMessage': inOrder(within('content', ofType('audio', audioAsNote))),
+    },
+  },
+}

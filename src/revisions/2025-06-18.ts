@@ -1,0 +1,50 @@
+/** 2025-06-18: no more batches; elicitation, structured output, resource links, titles, completion context. */
+
+import { isObject } from '../jsonrpc/message.ts'
+import type { Delta, Fit } from './revision.ts'
+import { each, inOrder, ofType, within, without } from './shapes.ts'
+
+const undated: Fit = within('annotations', without('lastModified'))
+
+// Before titles, the name of a resource was what people read.
+const titleAsName: Fit = (item) => (typeof item.title === 'string' ? { ...item, name: item.title } : item)
+
+const plainResource: Fit = inOrder(titleAsName, without('title', '_meta'), undated)
+
+const linkAsText: Fit = (link) => ({
+  type: 'text',
+  text: `${String(link.title ?? link.name)}: ${String(link.uri)}${link.description === undefined ? '' : ` (${String(link.description)})`}`,
+  ...(isObject(link.annotations) ? { annotations: link.annotations } : {}),
+})
+
+const plainBlock: Fit = inOrder(
+  ofType('resource_link', linkAsText),
+  ofType('resource', within('resource', without('_meta'))),
+  without('_meta'),
+  undated,
+)
+
+export const r20250618: Delta = {
+  version: '2025-06-18',
+  facts: { hasBatches: false },
+  adds: ['elicitation/create'],
+  undo: {
+    params: {
+      initialize: inOrder(within('capabilities', without('elicitation')), within('clientInfo', without('title'))),
+      'completion/complete': inOrder(without('context'), within('ref', without('title'))),
+      'sampling/createMessage': each('messages', within('content', plainBlock)),
+    },
+    results: {
+      initialize: within('serverInfo', without('title')),
+      'tools/list': each('tools', without('title', 'outputSchema', '_meta')),
+      'tools/call': inOrder(without('structuredContent'), each('content', plainBlock)),
+      'resources/list': each('resources', plainResource),
+      'resources/templates/list': each('resourceTemplates', plainResource),
+      'resources/read': each('contents', without('_meta')),
+      'prompts/list': each('prompts', inOrder(without('title', '_meta'), each('arguments', without('title')))),
+      'prompts/get': each('messages', within('content', plainBlock)),
+      'sampling/createMessage': within('content', plainBlock),
+      'roots/list': each('roots', without('_meta')),
+    },
+  },
+}

@@ -1,0 +1,48 @@
+/** 2026-07-28: no handshake, no session, no server requests; questions travel in answers, changes on one stream. */
+
+import { isObject } from '../jsonrpc/message.ts'
+import type { Delta, Fit } from './revision.ts'
+import { each, inOrder, within, without } from './shapes.ts'
+
+const uncached: Fit = without('ttlMs', 'cacheScope')
+
+// Until now structured output was an object, and so was what described it.
+const objectOutput: Fit = (tool) =>
+  isObject(tool.outputSchema) && tool.outputSchema.type !== 'object' ? without('outputSchema')(tool) : tool
+
+const objectContent: Fit = (result) =>
+  'structuredContent' in result && !isObject(result.structuredContent) ? without('structuredContent')(result) : result
+
+export const r20260728: Delta = {
+  version: '2026-07-28',
+  facts: { dialect: 'stateless', hasUrlElicitationError: false },
+  adds: ['server/discover', 'subscriptions/listen', 'notifications/subscriptions/acknowledged'],
+  removes: [
+    'initialize',
+    'notifications/initialized',
+    'ping',
+    'logging/setLevel',
+    'resources/subscribe',
+    'resources/unsubscribe',
+    'notifications/roots/list_changed',
+    'notifications/elicitation/complete',
+  ],
+  errorCodes: {
+    ERR_RESOURCE_NOT_FOUND: -32602,
+    ERR_CAPABILITY_MISSING: -32021,
+    ERR_VERSION_UNSUPPORTED: -32022,
+    ERR_URL_ELICITATION_REQUIRED: -32603,
+  },
+  undo: {
+    params: { initialize: within('capabilities', without('extensions')) },
+    results: {
+      initialize: within('capabilities', without('extensions')),
+      'tools/list': inOrder(uncached, each('tools', objectOutput)),
+      'tools/call': objectContent,
+      'resources/list': uncached,
+      'resources/templates/list': uncached,
+      'resources/read': uncached,
+      'prompts/list': uncached,
+    },
+  },
+}

@@ -1,0 +1,35 @@
+/** The revisions Portico speaks, oldest first, and how one is found. */
+
+import { McpError } from '../protocol/errors.ts'
+import { r20241105 } from './2024-11-05.ts'
+import { r20250326 } from './2025-03-26.ts'
+import { r20250618 } from './2025-06-18.ts'
+import { r20251125 } from './2025-11-25.ts'
+import { r20260728 } from './2026-07-28.ts'
+import { line, type Revision } from './revision.ts'
+
+export type { Revision } from './revision.ts'
+
+export const REVISIONS: readonly Revision[] = line(r20241105, r20250326, r20250618, r20251125, r20260728)
+
+const byVersion = new Map(REVISIONS.map((revision) => [revision.version, revision]))
+
+/** What two sides speak before they have agreed on anything. */
+export const UNNEGOTIATED = REVISIONS[0] as Revision
+
+export const revisionOf = (version: unknown): Revision | undefined => (typeof version === 'string' ? byVersion.get(version) : undefined)
+
+/** The revisions of these versions, oldest first; all of them when none are named. */
+export function selectRevisions(versions: readonly string[] | undefined): readonly Revision[] {
+  if (versions === undefined) return REVISIONS
+  const unknown = versions.find((version) => !byVersion.has(version))
+  if (unknown !== undefined || versions.length === 0) {
+    throw new McpError(
+      'ERR_VERSION_UNSUPPORTED',
+      `Portico speaks ${describeRevisions(REVISIONS)}, not ${JSON.stringify(unknown ?? versions)}`,
+    )
+  }
+  return REVISIONS.filter(({ version }) => versions.includes(version))
+}
+
+export const describeRevisions = (revisions: readonly Revision[]): string => revisions.map(({ version }) => version).join(', ')

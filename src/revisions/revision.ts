@@ -1,0 +1,116 @@
+/**
+ * A revision of the protocol as a value: which methods exist, which error codes, and how the neutral model's
+ * messages must look to a peer that speaks it. Nothing outside this folder compares versions.
+ */
+
+import { ERRORS, type ErrorCode } from '../protocol/errors.ts'
+
+export type Json = Record<string, unknown>
+
+/** Takes a message apart that is too new for a peer; may return the same object when nothing needs to go. */
+export type Fit = (value: Json) => Json
+
+/** Brings an answer from an older peer up to the question as it was meant. */
+export type Mend = (answer: Json, question: Json) => Json
+
+export interface Facts {
+  /** How caller, questions, changes and logging work. */
+  dialect: 'session' | 'stateless'
+  /** A message may be an array of messages. */
+  hasBatches: boolean
+  /** An error about an unreadable message leaves the id out; before that it is null, as JSON-RPC says. */
+  omitsUnreadableId: boolean
+  /** Arguments that do not fit a tool's schema are a result the model sees, not a protocol error. */
+  reportsBadArgumentsInResult: boolean
+  /** A server may answer that a page must be visited first. */
+  hasUrlElicitationError: boolean
+  /** Completion exists without a capability to announce it. */
+  completesUnannounced: boolean
+}
+
+export interface Revision extends Facts {
+  version: string
+  has(method: string): boolean
+  errorCode(code: ErrorCode): number
+  /** What of outgoing params or results a peer of this revision can take, and of its own we accept. */
+  fitParams(method: string, params: Json): Json
+  fitResult(method: string, result: Json): Json
+  mendResult(method: string, result: Json, params: Json): Json
+}
+
+export interface Delta {
+  version: string
+  facts?: Partial<Facts>
+  adds?: readonly string[]
+  removes?: readonly string[]
+  errorCodes?: Partial<Record<ErrorCode, number>>
+  /** What this revision brought into existing messages, taken back for a peer that speaks the one before. */
+  undo?: { params?: Record<string, Fit>; results?: Record<string, Fit> }
+  /** How what was taken back is put into an answer again. */
+  redo?: { results?: Record<string, Mend> }
+}
+
+export interface Base extends Delta {
+  facts: Facts
+  adds: readonly string[]
+}
+
+/** Turns a first revision and the changes since into one value a revision, oldest first. */
+export function line(base: Base, ...deltas: Delta[]): Revision[] {
+  const all: Delta[] = [base, ...deltas]
+  let facts = base.facts
+  const methods = new Set<string>()
+  const errorCodes: Partial<Record<ErrorCode, number>> = {}
+  return all.map((delta, i) => {
+    facts = { ...facts, ...delta.facts }
+    for (const method of delta.adds ?? []) methods.add(method)
+    for (const method of delta.removes ?? []) methods.delete(method)
+    Object.assign(errorCodes, delta.errorCodes)
+    return revision(delta.version, facts, new Set(methods), { ...errorCodes }, all.slice(i + 1))
+  })
+}
+
+function revision(
+  version: string,
+  facts: Facts,
+  methods: ReadonlySet<string>,
+  errorCodes: Partial<Record<ErrorCode, number>>,
+  newer: readonly Delta[],
+): Revision {
+  // Newest first: each step hands the next one a message of its own revision.
+  const undone = [...newer].reverse()
+  const params = composeFits(undone.map(({ undo }) => undo?.params ?? {}))
+  const results = composeFits(undone.map(({ undo }) => undo?.results ?? {}))
+  const mends = composeMends(newer.map(({ redo }) => redo?.results ?? {}))
+  return {
+    version,
+    ...facts,
+    has: (method) => methods.has(method),
+    errorCode: (code) => errorCodes[code] ?? ERRORS[code].rpc,
+    fitParams: (method, value) => params.get(method)?.(value) ?? value,
+    fitResult: (method, value) => results.get(method)?.(value) ?? value,
+    mendResult: (method, value, question) => mends.get(method)?.(value, question) ?? value,
+  }
+}
+
+function composeFits(steps: readonly Record<string, Fit>[]): Map<string, Fit> {
+  const composed = new Map<string, Fit>()
+  for (const fits of steps) {
+    for (const [method, fit] of Object.entries(fits)) {
+      const before = composed.get(method)
+      composed.set(method, before ? (value) => fit(before(value)) : fit)
+    }
+  }
+  return composed
+}
+
+function composeMends(steps: readonly Record<string, Mend>[]): Map<string, Mend> {
+  const composed = new Map<string, Mend>()
+  for (const mends of steps) {
+    for (const [method, mend] of Object.entries(mends)) {
+      const before = composed.get(method)
+      composed.set(method, before ? (answer, question) => mend(before(answer, question), question) : mend)
+    }
+  }
+  return composed
+}

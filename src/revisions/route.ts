@@ -1,0 +1,74 @@
+/** The one decision which revision a request speaks, made from the request and the session it arrived in. */
+
+import { isObject, type Params, type RequestMessage } from '../jsonrpc/message.ts'
+import { META } from '../protocol/base.ts'
+import { McpError } from '../protocol/errors.ts'
+import { isLogLevel } from '../protocol/logging.ts'
+import { describeRevisions, REVISIONS } from './index.ts'
+import { answerHandshake } from './negotiate.ts'
+import type { Revision } from './revision.ts'
+
+export type Route = { revision: Revision; error?: undefined } | { revision: Revision; error: McpError }
+
+/**
+ * @param session the revision agreed on by handshake, if there was one
+ * @param supported what this server speaks
+ */
+export function route(
+  message: Pick<RequestMessage, 'method' | 'params'>,
+  session: Revision | undefined,
+  supported: readonly Revision[],
+): Route {
+  const meta = message.params?._meta
+  const version = isObject(meta) ? meta[META.protocolVersion] : undefined
+  if (version !== undefined) return routeStateless(meta as Params, version, supported)
+  if (message.method === 'initialize') return routeHandshake(message.params?.protocolVersion, supported)
+  if (session) return { revision: session }
+  const fallback = answerHandshake('', supported) ?? (supported.at(-1) as Revision)
+  // A sign of life may be asked for before anything is agreed on.
+  if (message.method === 'ping' && fallback.has('ping')) return { revision: fallback }
+  // Only a stateless revision has the method, so the sender means that and forgot to say so.
+  const owner = supported.find(
+    (revision) => revision.dialect === 'stateless' && revision.has(message.method) && isStatelessOnly(message.method),
+  )
+  if (owner) return { revision: owner, error: new McpError('ERR_INVALID_PARAMS', `params._meta must have ${META.protocolVersion}`) }
+  return {
+    revision: fallback,
+    error: new McpError('ERR_INVALID_REQUEST', `${message.method} came before a session was opened; send initialize first`),
+  }
+}
+
+/** The handshake is answered in the revision it agrees on. */
+function routeHandshake(requested: unknown, supported: readonly Revision[]): Route {
+  const revision = answerHandshake(String(requested), supported)
+  if (revision) return { revision }
+  const spoken = describeRevisions(supported)
+  const data = { supported: supported.map(({ version }) => version), requested: requested ?? null }
+  return {
+    revision: supported.at(-1) as Revision,
+    error: new McpError('ERR_METHOD_NOT_FOUND', `This server has no initialize; it speaks ${spoken}`, { data }),
+  }
+}
+
+function routeStateless(meta: Params, version: unknown, supported: readonly Revision[]): Route {
+  const latest = supported.findLast(({ dialect }) => dialect === 'stateless') ?? (REVISIONS.at(-1) as Revision)
+  const revision = supported.find((each) => each.version === version && each.dialect === 'stateless')
+  if (!revision) {
+    const data = { supported: supported.map((each) => each.version), requested: version }
+    return { revision: latest, error: new McpError('ERR_VERSION_UNSUPPORTED', 'Unsupported protocol version', { data }) }
+  }
+  const missing = faultOf(meta)
+  return missing ? { revision, error: new McpError('ERR_INVALID_PARAMS', missing) } : { revision }
+}
+
+function faultOf(meta: Params): string | undefined {
+  if (!isObject(meta[META.clientCapabilities])) return `params._meta must have ${META.clientCapabilities}, an object`
+  const info = meta[META.clientInfo]
+  if (info !== undefined && !isObject(info)) return `params._meta.${META.clientInfo} must be an object`
+  const level = meta[META.logLevel]
+  if (level !== undefined && !isLogLevel(level)) return `params._meta.${META.logLevel} is not a log level: ${JSON.stringify(level)}`
+  return undefined
+}
+
+const isStatelessOnly = (method: string): boolean =>
+  REVISIONS.every((revision) => revision.dialect === 'stateless' || !revision.has(method))

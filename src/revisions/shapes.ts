@@ -1,0 +1,57 @@
+/** Small steps that the revision tables are written in. None changes the object it is given. */
+
+import { isObject } from '../jsonrpc/message.ts'
+import type { Fit } from './revision.ts'
+
+/** Leaves members out; the same object when it has none of them. */
+export const without =
+  (...keys: readonly string[]): Fit =>
+  (value) => {
+    if (!keys.some((key) => key in value)) return value
+    const copy = { ...value }
+    for (const key of keys) delete copy[key]
+    return copy
+  }
+
+/** Applies a step to one member, if it is an object. */
+export const within =
+  (key: string, fit: Fit): Fit =>
+  (value) => {
+    const inner = value[key]
+    if (!isObject(inner)) return value
+    const fitted = fit(inner)
+    return fitted === inner ? value : { ...value, [key]: fitted }
+  }
+
+/** Applies a step to each item of a list member. */
+export const each =
+  (key: string, fit: Fit): Fit =>
+  (value) => {
+    const list = value[key]
+    if (!Array.isArray(list)) return value
+    let isSame = true
+    const fitted = list.map((item: unknown) => {
+      if (!isObject(item)) return item
+      const result = fit(item)
+      if (result !== item) isSame = false
+      return result
+    })
+    return isSame ? value : { ...value, [key]: fitted }
+  }
+
+export const inOrder =
+  (...fits: readonly Fit[]): Fit =>
+  (value) =>
+    fits.reduce((current, fit) => fit(current), value)
+
+/** A step for the content blocks of a tool result and of prompt messages. */
+export const inContent = (fit: Fit): Record<string, Fit> => ({
+  'tools/call': each('content', fit),
+  'prompts/get': each('messages', within('content', fit)),
+})
+
+/** Turns blocks of one type into something else. */
+export const ofType =
+  (type: string, fit: Fit): Fit =>
+  (block) =>
+    block.type === type ? fit(block) : block

@@ -1,0 +1,58 @@
+/** What a call has done so far, as far as the next round must know it. */
+
+import { McpError } from '../../protocol/errors.ts'
+import type { KeyRing } from '../../protocol/ports.ts'
+import { canonical } from '../../protocol/schema/keywords.ts'
+import { seal, sha256, unseal } from './seal.ts'
+
+export interface Journal {
+  callId: string
+  /** How many times the call has come back with questions. */
+  round: number
+  /** Digests of the questions asked, by name: an answer counts only for the question that was asked. */
+  asked: Record<string, string>
+  /** Raw answers that were accepted. */
+  answers: Record<string, unknown>
+  /** Values of finished steps. */
+  steps: Record<string, unknown>
+}
+
+/** What a journal belongs to: presented with anything else it does not open. */
+export interface JournalOwner {
+  principal: string | undefined
+  method: string
+  target: unknown
+  arguments: unknown
+}
+
+export interface JournalBounds {
+  maxJournalBytes: number
+  stateTtlMs: number
+}
+
+export const newJournal = (callId: string): Journal => ({ callId, round: 0, asked: {}, answers: {}, steps: {} })
+
+export async function sealJournal(journal: Journal, owner: JournalOwner, keys: KeyRing, bounds: JournalBounds): Promise<string> {
+  const text = JSON.stringify({ ...journal, expires: Date.now() + bounds.stateTtlMs })
+  if (text.length > bounds.maxJournalBytes) {
+    throw new McpError(
+      'ERR_LIMIT',
+      `The answers and steps of this call take ${text.length} bytes, more than ${bounds.maxJournalBytes} (limits.maxJournalBytes); use a task`,
+    )
+  }
+  return seal(text, await bindingOf(owner), keys)
+}
+
+/** Throws one and the same ERR_STATE_INVALID whatever is wrong: a reason would help only who forges. */
+export async function openJournal(sealed: unknown, owner: JournalOwner, keys: KeyRing): Promise<Journal> {
+  const text = typeof sealed === 'string' ? await unseal(sealed, await bindingOf(owner), keys) : undefined
+  const value = text === undefined ? undefined : (JSON.parse(text) as Journal & { expires: number })
+  if (!value || value.expires < Date.now()) throw new McpError('ERR_STATE_INVALID', 'Invalid or expired requestState')
+  const { expires: _, ...journal } = value
+  return journal
+}
+
+export const digestOf = (request: unknown): Promise<string> => sha256(canonical(request))
+
+const bindingOf = ({ principal, method, target, arguments: args }: JournalOwner): Promise<string> =>
+  sha256(canonical([principal ?? null, method, target ?? null, args ?? null]))

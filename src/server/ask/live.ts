@@ -1,0 +1,42 @@
+/** Questions on a session: each is a request to the client, on the stream of the call that caused it. */
+
+import { randomId } from '../../protocol/bytes.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { InputRequest } from '../../protocol/input-required.ts'
+import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
+import { type Asker, Names, requireCapabilities } from './asker.ts'
+import { describeAnswerIssues, type Question } from './question.ts'
+
+export interface LiveLine {
+  capabilities: ClientCapabilities
+  /** Sends a request of the neutral model and resolves with the answer of the neutral model. */
+  send(request: InputRequest): Promise<Record<string, unknown>>
+}
+
+export class LiveAsker implements Asker {
+  readonly #line: LiveLine
+  readonly #names = new Names()
+  #callId: string | undefined
+
+  constructor(line: LiveLine) {
+    this.#line = line
+  }
+
+  get callId(): string {
+    this.#callId ??= randomId()
+    return this.#callId
+  }
+
+  async ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
+    this.#names.claim(key)
+    requireCapabilities(question.needs, this.#line.capabilities)
+    const answer = await question.read(await this.#line.send(question.request))
+    if (!answer.ok) throw new McpError('ERR_ANSWER_INVALID', describeAnswerIssues(question, answer.issues))
+    return answer.value
+  }
+
+  async once<T>(key: string, step: () => T | Promise<T>): Promise<T> {
+    this.#names.claim(key)
+    return await step()
+  }
+}

@@ -1,0 +1,138 @@
+/** What a handler may ask the other side, and how an answer is judged. */
+
+import { isObject } from '../../jsonrpc/message.ts'
+import type { ElicitResult, FormElicitParams, UrlElicitParams } from '../../protocol/elicitation.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { InputRequest } from '../../protocol/input-required.ts'
+import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
+import type { ListRootsResult } from '../../protocol/roots.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
+import { compile } from '../../protocol/schema/compile.ts'
+import { toFormSchema } from '../../protocol/schema/form.ts'
+import { type Checked, describeIssues, type Issue } from '../../protocol/schema/json-schema.ts'
+import { type AnySchema, type OutputOf, schemaPort } from '../../protocol/schema/port.ts'
+
+export interface Question<Answer = unknown> {
+  request: InputRequest
+  /** What the client must have declared to be asked this. */
+  needs: ClientCapabilities
+  /** Judges an answer and gives it its final form. */
+  read(answer: unknown): Checked<Answer> | Promise<Checked<Answer>>
+}
+
+/** An answer to a form: the accepted content as the schema gives it out, or that there is none. */
+export type FormAnswer<T> = { action: 'accept'; content: T } | { action: 'decline' | 'cancel' }
+
+export type UrlAnswer = { action: 'accept' | 'decline' | 'cancel' }
+
+/** Asks the person to fill in a form. The schema is a flat object of strings, numbers, booleans and choices. */
+export function form<S extends AnySchema>(message: string, schema: S): Question<FormAnswer<OutputOf<S>>> {
+  const port = schemaPort(schema, 'input', 'The form')
+  const params: FormElicitParams = { mode: 'form', message, requestedSchema: toFormSchema(port.json) }
+  return {
+    request: { method: 'elicitation/create', params },
+    needs: { elicitation: { form: {} } },
+    read: async (answer) => {
+      const result = readElicitResult(answer)
+      if (!result.ok) return result
+      const { action, content } = result.value
+      if (action !== 'accept') return { ok: true, value: { action } }
+      const checked = await port.check(content ?? {})
+      if (!checked.ok) return { ok: false, issues: within('content', checked.issues) }
+      return { ok: true, value: { action, content: checked.value as OutputOf<S> } }
+    },
+  }
+}
+
+/** Asks the person to visit a page. Accepting means that they agreed to, not that they are done there. */
+export function page(message: string, url: string, elicitationId?: string): Question<UrlAnswer> {
+  if (!URL.canParse(url)) throw new McpError('ERR_ASK', `Not a URL to send a person to: ${JSON.stringify(url)}`)
+  const params: UrlElicitParams = elicitationId === undefined ? { mode: 'url', message, url } : { mode: 'url', message, url, elicitationId }
+  return {
+    request: { method: 'elicitation/create', params },
+    needs: { elicitation: { url: {} } },
+    read: (answer) => {
+      const result = readElicitResult(answer)
+      return result.ok ? { ok: true, value: { action: result.value.action } } : result
+    },
+  }
+}
+
+/** Asks the client's model for a message. */
+export function sampling(params: CreateMessageParams): Question<CreateMessageResult> {
+  const needs: ClientCapabilities = { sampling: {} }
+  if (params.tools || params.toolChoice) needs.sampling = { tools: {} }
+  if (params.includeContext && params.includeContext !== 'none') needs.sampling = { ...needs.sampling, context: {} }
+  return {
+    request: { method: 'sampling/createMessage', params: checkSampling(params) },
+    needs,
+    read: (answer) => judge(checkMessage, answer) as Checked<CreateMessageResult>,
+  }
+}
+
+/** Asks which directories the server may work in. */
+export function rootList(): Question<ListRootsResult> {
+  return {
+    request: { method: 'roots/list' },
+    needs: { roots: {} },
+    read: (answer) => judge(checkRoots, answer) as Checked<ListRootsResult>,
+  }
+}
+
+const checkElicit = compile({
+  type: 'object',
+  properties: { action: { enum: ['accept', 'decline', 'cancel'] }, content: { type: 'object' } },
+  required: ['action'],
+})
+
+const contentBlock = { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] }
+
+const checkMessage = compile({
+  type: 'object',
+  properties: {
+    role: { enum: ['user', 'assistant'] },
+    content: { anyOf: [contentBlock, { type: 'array', items: contentBlock }] },
+    model: { type: 'string' },
+    stopReason: { type: 'string' },
+  },
+  required: ['role', 'content', 'model'],
+})
+
+const checkRoots = compile({
+  type: 'object',
+  properties: {
+    roots: {
+      type: 'array',
+      maxItems: 1000,
+      items: { type: 'object', properties: { uri: { type: 'string', pattern: '^file://' }, name: { type: 'string' } }, required: ['uri'] },
+    },
+  },
+  required: ['roots'],
+})
+
+const readElicitResult = (answer: unknown): Checked<ElicitResult> => judge(checkElicit, answer) as Checked<ElicitResult>
+
+const judge = (check: (value: unknown) => Checked, answer: unknown): Checked =>
+  isObject(answer) ? check(answer) : { ok: false, issues: [{ path: [], message: 'expected an object' }] }
+
+const within = (key: string, issues: readonly Issue[]): Issue[] => issues.map(({ path, message }) => ({ path: [key, ...path], message }))
+
+/** Every tool use must be answered before anything else is said, and tool results stand alone. */
+function checkSampling(params: CreateMessageParams): CreateMessageParams {
+  let open: string[] = []
+  for (const [i, { role, content }] of params.messages.entries()) {
+    const blocks = Array.isArray(content) ? content : [content]
+    const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : []))
+    if (results.length > 0 && results.length < blocks.length) throw badSampling(i, 'mixes tool results with other content')
+    const unanswered = open.filter((id) => !results.includes(id))
+    if (unanswered.length > 0) throw badSampling(i, `leaves the tool use ${unanswered.join(', ')} without a result`)
+    if (results.some((id) => !open.includes(id))) throw badSampling(i, 'answers a tool use that was not made')
+    open = role === 'assistant' ? blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])) : []
+  }
+  return params
+}
+
+const badSampling = (index: number, what: string): McpError => new McpError('ERR_ASK', `Sampling message ${index} ${what}`)
+
+export const describeAnswerIssues = (question: Question, issues: readonly Issue[]): string =>
+  `The answer to ${question.request.method} is not usable: ${describeIssues(issues)}`

@@ -1,0 +1,156 @@
+/**
+ * Questions where every request stands alone: the handler is run again from the start each round. What it did and
+ * was told before comes from the journal; the first thing it does not know ends the run with questions.
+ */
+
+import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { randomId } from '../../protocol/bytes.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { InputRequest } from '../../protocol/input-required.ts'
+import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
+import type { KeyRing } from '../../protocol/ports.ts'
+import type { ServerLimits } from '../limits.ts'
+import { type Asker, Names, requireCapabilities } from './asker.ts'
+import { digestOf, type Journal, type JournalOwner, newJournal, sealJournal } from './journal.ts'
+import type { Question } from './question.ts'
+
+export interface ReplayOptions {
+  owner: JournalOwner
+  capabilities: ClientCapabilities
+  keys: KeyRing
+  limits: ServerLimits
+  /** The journal of the rounds before, if any. */
+  journal: Journal | undefined
+  /** What the client sent with this round. */
+  responses: unknown
+  /** Ends the run with a result that carries the questions, or with an error. */
+  onSuspend(outcome: Promise<Params>): void
+}
+
+/** Unwinds a handler that has to wait. Its `finally` blocks run; what it throws or returns after that is not looked at. */
+export class Suspended extends Error {
+  override readonly name = 'Suspended'
+}
+
+export class ReplayAsker implements Asker {
+  readonly #options: ReplayOptions
+  readonly #journal: Journal
+  readonly #responses: Record<string, unknown>
+  readonly #names = new Names()
+  readonly #open = new Map<string, { request: InputRequest; unwind: (error: Suspended) => void }>()
+  /** Steps and look-ups in flight: the round is not over before they are. */
+  #busy = 0
+  #isScheduled = false
+  #isSuspended = false
+
+  constructor(options: ReplayOptions) {
+    this.#options = options
+    this.#journal = options.journal ?? newJournal(randomId())
+    this.#responses = options.journal && isObject(options.responses) ? options.responses : {}
+  }
+
+  get callId(): string {
+    return this.#journal.callId
+  }
+
+  ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
+    return handled(this.#ask(key, question))
+  }
+
+  once<T>(key: string, step: () => T | Promise<T>): Promise<T> {
+    return handled(this.#once(key, step))
+  }
+
+  async #ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
+    this.#begin(key)
+    requireCapabilities(question.needs, this.#options.capabilities)
+    const known = await this.#busily(() => this.#answerTo(key, question))
+    if (known) return known.value
+    return new Promise<Answer>((_, reject) => {
+      this.#open.set(key, { request: question.request, unwind: reject })
+      this.#scheduleSuspension()
+    })
+  }
+
+  /** An answer of this or an earlier round, if it is one to this very question and has the shape asked for. */
+  async #answerTo<Answer>(key: string, question: Question<Answer>): Promise<{ value: Answer } | undefined> {
+    const { asked, answers } = this.#journal
+    if (!Object.hasOwn(asked, key) || asked[key] !== (await digestOf(question.request))) return undefined
+    const raw = Object.hasOwn(answers, key) ? answers[key] : Object.hasOwn(this.#responses, key) ? this.#responses[key] : undefined
+    if (raw === undefined) return undefined
+    const checked = await question.read(raw)
+    if (!checked.ok) return undefined
+    answers[key] = raw
+    return { value: checked.value }
+  }
+
+  async #once<T>(key: string, step: () => T | Promise<T>): Promise<T> {
+    this.#begin(key)
+    const { steps } = this.#journal
+    if (Object.hasOwn(steps, key)) return steps[key] as T
+    return this.#busily(async () => {
+      const json = JSON.stringify((await step()) ?? null)
+      if (json === undefined) throw new McpError('ERR_ASK', `The step ${JSON.stringify(key)} returned something that is not JSON`)
+      // What the next round will read is what this round gets: no Date now and a string later.
+      steps[key] = JSON.parse(json)
+      return steps[key] as T
+    })
+  }
+
+  async #busily<T>(work: () => Promise<T>): Promise<T> {
+    this.#busy++
+    try {
+      return await work()
+    } finally {
+      this.#busy--
+      if (this.#open.size > 0) this.#scheduleSuspension()
+    }
+  }
+
+  #begin(key: string): void {
+    if (this.#isSuspended) throw new Suspended()
+    this.#names.claim(key)
+  }
+
+  /** Waits for the end of this turn, so that questions asked together travel together, and for steps in flight. */
+  #scheduleSuspension(): void {
+    if (this.#isScheduled || this.#isSuspended) return
+    this.#isScheduled = true
+    setTimeout(() => {
+      this.#isScheduled = false
+      if (this.#busy === 0 && !this.#isSuspended) this.#suspend()
+    }, 0)
+  }
+
+  #suspend(): void {
+    this.#isSuspended = true
+    this.#options.onSuspend(this.#questions())
+    for (const { unwind } of this.#open.values()) unwind(new Suspended())
+  }
+
+  async #questions(): Promise<Params> {
+    const { limits, owner, keys } = this.#options
+    const journal = this.#journal
+    if (journal.round >= limits.maxRounds) {
+      throw new McpError(
+        'ERR_LIMIT',
+        `The call has come back with questions ${journal.round} times, the most allowed (limits.maxRounds); use a task`,
+      )
+    }
+    const asked: Record<string, string> = {}
+    for (const key of Object.keys(journal.answers)) asked[key] = journal.asked[key] as string
+    const inputRequests: Record<string, InputRequest> = {}
+    for (const [key, { request }] of this.#open) {
+      inputRequests[key] = request
+      asked[key] = await digestOf(request)
+    }
+    const next: Journal = { ...journal, round: journal.round + 1, asked }
+    return { resultType: 'input_required', inputRequests, requestState: await sealJournal(next, owner, keys, limits) }
+  }
+}
+
+/** A promise the handler may drop: when the run unwinds, nobody may be left to look at it. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
+}

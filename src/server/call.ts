@@ -1,0 +1,68 @@
+/** One request on its way through the server, in whichever dialect it came. */
+
+import type { Exchange } from '../jsonrpc/exchange.ts'
+import type { Params } from '../jsonrpc/message.ts'
+import type { Implementation } from '../protocol/base.ts'
+import type { UrlElicitationRequired } from '../protocol/errors.ts'
+import type { ClientCapabilities } from '../protocol/lifecycle.ts'
+import type { LogLevel } from '../protocol/logging.ts'
+import type { Revision } from '../revisions/revision.ts'
+import type { Asker } from './ask/asker.ts'
+import type { Quota } from './quota.ts'
+
+/** Who is calling, and what it can do. */
+export interface Caller {
+  /** Proved by the transport; undefined when nobody asked who it is. */
+  readonly principal: string | undefined
+  /** What the client says of itself; for display only. */
+  readonly client: Implementation | undefined
+  readonly capabilities: ClientCapabilities
+  /** The protocol revision it speaks, as a date. */
+  readonly revision: string
+}
+
+/** What differs between a session and a stateless request. */
+export interface Dialect {
+  caller(): Caller
+  /** How the handler of `call` puts questions to the other side. */
+  asker(call: Call): Asker
+  /** The least severe log message the client wants now; undefined for none. */
+  logLevel(): LogLevel | undefined
+  /** Answers the methods that concern the dialect itself; undefined for all others. */
+  method(call: Call): Params | Promise<Params> | undefined
+  /** Answers a call whose handler needs the person to visit pages first. */
+  requirePages(call: Call, error: UrlElicitationRequired): Promise<Params>
+}
+
+export class Call {
+  readonly exchange: Exchange
+  readonly params: Params
+  readonly revision: Revision
+  readonly dialect: Dialect
+  readonly quota: Quota
+  /** Ends the handler's run with a round of questions; set while a handler runs. */
+  suspend: ((round: Promise<Params>) => void) | undefined
+  #asker: Asker | undefined
+
+  constructor(exchange: Exchange, params: Params, revision: Revision, dialect: Dialect, quota: Quota) {
+    this.exchange = exchange
+    this.params = params
+    this.revision = revision
+    this.dialect = dialect
+    this.quota = quota
+  }
+
+  get method(): string {
+    return this.exchange.method
+  }
+
+  get asker(): Asker {
+    this.#asker ??= this.dialect.asker(this)
+    return this.#asker
+  }
+
+  /** The same call with other parameters, as a middleware may want it. */
+  withParams(params: Params): Call {
+    return params === this.params ? this : new Call(this.exchange, params, this.revision, this.dialect, this.quota)
+  }
+}

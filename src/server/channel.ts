@@ -1,0 +1,205 @@
+/** One conversation with one client: routes each message to the dialect it speaks. */
+
+import type { Exchange } from '../jsonrpc/exchange.ts'
+import { INVALID_REQUEST, type Incoming, isId, isObject, type NotificationMessage, type Params } from '../jsonrpc/message.ts'
+import type { Outlet } from '../jsonrpc/outlet.ts'
+import { Peer } from '../jsonrpc/peer.ts'
+import { malformed } from '../jsonrpc/read.ts'
+import type { Implementation } from '../protocol/base.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { ClientCapabilities } from '../protocol/lifecycle.ts'
+import type { LogLevel } from '../protocol/logging.ts'
+import type { Channel, ChannelOptions } from '../protocol/service.ts'
+import type { Revision } from '../revisions/revision.ts'
+import { route } from '../revisions/route.ts'
+import { Call, type Caller, type Dialect } from './call.ts'
+import { normalCapabilities } from './capabilities.ts'
+import type { Core } from './core.ts'
+import { Session } from './dialect/session.ts'
+import { Stateless } from './dialect/stateless.ts'
+import { dispatch, toErrorObject } from './dispatch.ts'
+import { Listener, tooMany } from './features/subscriptions.ts'
+import { Quota } from './quota.ts'
+
+const NO_PARAMS: Params = Object.freeze({})
+
+export class ServerChannel implements Channel {
+  readonly #core: Core
+  readonly #options: ChannelOptions
+  readonly #peer: Peer
+  readonly #quota: Quota
+  readonly #listeners = new Set<Listener>()
+  readonly #onOver: () => void
+  #session: Session | undefined
+  /** The revision last spoken, for errors about messages that say nothing themselves. */
+  #spoken: Revision | undefined
+
+  constructor(core: Core, options: ChannelOptions, onOver: () => void) {
+    this.#core = core
+    this.#options = options
+    this.#onOver = onOver
+    this.#quota = new Quota(core.limits, () => core.now())
+    this.#peer = new Peer({
+      onRequest: (exchange) => this.#onRequest(exchange),
+      onNotification: (message) => this.#onNotification(message),
+      failure: (code, message, cause) => new McpError(code, message, { cause }),
+      acceptsBatch: () => this.#session?.revision.hasBatches ?? false,
+      unreadableId: () => (this.#spoken?.omitsUnreadableId ? undefined : null),
+      deadlines: core.deadlines,
+      maxActive: core.limits.maxActive,
+      maxWaiting: core.limits.maxWaiting,
+    })
+  }
+
+  get isSaturated(): boolean {
+    return this.#peer.isSaturated
+  }
+
+  get onRelief(): (() => void) | undefined {
+    return this.#peer.onRelief
+  }
+
+  set onRelief(listener: (() => void) | undefined) {
+    this.#peer.onRelief = listener
+  }
+
+  receive(message: Incoming, outlet: Outlet): void {
+    // A handshake decides what a batch may be, so it cannot be inside one.
+    if (message.kind === 'batch' && message.messages.some((each) => each.kind === 'request' && each.method === 'initialize')) {
+      return this.#peer.receive(malformed(undefined, INVALID_REQUEST, 'initialize cannot be part of a batch'), outlet)
+    }
+    this.#peer.receive(message, outlet)
+  }
+
+  drain(): Promise<void> {
+    for (const listener of this.#listeners) listener.end()
+    return this.#peer.drain()
+  }
+
+  close(reason: string): void {
+    if (this.#peer.isClosed && this.#peer.load === 0 && !this.#session) return
+    this.#peer.close(new McpError('ERR_CLOSED', reason))
+    this.#session?.close()
+    this.#session = undefined
+    this.#onOver()
+  }
+
+  /** A log message that belongs to no request; only sessions can have one. */
+  log(json: (minimum: LogLevel, quota: Quota) => string | undefined): void {
+    this.#session?.log(json)
+  }
+
+  #onRequest(exchange: Exchange): void {
+    const { revision, error } = route(exchange, this.#session?.revision, this.#core.supported)
+    this.#spoken = revision
+    if (error) return exchange.fail(toErrorObject(error, revision))
+    if (revision.dialect === 'stateless') return this.#onStateless(exchange, revision)
+    const params = exchange.params ? revision.fitParams(exchange.method, exchange.params) : NO_PARAMS
+    const dialect = this.#session ?? new Opening(revision, this.#options.principal, (call) => this.#initialize(call))
+    dispatch(new Call(exchange, params, revision, dialect, this.#quota), this.#core)
+  }
+
+  #onStateless(exchange: Exchange, revision: Revision): void {
+    const params = exchange.params as Params
+    const dialect = new Stateless(this.#core, revision, params, this.#options.principal, (call) => this.#listen(call))
+    const call = new Call(exchange, params, revision, dialect, this.#quota)
+    if (params.requestState === undefined) return dispatch(call, this.#core)
+    dialect.resume(call).then(
+      () => dispatch(call, this.#core),
+      (error: McpError) => exchange.fail(toErrorObject(error, revision)),
+    )
+  }
+
+  /** The parameters are those that the agreed revision knows; what it does not know was not said. */
+  #initialize({ params, revision }: Call): Params {
+    const { protocolVersion, capabilities, clientInfo } = params
+    if (typeof protocolVersion !== 'string' || protocolVersion === '') {
+      const data = {
+        supported: this.#core.supported.filter(({ dialect }) => dialect === 'session').map(({ version }) => version),
+        requested: protocolVersion ?? null,
+      }
+      throw new McpError('ERR_INVALID_PARAMS', 'params.protocolVersion must be a protocol version', { data })
+    }
+    if (!isObject(capabilities)) throw new McpError('ERR_INVALID_PARAMS', 'params.capabilities must be an object')
+    if (!isObject(clientInfo) || typeof clientInfo.name !== 'string' || typeof clientInfo.version !== 'string') {
+      throw new McpError('ERR_INVALID_PARAMS', 'params.clientInfo must have the strings "name" and "version"')
+    }
+    this.#session = new Session({
+      core: this.#core,
+      peer: this.#peer,
+      outlet: this.#options.outlet,
+      quota: this.#quota,
+      principal: this.#options.principal,
+      revision,
+      capabilities: normalCapabilities(capabilities as ClientCapabilities),
+      client: clientInfo as unknown as Implementation,
+    })
+    const { instructions, info } = this.#core
+    const result: Params = { protocolVersion: revision.version, capabilities: this.#core.capabilities(), serverInfo: info }
+    if (instructions !== undefined) result.instructions = instructions
+    return result
+  }
+
+  #listen(call: Call): Promise<Params> {
+    const max = this.#core.limits.maxListens
+    if (this.#listeners.size >= max) throw tooMany('maxListens', max)
+    const listener = new Listener(call.exchange, call.params, this.#core)
+    this.#listeners.add(listener)
+    return listener.run(() => this.#listeners.delete(listener))
+  }
+
+  #onNotification({ method, params }: NotificationMessage): void {
+    switch (method) {
+      case 'notifications/cancelled': {
+        const id = params?.requestId
+        if (!isId(id)) return
+        const reason = params?.reason
+        const said = typeof reason === 'string' ? `: ${reason.slice(0, 1000)}` : ''
+        this.#peer.cancel(id, new DOMException(`The client cancelled the request${said}`, 'AbortError'))
+        return
+      }
+      case 'notifications/initialized':
+        return this.#session?.onInitialized()
+      case 'notifications/roots/list_changed':
+        return this.#session?.onRootsChanged()
+      case 'notifications/progress': {
+        const token = params?.progressToken
+        if (isId(token)) this.#peer.touch(token)
+      }
+    }
+  }
+}
+
+/** Before a session exists: all that can be said is initialize and ping. */
+class Opening implements Dialect {
+  readonly #revision: Revision
+  readonly #principal: string | undefined
+  readonly #initialize: (call: Call) => Params
+
+  constructor(revision: Revision, principal: string | undefined, initialize: (call: Call) => Params) {
+    this.#revision = revision
+    this.#principal = principal
+    this.#initialize = initialize
+  }
+
+  caller(): Caller {
+    return { principal: this.#principal, client: undefined, capabilities: {}, revision: this.#revision.version }
+  }
+
+  asker(): never {
+    throw new McpError('ERR_ASK', 'There is no session yet to ask questions in')
+  }
+
+  logLevel(): undefined {
+    return undefined
+  }
+
+  requirePages(_call: Call, error: McpError): never {
+    throw error
+  }
+
+  method(call: Call): Params | undefined {
+    if (call.method === 'ping') return {}
+    return call.method === 'initialize' ? this.#initialize(call) : undefined
+  }
+}

@@ -1,0 +1,143 @@
+/** What a handler is given beside its arguments. Everything in it is made when first used. */
+
+import { isObject } from '../jsonrpc/message.ts'
+import { notificationJson } from '../jsonrpc/write.ts'
+import type { Meta, ProgressToken } from '../protocol/base.ts'
+import { Cancelled, Declined } from '../protocol/errors.ts'
+import { isProgressToken } from '../protocol/progress.ts'
+import { Bucket } from '../protocol/rate.ts'
+import type { Root } from '../protocol/roots.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../protocol/sampling.ts'
+import type { AnySchema, OutputOf } from '../protocol/schema/port.ts'
+import { type FormAnswer, form, page, type Question, rootList, sampling } from './ask/question.ts'
+import type { Call, Caller } from './call.ts'
+import type { Core } from './core.ts'
+import type { Log } from './features/logging.ts'
+
+export type { FormAnswer }
+
+/** The questions of one `ask`, by name, and the answers to them. */
+export type Questions = Record<string, Question>
+export type AnswersTo<Q extends Questions> = { [K in keyof Q]: Q[K] extends Question<infer A> ? A : never }
+
+export interface Context {
+  /** What was sent, before any schema has looked at it. */
+  readonly arguments: Record<string, unknown>
+  readonly caller: Caller
+  /** Aborts when the client cancels, goes away, or the time is up. */
+  readonly signal: AbortSignal
+  /** The request's metadata, trace context included. */
+  readonly meta: Meta
+  /** The same in every round of one call; new for every call. */
+  readonly callId: string
+  /** Log messages to the client. */
+  readonly log: Log
+  /** Says how far the work is. Does nothing when the client did not ask, or when the value does not grow. */
+  progress(progress: number, total?: number, message?: string): Promise<void>
+  /** Asks the person to fill in a form; throws `Declined` or `Cancelled` when they do not. */
+  elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<OutputOf<S>>
+  /** Asks the person to visit a page; resolves when they agree to, throws `Declined` or `Cancelled` when they do not. */
+  elicitUrl(name: string, message: string, url: string, options?: { elicitationId?: string }): Promise<void>
+  /** Asks the client's model. */
+  sample(name: string, params: CreateMessageParams): Promise<CreateMessageResult>
+  /** The directories the client lets the server work in. */
+  roots(): Promise<Root[]>
+  /** Several questions at once, with their plain answers: nothing is thrown when a person declines. */
+  ask<Q extends Questions>(questions: Q): Promise<AnswersTo<Q>>
+  /** Runs `step` once in the life of the call and remembers its JSON value: for time, randomness and side effects. */
+  once<T>(name: string, step: () => T | Promise<T>): Promise<T>
+}
+
+const DONE = Promise.resolve()
+
+export class CallContext implements Context {
+  readonly #call: Call
+  readonly #core: Core
+  readonly #progressToken: ProgressToken | undefined
+  #log: Log | undefined
+  #progress = Number.NEGATIVE_INFINITY
+  #progressBucket: Bucket | undefined
+
+  constructor(call: Call, core: Core) {
+    this.#call = call
+    this.#core = core
+    const token = (call.params._meta as Meta | undefined)?.progressToken
+    this.#progressToken = isProgressToken(token) ? token : undefined
+  }
+
+  get arguments(): Record<string, unknown> {
+    const value = this.#call.params.arguments
+    return isObject(value) ? value : {}
+  }
+
+  get caller(): Caller {
+    return this.#call.dialect.caller()
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.exchange.signal
+  }
+
+  get meta(): Meta {
+    return (this.#call.params._meta as Meta | undefined) ?? {}
+  }
+
+  get callId(): string {
+    return this.#call.asker.callId
+  }
+
+  get log(): Log {
+    this.#log ??= this.#core.logging.forCall(this.#call)
+    return this.#log
+  }
+
+  progress(progress: number, total?: number, message?: string): Promise<void> {
+    const token = this.#progressToken
+    if (token === undefined || !(progress > this.#progress) || this.#call.exchange.isOver) return DONE
+    const rate = this.#core.limits.progressNotices
+    if (rate !== false) {
+      const now = this.#core.now()
+      this.#progressBucket ??= new Bucket(rate, now)
+      if (this.#progressBucket.take(now) > 0) return DONE
+    }
+    this.#progress = progress
+    const params = this.#call.revision.fitParams('notifications/progress', { progressToken: token, progress, total, message })
+    return this.#call.exchange.push(notificationJson('notifications/progress', JSON.stringify(params))) ?? DONE
+  }
+
+  async elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<OutputOf<S>> {
+    const answer = await this.#call.asker.ask(name, form(message, schema))
+    return accepted(answer, message).content
+  }
+
+  async elicitUrl(name: string, message: string, url: string, options: { elicitationId?: string } = {}): Promise<void> {
+    accepted(await this.#call.asker.ask(name, page(message, url, options.elicitationId)), message)
+  }
+
+  sample(name: string, params: CreateMessageParams): Promise<CreateMessageResult> {
+    return this.#call.asker.ask(name, sampling(params))
+  }
+
+  async roots(): Promise<Root[]> {
+    const { roots } = await this.#call.asker.ask('roots', rootList())
+    return roots
+  }
+
+  async ask<Q extends Questions>(questions: Q): Promise<AnswersTo<Q>> {
+    const asker = this.#call.asker
+    const answers = await Promise.all(
+      Object.entries(questions).map(async ([name, question]) => [name, await asker.ask(name, question)] as const),
+    )
+    return Object.fromEntries(answers) as AnswersTo<Q>
+  }
+
+  once<T>(name: string, step: () => T | Promise<T>): Promise<T> {
+    return this.#call.asker.once(name, step)
+  }
+}
+
+function accepted<A extends { action: string }>(answer: A, message: string): Extract<A, { action: 'accept' }> {
+  if (answer.action === 'accept') return answer as Extract<A, { action: 'accept' }>
+  if (answer.action === 'decline') throw new Declined(`The person declined: ${message}`)
+  throw new Cancelled(`The person gave no answer: ${message}`)
+}

@@ -1,0 +1,182 @@
+/** A conversation that began with `initialize`: what was agreed on then holds until it ends. */
+
+import { isObject, type Params } from '../../jsonrpc/message.ts'
+import type { Outlet } from '../../jsonrpc/outlet.ts'
+import type { Peer } from '../../jsonrpc/peer.ts'
+import { notificationJson, requestJson } from '../../jsonrpc/write.ts'
+import type { Implementation } from '../../protocol/base.ts'
+import { randomId } from '../../protocol/bytes.ts'
+import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
+import type { InputRequest } from '../../protocol/input-required.ts'
+import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
+import type { LogLevel } from '../../protocol/logging.ts'
+import type { Change } from '../../protocol/ports.ts'
+import type { Revision } from '../../revisions/revision.ts'
+import type { Asker } from '../ask/asker.ts'
+import { LiveAsker } from '../ask/live.ts'
+import type { Call, Caller, Dialect } from '../call.ts'
+import type { Core } from '../core.ts'
+import { notFound, readUri } from '../features/resources.ts'
+import { changeNotice, covers, tooMany } from '../features/subscriptions.ts'
+import type { Quota } from '../quota.ts'
+
+export interface SessionOptions {
+  core: Core
+  peer: Peer
+  /** Where messages go that belong to no request. */
+  outlet: Outlet
+  quota: Quota
+  principal: string | undefined
+  revision: Revision
+  capabilities: ClientCapabilities
+  client: Implementation | undefined
+}
+
+export class Session implements Dialect {
+  readonly revision: Revision
+  readonly #options: SessionOptions
+  readonly #caller: Caller
+  readonly #subscriptions = new Set<string>()
+  readonly #unsubscribe: () => void
+  readonly #ready: Promise<void>
+  #markReady: () => void = () => {}
+  #isReady = false
+  #logLevel: LogLevel
+  #roots: Promise<Params> | undefined
+
+  constructor(options: SessionOptions) {
+    const { core, principal, client, capabilities, revision } = options
+    this.#options = options
+    this.revision = revision
+    this.#caller = { principal, client, capabilities, revision: revision.version }
+    this.#logLevel = core.logging.defaultLevel
+    this.#ready = new Promise((resolve) => {
+      this.#markReady = resolve
+    })
+    this.#unsubscribe = core.bus.subscribe((change) => this.#tell(change))
+  }
+
+  caller(): Caller {
+    return this.#caller
+  }
+
+  logLevel(): LogLevel {
+    return this.#logLevel
+  }
+
+  asker(call: Call): Asker {
+    return new LiveAsker({ capabilities: this.#caller.capabilities, send: (request) => this.#send(request, call) })
+  }
+
+  method(call: Call): Params | undefined {
+    switch (call.method) {
+      case 'ping':
+        return {}
+      case 'logging/setLevel':
+        this.#logLevel = this.#options.core.logging.readLevel(call.params)
+        return {}
+      case 'resources/subscribe':
+        return this.#subscribe(readUri(call.params))
+      case 'resources/unsubscribe':
+        this.#subscriptions.delete(readUri(call.params))
+        return {}
+      case 'initialize':
+        throw new McpError('ERR_INVALID_REQUEST', 'The session is initialized already')
+      default:
+        return undefined
+    }
+  }
+
+  requirePages(call: Call, error: UrlElicitationRequired): Promise<Params> {
+    if (this.revision.hasUrlElicitationError && isObject(this.#caller.capabilities.elicitation?.url)) {
+      for (const { elicitationId } of error.pages) this.#options.core.elicitations.add(elicitationId, () => this.#complete(elicitationId))
+      throw error
+    }
+    // Without a code for it, the person reads the address in the failure of the tool.
+    if (call.method === 'tools/call') return Promise.resolve({ content: [{ type: 'text', text: error.message }], isError: true })
+    throw new McpError('ERR_INTERNAL', error.message)
+  }
+
+  /** The client has seen our answer to initialize: it may be asked things now. */
+  onInitialized(): void {
+    this.#isReady = true
+    this.#markReady()
+  }
+
+  onRootsChanged(): void {
+    this.#roots = undefined
+  }
+
+  log(json: (minimum: LogLevel, quota: Quota) => string | undefined): void {
+    if (!this.#isReady) return
+    const text = json(this.#logLevel, this.#options.quota)
+    if (text !== undefined) void this.#options.outlet.push(text)
+  }
+
+  close(): void {
+    this.#unsubscribe()
+    this.#subscriptions.clear()
+  }
+
+  #subscribe(uri: string): Params {
+    const { core } = this.#options
+    if (!core.resources.find(uri)) throw notFound(uri)
+    if (this.#subscriptions.size >= core.limits.maxSubscriptions && !this.#subscriptions.has(uri))
+      throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
+    this.#subscriptions.add(uri)
+    return {}
+  }
+
+  #tell(change: Change): void {
+    if (!this.#isReady) return
+    if (change.kind === 'resource' && ![...this.#subscriptions].some((uri) => covers(uri, change.uri))) return
+    const { method, params } = changeNotice(change)
+    this.#notify(method, params)
+  }
+
+  #notify(method: string, params: Params | undefined): void {
+    if (!this.revision.has(method)) return
+    void this.#options.outlet.push(notificationJson(method, params && JSON.stringify(this.revision.fitParams(method, params))))
+  }
+
+  #complete(elicitationId: string): void {
+    this.#notify('notifications/elicitation/complete', { elicitationId })
+  }
+
+  async #send(request: InputRequest, call: Call): Promise<Params> {
+    if (request.method !== 'roots/list') return this.#request(request, call)
+    // Kept only when the client promises to say when it changes.
+    if (!this.#caller.capabilities.roots?.listChanged) return this.#request(request, call)
+    const kept = this.#roots ?? this.#request(request, call)
+    this.#roots = kept
+    kept.catch(() => {
+      this.#roots = undefined
+    })
+    return kept
+  }
+
+  async #request(request: InputRequest, call: Call): Promise<Params> {
+    const { core, peer } = this.#options
+    await this.#ready
+    const { method } = request
+    const params = this.#withId(request)
+    const fitted = params && this.revision.fitParams(method, params)
+    const result = await peer.request(method, (id) => requestJson(id, method, fitted && JSON.stringify(fitted)), {
+      write: (json) => void call.exchange.push(json),
+      signal: call.exchange.signal,
+      timeoutMs: core.limits.askTimeoutMs,
+      maxTotalMs: core.limits.askTimeoutMs,
+      onGiveUp: (id, reason) =>
+        void call.exchange.push(notificationJson('notifications/cancelled', JSON.stringify({ requestId: id, reason }))),
+    })
+    return this.revision.mendResult(method, result, params ?? {})
+  }
+
+  /** A page is given an id here, so that the client can be told when the person is done with it. */
+  #withId(request: InputRequest): Params | undefined {
+    if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request.params as Params | undefined
+    const elicitationId = request.params.elicitationId ?? randomId()
+    this.#options.core.elicitations.add(elicitationId, () => this.#complete(elicitationId))
+    return { ...request.params, elicitationId }
+  }
+}

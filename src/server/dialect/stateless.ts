@@ -1,0 +1,84 @@
+/** A request that stands alone: it carries who is calling, and questions go back in its answer. */
+
+import type { Params } from '../../jsonrpc/message.ts'
+import { type Implementation, META } from '../../protocol/base.ts'
+import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
+import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
+import type { LogLevel } from '../../protocol/logging.ts'
+import type { Revision } from '../../revisions/revision.ts'
+import type { Asker } from '../ask/asker.ts'
+import { type Journal, type JournalOwner, openJournal } from '../ask/journal.ts'
+import { page } from '../ask/question.ts'
+import { ReplayAsker } from '../ask/replay.ts'
+import type { Call, Caller, Dialect } from '../call.ts'
+import { normalCapabilities } from '../capabilities.ts'
+import type { Core } from '../core.ts'
+import { targetOf } from '../middleware.ts'
+import { Round, runHandler } from '../run-handler.ts'
+
+export class Stateless implements Dialect {
+  readonly #core: Core
+  readonly #revision: Revision
+  readonly #meta: Params
+  readonly #principal: string | undefined
+  readonly #listen: (call: Call) => Promise<Params>
+  #caller: Caller | undefined
+  #journal: Journal | undefined
+
+  constructor(core: Core, revision: Revision, params: Params, principal: string | undefined, listen: (call: Call) => Promise<Params>) {
+    this.#core = core
+    this.#revision = revision
+    this.#meta = params._meta as Params
+    this.#principal = principal
+    this.#listen = listen
+  }
+
+  /** Opens what the client carried for us since the round before; only calls that come back have something. */
+  async resume(call: Call): Promise<void> {
+    this.#journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#core.keys)
+  }
+
+  caller(): Caller {
+    this.#caller ??= {
+      principal: this.#principal,
+      client: this.#meta[META.clientInfo] as Implementation | undefined,
+      capabilities: normalCapabilities(this.#meta[META.clientCapabilities] as ClientCapabilities),
+      revision: this.#revision.version,
+    }
+    return this.#caller
+  }
+
+  logLevel(): LogLevel | undefined {
+    return this.#meta[META.logLevel] as LogLevel | undefined
+  }
+
+  asker(call: Call): Asker {
+    return new ReplayAsker({
+      owner: this.#ownerOf(call),
+      capabilities: this.caller().capabilities,
+      keys: this.#core.keys,
+      limits: this.#core.limits,
+      journal: this.#journal,
+      responses: call.params.inputResponses,
+      onSuspend: (round) => call.suspend?.(round),
+    })
+  }
+
+  method(call: Call): Promise<Params> | undefined {
+    return call.method === 'subscriptions/listen' ? this.#listen(call) : undefined
+  }
+
+  /** The pages become questions. Each round asks anew: only the handler can tell whether the person is done. */
+  async requirePages(call: Call, error: UrlElicitationRequired): Promise<Params> {
+    const round = this.#journal?.round ?? 0
+    const ask = (): Promise<unknown> =>
+      Promise.all(error.pages.map(({ message, url }, i) => call.asker.ask(`page-${round}-${i}`, page(message, url))))
+    const outcome = await runHandler(call, ask, this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
+    if (outcome instanceof Round) return outcome.result
+    throw new McpError('ERR_INTERNAL', error.message)
+  }
+
+  #ownerOf(call: Call): JournalOwner {
+    return { principal: this.#principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
+  }
+}

@@ -1,0 +1,133 @@
+/** Completion: suggestions for arguments, filtered and ranked so that a completer may return all it has. */
+
+import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { type Completion, MAX_COMPLETION_VALUES } from '../../protocol/completion.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { uriTemplate } from '../../protocol/uri-template/index.ts'
+import type { Call, Caller } from '../call.ts'
+import type { Core } from '../core.ts'
+import { runHandler } from '../run-handler.ts'
+import { notFound } from './resources.ts'
+
+export interface CompletionContext {
+  /** Arguments that are settled already. */
+  arguments: Record<string, string>
+  caller: Caller
+  signal: AbortSignal
+}
+
+/** Returns candidates, to be filtered and ranked; or a finished answer, to be passed on. */
+export type Completer = (
+  value: string,
+  context: CompletionContext,
+) => readonly string[] | Completion | Promise<readonly string[] | Completion>
+
+export type Completers = Record<string, Completer>
+
+const MAX_VALUE_LENGTH = 4096
+
+export class Completions {
+  readonly #core: Core
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  get isOffered(): boolean {
+    return this.#core.prompts.hasCompleters || this.#core.resources.hasCompleters
+  }
+
+  async complete(call: Call): Promise<Params> {
+    const { ref, argument, context } = call.params
+    if (!isObject(ref)) throw new McpError('ERR_INVALID_PARAMS', 'params.ref must be an object')
+    if (!isObject(argument) || typeof argument.name !== 'string' || typeof argument.value !== 'string') {
+      throw new McpError('ERR_INVALID_PARAMS', 'params.argument must have the strings "name" and "value"')
+    }
+    if (argument.value.length > MAX_VALUE_LENGTH)
+      throw new McpError('ERR_INVALID_PARAMS', `params.argument.value is longer than ${MAX_VALUE_LENGTH} characters`)
+    const settled = isObject(context) ? readSettled(context.arguments) : {}
+    const completer = this.#completerOf(ref, argument.name)
+    call.quota.spend('completions')
+    if (!completer) return { completion: { values: [] } }
+    const value = argument.value
+    const run = (): unknown => completer(value, { arguments: settled, caller: call.dialect.caller(), signal: call.exchange.signal })
+    const found = (await runHandler(call, run, this.#core.limits.handlerTimeoutMs, this.#core.deadlines)) as readonly string[] | Completion
+    return { completion: isCompletion(found) ? cut(found) : rank(found, value) }
+  }
+
+  #completerOf(ref: Params, name: string): Completer | undefined {
+    const { type } = ref
+    if (type === 'ref/prompt') {
+      const prompt = ref.name
+      const completers = typeof prompt === 'string' ? this.#core.prompts.completersOf(prompt) : undefined
+      if (!completers) throw new McpError('ERR_PROMPT_NOT_FOUND', `Unknown prompt: ${String(prompt)}`)
+      if (!this.#core.prompts.hasArgument(prompt as string, name))
+        throw new McpError('ERR_INVALID_PARAMS', `The prompt ${JSON.stringify(prompt)} has no argument ${JSON.stringify(name)}`)
+      return own(completers, name)
+    }
+    if (type === 'ref/resource') {
+      const { uri } = ref
+      const completers = typeof uri === 'string' ? this.#core.resources.completersOf(uri) : undefined
+      if (!completers) throw notFound(String(uri))
+      if (!own(completers, name) && !uriTemplate(uri as string).variables.includes(name)) {
+        throw new McpError('ERR_INVALID_PARAMS', `${JSON.stringify(uri)} has no variable ${JSON.stringify(name)}`)
+      }
+      return own(completers, name)
+    }
+    throw new McpError('ERR_INVALID_PARAMS', `params.ref.type must be "ref/prompt" or "ref/resource", not ${JSON.stringify(type)}`)
+  }
+}
+
+const own = (completers: Completers, name: string): Completer | undefined =>
+  Object.hasOwn(completers, name) ? completers[name] : undefined
+
+function readSettled(value: unknown): Record<string, string> {
+  if (value === undefined) return {}
+  if (!isObject(value) || Object.values(value).some((each) => typeof each !== 'string'))
+    throw new McpError('ERR_INVALID_PARAMS', 'params.context.arguments must hold strings')
+  return value as Record<string, string>
+}
+
+const isCompletion = (value: readonly string[] | Completion): value is Completion => !Array.isArray(value)
+
+const cut = (completion: Completion): Completion =>
+  completion.values.length <= MAX_COMPLETION_VALUES
+    ? completion
+    : {
+        ...completion,
+        values: completion.values.slice(0, MAX_COMPLETION_VALUES),
+        total: completion.total ?? completion.values.length,
+        hasMore: true,
+      }
+
+/** Best first: the same, a prefix, the start of a word, anywhere, and letters in order. */
+export function rank(candidates: readonly string[], typed: string): Completion {
+  const wanted = typed.toLowerCase()
+  const scored: { value: string; score: number }[] = []
+  for (const value of new Set(candidates)) {
+    const score = scoreOf(value.toLowerCase(), wanted)
+    if (score >= 0) scored.push({ value, score })
+  }
+  // The sort is stable: what the completer put first stays first among equals.
+  scored.sort((a, b) => a.score - b.score)
+  const values = scored.slice(0, MAX_COMPLETION_VALUES).map(({ value }) => value)
+  return { values, total: scored.length, hasMore: scored.length > values.length }
+}
+
+/** Lower is better; -1 is no match. */
+function scoreOf(value: string, wanted: string): number {
+  if (value === wanted) return 0
+  if (value.startsWith(wanted)) return 1
+  const at = value.indexOf(wanted)
+  if (at > 0) return /[^a-z0-9]/.test(value.charAt(at - 1)) ? 2 : 3
+  return hasInOrder(value, wanted) ? 4 : -1
+}
+
+function hasInOrder(value: string, letters: string): boolean {
+  let at = 0
+  for (const letter of letters) {
+    at = value.indexOf(letter, at) + 1
+    if (at === 0) return false
+  }
+  return true
+}

@@ -1,0 +1,96 @@
+/** Log messages to clients: filtered by level, cleaned of secrets, and never a flood. */
+
+import type { Params } from '../../jsonrpc/message.ts'
+import { notificationJson } from '../../jsonrpc/write.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { isAtLeast, isLogLevel, LOG_LEVELS, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
+import { redact } from '../../protocol/redact.ts'
+import type { Call } from '../call.ts'
+import type { ServerLimits } from '../limits.ts'
+import type { Quota } from '../quota.ts'
+
+export interface LoggingOptions {
+  /** What a session gets before it has set a level; `info` unless given. */
+  defaultLevel?: LogLevel
+  /** The logger name of messages that name none; the server's name unless given. */
+  logger?: string
+  /** Last look at a message before it leaves; undefined drops it. Runs after secrets were taken out. */
+  redact?(message: LogMessage): LogMessage | undefined
+}
+
+type LogMethod = (data: unknown, logger?: string) => void
+
+/** One method a severity; each takes any JSON value. */
+export type Log = Record<LogLevel, LogMethod>
+
+export class Logging {
+  readonly options: LoggingOptions | false
+  readonly #limits: ServerLimits
+  readonly #logger: string
+  readonly #dropped = new WeakMap<Quota, number>()
+
+  constructor(options: LoggingOptions | false, limits: ServerLimits, serverName: string) {
+    this.options = options
+    this.#limits = limits
+    this.#logger = (options === false ? undefined : options.logger) ?? serverName
+  }
+
+  get isOffered(): boolean {
+    return this.options !== false
+  }
+
+  get defaultLevel(): LogLevel {
+    return (this.options === false ? undefined : this.options.defaultLevel) ?? 'info'
+  }
+
+  readLevel(params: Params): LogLevel {
+    const { level } = params
+    if (!isLogLevel(level))
+      throw new McpError('ERR_INVALID_PARAMS', `params.level must be one of ${LOG_LEVELS.join(', ')}, not ${JSON.stringify(level)}`)
+    return level
+  }
+
+  /** The log of one call: it goes where the call's answer will go. */
+  forCall(call: Call): Log {
+    return logOf((level, data, logger) => {
+      const minimum = call.dialect.logLevel()
+      if (minimum === undefined || call.exchange.isOver) return
+      const json = this.write({ level, logger: logger ?? this.#logger, data }, minimum, call.quota)
+      if (json !== undefined) void call.exchange.push(json)
+    })
+  }
+
+  /** The notification for one message, or undefined when it is not to be sent. */
+  write(message: LogMessage, minimum: LogLevel, quota: Quota): string | undefined {
+    if (this.options === false || !isAtLeast(message.level, minimum)) return undefined
+    if (quota.tryTake('logMessages') > 0) {
+      this.#dropped.set(quota, (this.#dropped.get(quota) ?? 0) + 1)
+      return undefined
+    }
+    const dropped = this.#dropped.get(quota) ?? 0
+    this.#dropped.delete(quota)
+    const cleaned: LogMessage = { ...message, data: this.#bounded(redact(toJson(message.data))) }
+    const last = this.options.redact ? this.options.redact(cleaned) : cleaned
+    if (!last) return undefined
+    const params = dropped === 0 ? last : { ...last, _meta: { 'dev.portico/dropped': dropped } }
+    return notificationJson('notifications/message', JSON.stringify(params))
+  }
+
+  #bounded(data: unknown): unknown {
+    const text = JSON.stringify(data)
+    return text.length <= this.#limits.maxLogBytes ? data : `${text.slice(0, this.#limits.maxLogBytes)}... (cut at limits.maxLogBytes)`
+  }
+}
+
+export const logOf = (send: (level: LogLevel, data: unknown, logger: string | undefined) => void): Log =>
+  Object.fromEntries(LOG_LEVELS.map((level) => [level, (data: unknown, logger?: string) => send(level, data, logger)])) as Log
+
+/** What can be written as JSON; an Error as its name and message, without the stack. */
+function toJson(data: unknown): unknown {
+  if (data instanceof Error) return { name: data.name, message: data.message }
+  try {
+    return JSON.parse(JSON.stringify(data) ?? 'null')
+  } catch {
+    return String(data)
+  }
+}

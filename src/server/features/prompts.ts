@@ -1,0 +1,142 @@
+/** Prompts: define, list, get. */
+
+import { isObject, type Params } from '../../jsonrpc/message.ts'
+import type { Icon, Meta } from '../../protocol/base.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Prompt, PromptArgument } from '../../protocol/prompts.ts'
+import { describeIssues } from '../../protocol/schema/json-schema.ts'
+import { type AnySchema, type OutputOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
+import type { Call } from '../call.ts'
+import { type PromptReturn, toPromptResult } from '../content.ts'
+import { CallContext, type Context } from '../context.ts'
+import type { Core } from '../core.ts'
+import { Listing } from '../listing.ts'
+import { type Handle, Registry } from '../registry.ts'
+import { Round, runHandler } from '../run-handler.ts'
+import type { Completers } from './completion.ts'
+
+export interface PromptDefinition<In extends AnySchema | undefined = AnySchema | undefined> {
+  title?: string
+  description?: string
+  /** What the arguments must be: an object of strings. Without it the prompt takes none. */
+  input?: In
+  /** Suggestions for the arguments. */
+  complete?: Completers
+  icons?: Icon[]
+  timeoutMs?: number
+  _meta?: Meta
+}
+
+export type PromptHandler<In> = (
+  args: In extends AnySchema ? OutputOf<In> : Record<string, never>,
+  context: Context,
+) => PromptReturn | Promise<PromptReturn>
+
+export type PromptHandle = Handle<PromptDefinition, PromptHandler<AnySchema | undefined>>
+
+export type AnyPromptHandler = (args: unknown, context: Context) => PromptReturn | Promise<PromptReturn>
+
+interface PromptEntry {
+  prompt: Prompt
+  input: SchemaPort | undefined
+  definition: PromptDefinition
+  handler: AnyPromptHandler
+}
+
+export class Prompts {
+  readonly #core: Core
+  readonly #registry: Registry<PromptEntry>
+  readonly #listing: Listing<Prompt>
+
+  constructor(core: Core) {
+    this.#core = core
+    this.#registry = new Registry('prompt', () => {
+      this.#listing.invalidate()
+      core.announce({ kind: 'prompts' })
+    })
+    this.#listing = new Listing<Prompt>({
+      member: 'prompts',
+      keyOf: ({ name }) => name,
+      items: () => this.#registry.enabled().map(({ prompt }) => prompt),
+      ...core.listOptions,
+    })
+  }
+
+  get isOffered(): boolean {
+    return this.#registry.size > 0
+  }
+
+  define(name: string, definition: PromptDefinition, handler: AnyPromptHandler): PromptHandle {
+    if (name === '' || name.length > 128)
+      throw new McpError('ERR_DEFINITION', `A prompt's name has 1 to 128 characters, not ${name.length}`)
+    return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyPromptHandler)) as PromptHandle
+  }
+
+  list(call: Call): Params | Promise<Params> {
+    return this.#listing.page(call.params.cursor)
+  }
+
+  async get(call: Call): Promise<Params> {
+    const { name, arguments: args = {} } = call.params
+    if (typeof name !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.name must be a string')
+    if (!isObject(args)) throw new McpError('ERR_INVALID_PARAMS', 'params.arguments must be an object')
+    const wrong = Object.entries(args).find(([, value]) => typeof value !== 'string')
+    if (wrong)
+      throw new McpError(
+        'ERR_INVALID_PARAMS',
+        `Prompt ${JSON.stringify(name)} argument ${JSON.stringify(wrong[0])}: expected string, got ${typeof wrong[1]}`,
+      )
+    const entry = this.#registry.get(name)
+    if (!entry) throw new McpError('ERR_PROMPT_NOT_FOUND', `Unknown prompt: ${name}`)
+    const missing = entry.prompt.arguments?.find((each) => each.required && !Object.hasOwn(args, each.name))
+    if (missing)
+      throw new McpError('ERR_INVALID_PARAMS', `Prompt ${JSON.stringify(name)} needs the argument ${JSON.stringify(missing.name)}`)
+    const input = await entry.input?.check(args)
+    if (input && !input.ok)
+      throw new McpError('ERR_INVALID_PARAMS', `Prompt ${JSON.stringify(name)} arguments: ${describeIssues(input.issues)}`)
+
+    const context = new CallContext(call, this.#core)
+    const run = (): unknown => entry.handler(input ? input.value : args, context)
+    const value = await runHandler(call, run, entry.definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
+    return value instanceof Round ? value.result : toPromptResult(value as PromptReturn, entry.prompt.description)
+  }
+
+  /** For completion: the suggestions of a prompt; undefined when there is no such prompt. */
+  completersOf(name: string): Completers | undefined {
+    const entry = this.#registry.get(name)
+    return entry && (entry.definition.complete ?? {})
+  }
+
+  hasArgument(name: string, argument: string): boolean {
+    return this.#registry.get(name)?.prompt.arguments?.some((each) => each.name === argument) ?? false
+  }
+
+  get hasCompleters(): boolean {
+    return this.#registry.enabled().some(({ definition }) => definition.complete !== undefined)
+  }
+}
+
+function toEntry(name: string, definition: PromptDefinition, handler: AnyPromptHandler): PromptEntry {
+  const { input, complete, timeoutMs: _timeout, ...rest } = definition
+  const port = input === undefined ? undefined : schemaPort(input, 'input', `Prompt ${JSON.stringify(name)} input`)
+  const list = port ? argumentsOf(name, port) : undefined
+  const unknown = Object.keys(complete ?? {}).find((each) => !list?.some((argument) => argument.name === each))
+  if (unknown !== undefined)
+    throw new McpError('ERR_DEFINITION', `The prompt ${JSON.stringify(name)} has no argument ${JSON.stringify(unknown)} to complete`)
+  const prompt: Prompt = list === undefined ? { name, ...rest } : { name, ...rest, arguments: list }
+  return { prompt, input: port, definition, handler }
+}
+
+/** The properties of the input schema as a flat list, which is all that a prompt can say of its arguments. */
+function argumentsOf(name: string, port: SchemaPort): PromptArgument[] {
+  const { properties, required } = port.json
+  if (port.json.type !== 'object' || !isObject(properties))
+    throw new McpError('ERR_DEFINITION', `Prompt ${JSON.stringify(name)}: the input schema must be an object with properties`)
+  return Object.entries(properties).map(([key, schema]) => {
+    const argument: PromptArgument = { name: key }
+    if (isObject(schema) && typeof schema.title === 'string') argument.title = schema.title
+    if (isObject(schema) && typeof schema.description === 'string') argument.description = schema.description
+    if (Array.isArray(required) && required.includes(key)) argument.required = true
+    return argument
+  })
+}

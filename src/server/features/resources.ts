@@ -1,0 +1,172 @@
+/** Resources and resource templates: define, list, read. */
+
+import type { Params } from '../../jsonrpc/message.ts'
+import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/base.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
+import { MAX_URI_LENGTH, type MatchedValues, type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
+import type { Call } from '../call.ts'
+import { toReadResult } from '../content.ts'
+import { CallContext, type Context } from '../context.ts'
+import type { Core } from '../core.ts'
+import { Listing } from '../listing.ts'
+import { type Handle, Registry } from '../registry.ts'
+import { Round, runHandler } from '../run-handler.ts'
+import type { Completers } from './completion.ts'
+
+export interface ResourceDefinition {
+  name: string
+  title?: string
+  description?: string
+  mimeType?: string
+  /** Size in bytes, if known; not for templates. */
+  size?: number
+  annotations?: Annotations
+  icons?: Icon[]
+  /** How long clients may keep what is read. */
+  cache?: Cacheable
+  /** Suggestions for the variables of a template. */
+  complete?: Completers
+  timeoutMs?: number
+  _meta?: Meta
+}
+
+export type ResourceHandler<V> = (variables: V, context: Context) => unknown
+
+export type ResourceHandle = Handle<ResourceDefinition, ResourceHandler<MatchedValues>> & {
+  /** Tells subscribers that the content changed. For a template, `uri` says which. */
+  changed(uri?: string): void
+}
+
+interface ResourceEntry {
+  listed: Resource | ResourceTemplate
+  template: UriTemplate | undefined
+  definition: ResourceDefinition
+  handler: ResourceHandler<MatchedValues>
+}
+
+export class Resources {
+  readonly #core: Core
+  readonly #fixed: Registry<ResourceEntry>
+  readonly #templates: Registry<ResourceEntry>
+  readonly #fixedListing: Listing<Resource>
+  readonly #templateListing: Listing<ResourceTemplate>
+
+  constructor(core: Core) {
+    this.#core = core
+    const changed = (): void => {
+      this.#fixedListing.invalidate()
+      this.#templateListing.invalidate()
+      core.announce({ kind: 'resources' })
+    }
+    this.#fixed = new Registry('resource', changed)
+    this.#templates = new Registry('resource template', changed)
+    const listed =
+      <Item>(registry: Registry<ResourceEntry>) =>
+      () =>
+        registry.enabled().map((entry) => entry.listed as Item)
+    this.#fixedListing = new Listing({
+      member: 'resources',
+      keyOf: ({ uri }) => uri,
+      items: listed<Resource>(this.#fixed),
+      ...core.listOptions,
+    })
+    this.#templateListing = new Listing({
+      member: 'resourceTemplates',
+      keyOf: (each) => each.uriTemplate,
+      items: listed<ResourceTemplate>(this.#templates),
+      ...core.listOptions,
+    })
+  }
+
+  get isOffered(): boolean {
+    return this.#fixed.size + this.#templates.size > 0
+  }
+
+  define(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceHandle {
+    const isTemplate = uri.includes('{')
+    if (!isUri(isTemplate ? uri.replace(/\{[^}]*\}/g, 'x') : uri))
+      throw new McpError('ERR_DEFINITION', `A resource's URI has a scheme and no spaces: ${JSON.stringify(uri)}`)
+    const registry = isTemplate ? this.#templates : this.#fixed
+    const handle = registry.add(uri, definition, handler, (current, run) => toEntry(uri, current, run))
+    // Not a spread: the handle's `isEnabled` is computed when read.
+    return Object.assign(handle, { changed: (changedUri = uri) => this.changed(changedUri) })
+  }
+
+  changed(uri: string): void {
+    if (uri.includes('{')) throw new McpError('ERR_DEFINITION', `Say which resource of the template ${uri} changed`)
+    this.#core.announce({ kind: 'resource', uri })
+  }
+
+  list(call: Call): Params | Promise<Params> {
+    return this.#fixedListing.page(call.params.cursor)
+  }
+
+  listTemplates(call: Call): Params | Promise<Params> {
+    return this.#templateListing.page(call.params.cursor)
+  }
+
+  async read(call: Call): Promise<Params> {
+    const uri = readUri(call.params)
+    const found = this.find(uri)
+    if (!found) throw notFound(uri)
+    const { definition, handler } = found.entry
+    const context = new CallContext(call, this.#core)
+    const value = await runHandler(
+      call,
+      () => handler(found.variables, context),
+      definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs,
+      this.#core.deadlines,
+    )
+    if (value instanceof Round) return value.result
+    if (value === undefined || value === null) throw notFound(uri)
+    const { ttlMs = 0, cacheScope = 'private' } = definition.cache ?? {}
+    return { ttlMs, cacheScope, ...toReadResult(value, uri, definition.mimeType) }
+  }
+
+  /** The resource of this very URI, or the first template that fits it. */
+  find(uri: string): { entry: ResourceEntry; variables: MatchedValues } | undefined {
+    const fixed = this.#fixed.get(uri)
+    if (fixed) return { entry: fixed, variables: {} }
+    for (const entry of this.#templates.enabled()) {
+      const variables = entry.template?.match(uri)
+      if (variables) return { entry, variables }
+    }
+    return undefined
+  }
+
+  /** For completion: the suggestions of a template, or of a resource that has none. */
+  completersOf(uri: string): Completers | undefined {
+    const entry = this.#templates.get(uri)
+    if (entry) return entry.definition.complete ?? {}
+    return this.#fixed.get(uri) ? {} : undefined
+  }
+
+  get hasCompleters(): boolean {
+    return this.#templates.enabled().some(({ definition }) => definition.complete !== undefined)
+  }
+}
+
+export function readUri(params: Params): string {
+  const { uri } = params
+  if (typeof uri !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.uri must be a string')
+  if (uri.length > MAX_URI_LENGTH) throw new McpError('ERR_INVALID_PARAMS', `params.uri is longer than ${MAX_URI_LENGTH} characters`)
+  if (!isUri(uri)) throw new McpError('ERR_INVALID_PARAMS', `params.uri is not a URI: ${JSON.stringify(uri.slice(0, 100))}`)
+  return uri
+}
+
+export const notFound = (uri: string): McpError => new McpError('ERR_RESOURCE_NOT_FOUND', 'Resource not found', { data: { uri } })
+
+/** RFC 3986 asks for a scheme; beyond that only what would break a line or a path is refused. */
+const isUri = (text: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}<>"`{}|\\^]*$/u.test(text)
+
+function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceEntry {
+  const { cache: _cache, complete, timeoutMs: _timeout, ...listed } = definition
+  if (!uri.includes('{')) return { listed: { uri, ...listed }, template: undefined, definition, handler }
+  const template = uriTemplate(uri)
+  const unknown = Object.keys(complete ?? {}).find((name) => !template.variables.includes(name))
+  if (unknown !== undefined)
+    throw new McpError('ERR_DEFINITION', `The template ${uri} has no variable ${JSON.stringify(unknown)} to complete`)
+  const { size: _size, ...described } = listed
+  return { listed: { uriTemplate: uri, ...described }, template, definition, handler }
+}

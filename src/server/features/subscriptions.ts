@@ -1,0 +1,93 @@
+/** Who hears about which changes: subscriptions of sessions, and open listen requests. */
+
+import type { Exchange } from '../../jsonrpc/exchange.ts'
+import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { notificationJson } from '../../jsonrpc/write.ts'
+import { META } from '../../protocol/base.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Change } from '../../protocol/ports.ts'
+import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import type { Core } from '../core.ts'
+
+/** The notification that tells of a change. */
+export function changeNotice(change: Change): { method: string; params: Params | undefined } {
+  if (change.kind === 'resource') return { method: 'notifications/resources/updated', params: { uri: change.uri } }
+  return { method: `notifications/${change.kind}/list_changed`, params: undefined }
+}
+
+/** A subscription covers the resource itself and what lies below it. */
+export const covers = (subscribed: string, changed: string): boolean =>
+  changed === subscribed || changed.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`)
+
+/** One `subscriptions/listen` request: open until either side ends it. */
+export class Listener {
+  readonly #exchange: Exchange
+  readonly #filter: SubscriptionFilter
+  readonly #core: Core
+  #end: () => void = () => {}
+
+  constructor(exchange: Exchange, params: Params, core: Core) {
+    this.#exchange = exchange
+    this.#core = core
+    this.#filter = honoured(params.notifications, core)
+  }
+
+  /** Acknowledges, then tells of changes; resolves when the server ends it. */
+  run(onOver: () => void): Promise<Params> {
+    const { id, signal } = this.#exchange
+    const about = { [META.subscriptionId]: id }
+    void this.#exchange.push(
+      notificationJson('notifications/subscriptions/acknowledged', JSON.stringify({ _meta: about, notifications: this.#filter })),
+    )
+    const unsubscribe = this.#core.bus.subscribe((change) => {
+      if (!this.#wants(change)) return
+      const { method, params } = changeNotice(change)
+      void this.#exchange.push(notificationJson(method, JSON.stringify({ ...params, _meta: about })))
+    })
+    return new Promise<Params>((resolve) => {
+      this.#end = () => resolve({ _meta: about })
+      signal.addEventListener('abort', this.#end, { once: true })
+    }).finally(() => {
+      unsubscribe()
+      onOver()
+    })
+  }
+
+  /** Ends the stream with a result, so that the client knows it was meant. */
+  end(): void {
+    this.#end()
+  }
+
+  #wants(change: Change): boolean {
+    switch (change.kind) {
+      case 'tools':
+        return this.#filter.toolsListChanged === true
+      case 'prompts':
+        return this.#filter.promptsListChanged === true
+      case 'resources':
+        return this.#filter.resourcesListChanged === true
+      case 'resource':
+        return this.#filter.resourceSubscriptions?.some((uri) => covers(uri, change.uri)) ?? false
+    }
+  }
+}
+
+/** The part of what was asked for that this server can do. */
+function honoured(wanted: unknown, core: Core): SubscriptionFilter {
+  if (!isObject(wanted)) throw new McpError('ERR_INVALID_PARAMS', 'params.notifications must be an object')
+  const filter: SubscriptionFilter = {}
+  if (wanted.toolsListChanged === true && core.tools.isOffered) filter.toolsListChanged = true
+  if (wanted.promptsListChanged === true && core.prompts.isOffered) filter.promptsListChanged = true
+  if (wanted.resourcesListChanged === true && core.resources.isOffered) filter.resourcesListChanged = true
+  const uris = wanted.resourceSubscriptions
+  if (uris !== undefined) {
+    if (!Array.isArray(uris) || uris.some((uri) => typeof uri !== 'string'))
+      throw new McpError('ERR_INVALID_PARAMS', 'params.notifications.resourceSubscriptions must be a list of URIs')
+    if (uris.length > core.limits.maxSubscriptions) throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
+    if (core.resources.isOffered) filter.resourceSubscriptions = uris as string[]
+  }
+  return filter
+}
+
+export const tooMany = (limit: string, max: number): McpError =>
+  new McpError('ERR_LIMIT', `Too many subscriptions: at most ${max} (limits.${limit})`, { data: { reason: 'limit', limit, max } })

@@ -1,0 +1,154 @@
+/** Tools: define, list, call. */
+
+import { isObject, type Params } from '../../jsonrpc/message.ts'
+import type { Icon, Meta } from '../../protocol/base.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
+import { type AnySchema, type InputOf, type OutputOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
+import type { Tool, ToolAnnotations } from '../../protocol/tools.ts'
+import type { Call } from '../call.ts'
+import { errorResult, type ToolReturn, toCallResult } from '../content.ts'
+import { CallContext, type Context } from '../context.ts'
+import type { Core } from '../core.ts'
+import { Listing } from '../listing.ts'
+import { type Handle, Registry } from '../registry.ts'
+import { Round, runHandler } from '../run-handler.ts'
+
+export interface ToolDefinition<
+  In extends AnySchema | undefined = AnySchema | undefined,
+  Out extends AnySchema | undefined = AnySchema | undefined,
+> {
+  title?: string
+  description?: string
+  /** What the arguments must be: an object. Without it the tool takes none. */
+  input?: In
+  /** What the tool returns. Every result is checked against it. */
+  output?: Out
+  annotations?: ToolAnnotations
+  icons?: Icon[]
+  /** How long one call may take. */
+  timeoutMs?: number
+  _meta?: Meta
+}
+
+export type ArgumentsOf<In> = In extends AnySchema ? OutputOf<In> : Record<string, never>
+export type ReturnOf<Out> = Out extends AnySchema ? InputOf<Out> | { content: unknown[] } : ToolReturn | void
+
+export type ToolHandler<In, Out> = (args: ArgumentsOf<In>, context: Context) => ReturnOf<Out> | Promise<ReturnOf<Out>>
+
+export type ToolHandle = Handle<ToolDefinition, ToolHandler<AnySchema | undefined, AnySchema | undefined>>
+
+export type AnyToolHandler = (args: unknown, context: Context) => unknown
+
+interface ToolEntry {
+  tool: Tool
+  input: SchemaPort | undefined
+  output: SchemaPort | undefined
+  timeoutMs: number | undefined
+  handler: AnyToolHandler
+}
+
+const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/
+
+export class Tools {
+  readonly #core: Core
+  readonly #registry: Registry<ToolEntry>
+  readonly #listing: Listing<Tool>
+
+  constructor(core: Core) {
+    this.#core = core
+    this.#registry = new Registry('tool', () => {
+      this.#listing.invalidate()
+      core.announce({ kind: 'tools' })
+    })
+    this.#listing = new Listing<Tool>({
+      member: 'tools',
+      keyOf: (tool) => tool.name,
+      items: () => this.#registry.enabled().map(({ tool }) => tool),
+      ...core.listOptions,
+    })
+  }
+
+  get isOffered(): boolean {
+    return this.#registry.size > 0
+  }
+
+  define(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolHandle {
+    if (!TOOL_NAME.test(name))
+      throw new McpError('ERR_DEFINITION', `A tool's name is 1 to 128 of A-Z a-z 0-9 _ . / -, not ${JSON.stringify(name)}`)
+    return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyToolHandler)) as ToolHandle
+  }
+
+  list(call: Call): Params | Promise<Params> {
+    return this.#listing.page(call.params.cursor)
+  }
+
+  async call(call: Call): Promise<Params> {
+    const { name, arguments: args = {} } = call.params
+    if (typeof name !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.name must be a string')
+    if (!isObject(args)) throw new McpError('ERR_INVALID_PARAMS', 'params.arguments must be an object')
+    const entry = this.#registry.get(name)
+    if (!entry) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
+    call.quota.spend('toolCalls')
+
+    const checked = entry.input?.check(args)
+    const input = checked instanceof Promise ? await checked : checked
+    if (input && !input.ok) return badArguments(name, input.issues, call)
+
+    const context = new CallContext(call, this.#core)
+    const run = (): unknown => entry.handler(input ? input.value : args, context)
+    const value = await runHandler(call, run, entry.timeoutMs ?? this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
+    if (value instanceof Round) return value.result
+    const result = toCallResult(value, entry.output !== undefined)
+    if (entry.output && !result.isError) await checkOutput(name, entry.output, result.structuredContent)
+    return result
+  }
+
+  /** The error of a handler as the model may see it; undefined for what is not the tool's own failure. */
+  failure(error: unknown): Params | undefined {
+    return error instanceof Error && MODEL_ERRORS.has(error.name) ? errorResult(error.message) : undefined
+  }
+}
+
+const MODEL_ERRORS = new Set(['ToolError', 'Declined', 'Cancelled'])
+
+const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
+
+function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolEntry {
+  const { input, output, timeoutMs, ...rest } = definition
+  const where = `Tool ${JSON.stringify(name)}`
+  const inputPort = input === undefined ? undefined : schemaPort(input, 'input', `${where} input`)
+  const outputPort = output === undefined ? undefined : schemaPort(output, 'output', `${where} output`)
+  const inputSchema = inputPort?.json ?? NO_ARGUMENTS
+  if (inputSchema.type !== 'object')
+    throw new McpError(
+      'ERR_DEFINITION',
+      `${where}: the input schema must describe an object, not ${JSON.stringify(inputSchema.type ?? 'anything')}`,
+    )
+  const tool: Tool = { name, ...rest, inputSchema, ...(outputPort ? { outputSchema: outputPort.json } : {}) }
+  return { tool, input: inputPort, output: outputPort, timeoutMs, handler }
+}
+
+function badArguments(name: string, issues: readonly Issue[], call: Call): Params {
+  const message = describeBadArguments(name, issues)
+  if (call.revision.reportsBadArgumentsInResult) return errorResult(message)
+  throw new McpError('ERR_INVALID_PARAMS', message)
+}
+
+/** `Tool "forecast" argument "city": expected string, got number (42).` */
+function describeBadArguments(name: string, issues: readonly Issue[]): string {
+  const [first] = issues
+  if (issues.length === 1 && first && first.path.length > 0) {
+    return `Tool ${JSON.stringify(name)} argument ${JSON.stringify(describeIssues([{ path: first.path, message: '' }]).replace(/: $/, ''))}: ${first.message}.`
+  }
+  return `Tool ${JSON.stringify(name)} arguments: ${describeIssues(issues)}.`
+}
+
+async function checkOutput(name: string, output: SchemaPort, value: unknown): Promise<void> {
+  const result = output.check(value)
+  const checked = result instanceof Promise ? await result : result
+  if (checked.ok) return
+  throw new McpError('ERR_OUTPUT_INVALID', `Tool ${JSON.stringify(name)} returned something else than its output schema says`, {
+    cause: new Error(describeIssues(checked.issues)),
+  })
+}

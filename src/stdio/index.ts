@@ -1,0 +1,6 @@
+/** portico/stdio: servers as processes, from both ends of the pipe. */
+
+export type { Target } from '../protocol/link.ts'
+export { childEnvironment, type ProcessOptions } from './child.ts'
+export { type ProcessTargetOptions, processTarget } from './connect.ts'
+export { type ServeStdioOptions, type StdioServing, serveStdio } from './serve.ts'

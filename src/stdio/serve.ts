@@ -1,0 +1,153 @@
+/** A server on its standard streams: messages in and out, nothing else, and gone when its client is. */
+
+import type { Readable, Writable } from 'node:stream'
+import { LineReader } from '../jsonrpc/lines.ts'
+import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/message.ts'
+import type { Outlet } from '../jsonrpc/outlet.ts'
+import { malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
+import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
+import type { Service } from '../protocol/service.ts'
+import { guardStdout } from './guard.ts'
+import { LineWriter } from './writer.ts'
+
+export interface ServeStdioOptions extends Partial<ReadBounds> {
+  /** The longest message, in bytes. A longer one is refused and skipped. */
+  maxLineBytes?: number
+  /** Output that may wait for a client that does not read; past it the server ends. */
+  maxPendingBytes?: number
+  /** How long requests in hand may go on after the client has closed our input. */
+  graceMs?: number
+  /** Streams to use instead of the process's own. The process is then left alone. */
+  streams?: { input: Readable; output: Writable }
+}
+
+export interface StdioServing {
+  /** Resolves when the conversation is over. */
+  readonly closed: Promise<void>
+  /** Finishes what is in hand and ends. */
+  close(): Promise<void>
+}
+
+const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024
+const DEFAULT_GRACE_MS = 300
+const ABORT_GRACE_MS = 200
+const FLUSH_MS = 300
+const PARENT_CHECK_MS = 1000
+
+/** Serves until the client closes our input, goes away, or asks us to end; then ends the process. */
+export function serveStdio(service: Service, options: ServeStdioOptions = {}): StdioServing {
+  const ownsProcess = options.streams === undefined
+  const input = options.streams?.input ?? process.stdin
+  const output = options.streams?.output ?? process.stdout
+  const guard = ownsProcess ? guardStdout() : undefined
+  const bounds: ReadBounds = { ...DEFAULT_READ_BOUNDS, ...pickBounds(options) }
+  const maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES
+  const whenOver: (() => void)[] = []
+  let isFinishing = false
+  let isOver = false
+
+  const writer = new LineWriter(
+    output,
+    { maxPendingBytes: options.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES, onBlocked: (isBlocked) => setFlow('output', isBlocked) },
+    guard?.write,
+  )
+  const put = (json: string): undefined | Promise<void> => {
+    if (isOver) return undefined
+    try {
+      return writer.line(json)
+    } catch (error) {
+      void finish(0, String(error))
+      return undefined
+    }
+  }
+  const outlet: Outlet = { push: put, answer: (json) => void put(json), drop: () => {} }
+  const channel = service.open({ outlet })
+  const reader = new LineReader({
+    maxLineBytes,
+    onLine: (text) => channel.receive(read(text, bounds), outlet),
+    onTooLong: () => refuse(INVALID_REQUEST, `The message is longer than ${maxLineBytes} bytes (maxLineBytes)`),
+    onNotUtf8: () => refuse(PARSE_ERROR, 'The message is not UTF-8'),
+  })
+  const refuse = (code: number, message: string): void => channel.receive(malformed(undefined, code, message), outlet)
+
+  // Two things may stop the flow of input: nobody reads our output, or too many requests wait.
+  const reasonsToWait = new Set<'output' | 'requests'>()
+  const setFlow = (reason: 'output' | 'requests', mustWait: boolean): void => {
+    if (mustWait) reasonsToWait.add(reason)
+    else reasonsToWait.delete(reason)
+    if (reasonsToWait.size > 0) input.pause()
+    else input.resume()
+  }
+  channel.onRelief = () => setFlow('requests', false)
+
+  const onData = (chunk: Uint8Array): void => {
+    reader.push(chunk)
+    if (channel.isSaturated) setFlow('requests', true)
+  }
+  const onEnd = (): void => {
+    reader.end()
+    void finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The client closed the input')
+  }
+  const onBroken = (): void => void finish(0, 'The client is gone')
+
+  /** @param graceMs how long requests in hand may still take */
+  const finish = async (graceMs: number, reason: string): Promise<void> => {
+    if (isFinishing) {
+      // Asked twice: no more waiting.
+      if (ownsProcess) process.exit(0)
+      return closed
+    }
+    isFinishing = true
+    input.off('data', onData)
+    input.off('end', onEnd)
+    if (graceMs > 0) await within(graceMs, channel.drain())
+    channel.close(reason)
+    if (graceMs > 0) await within(ABORT_GRACE_MS, new Promise((resolve) => setImmediate(resolve)))
+    if (!output.destroyed) await within(FLUSH_MS, writer.end())
+    isOver = true
+    for (const undo of whenOver) undo()
+    settle()
+    if (ownsProcess) process.exit(0)
+    guard?.release()
+  }
+
+  let settle: () => void = () => {}
+  const closed = new Promise<void>((resolve) => {
+    settle = resolve
+  })
+
+  input.on('data', onData)
+  input.on('end', onEnd)
+  input.on('error', onBroken)
+  output.on('error', onBroken)
+  if (ownsProcess)
+    whenOver.push(...followProcess(() => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The process was asked to end'), onBroken))
+  return { closed, close: () => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The server was closed') }
+}
+
+/** Ends with a signal, and with the parent: an input that some other process still holds open says nothing. */
+function followProcess(onSignal: () => void, onOrphaned: () => void): (() => void)[] {
+  const parent = process.ppid
+  const timer = setInterval(() => {
+    if (process.ppid !== parent) onOrphaned()
+  }, PARENT_CHECK_MS)
+  timer.unref()
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return [() => clearInterval(timer), () => process.off('SIGTERM', onSignal), () => process.off('SIGINT', onSignal)]
+}
+
+const pickBounds = ({ maxDepth, maxKeys, maxBatch }: ServeStdioOptions): Partial<ReadBounds> =>
+  Object.fromEntries(Object.entries({ maxDepth, maxKeys, maxBatch }).filter(([, value]) => value !== undefined))
+
+const within = (ms: number, promise: Promise<unknown>): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    promise.then(
+      () => {
+        clearTimeout(timer)
+        resolve()
+      },
+      () => resolve(),
+    )
+  })
