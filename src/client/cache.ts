@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '../jsonrpc/clock.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { canonical } from '../protocol/schema/keywords.ts'
+import { canonical } from '../protocol/schema/canonical.ts'
 
 interface Entry {
   method: string

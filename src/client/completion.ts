@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '../jsonrpc/clock.ts'
 import { isObject, type Params } from '../jsonrpc/message.ts'
 import { type CompleteParams, type Completion, MAX_COMPLETION_VALUES } from '../protocol/completion.ts'
-import { canonical } from '../protocol/schema/keywords.ts'
+import { canonical } from '../protocol/schema/canonical.ts'
 
 export interface CompleterOptions {
   clock: Clock

@@ -78,6 +78,7 @@ export const ERRORS = {
   ERR_SPAWN: { rpc: INTERNAL_ERROR, when: 'A server process could not be started.' },
   ERR_ANSWER_INVALID: {
     rpc: INTERNAL_ERROR,
+    isForPeer: true,
     when: 'An answer from a handler of this side, or a result of the other side, does not have the shape it must have.',
   },
   ERR_UNSUPPORTED: { rpc: INTERNAL_ERROR, when: 'The revision spoken with this peer has no such thing; nothing was sent.' },

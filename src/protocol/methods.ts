@@ -27,4 +27,9 @@ const rows: readonly MethodRow[] = [
   ...subscriptionMethods,
 ]
 
-export const METHODS: ReadonlyMap<string, MethodRow> = new Map(rows.map((row) => [row.method, row]))
+/** A row with the feature that its capability belongs to. */
+export type KnownMethod = MethodRow & { feature: string | undefined }
+
+export const METHODS: ReadonlyMap<string, KnownMethod> = new Map(
+  rows.map((row) => [row.method, { ...row, feature: row.capability?.split('.', 1)[0] }]),
+)

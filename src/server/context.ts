@@ -8,7 +8,7 @@ import { isProgressToken } from '../protocol/progress.ts'
 import { Bucket } from '../protocol/rate.ts'
 import type { Root } from '../protocol/roots.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../protocol/sampling.ts'
-import type { AnySchema, OutputOf } from '../protocol/schema/port.ts'
+import type { AnySchema, ObjectOf } from '../protocol/schema/port.ts'
 import { type FormAnswer, form, page, type Question, rootList, sampling } from './ask/question.ts'
 import type { Call, Caller } from './call.ts'
 import type { Core } from './core.ts'
@@ -35,7 +35,7 @@ export interface Context {
   /** Says how far the work is. Does nothing when the client did not ask, or when the value does not grow. */
   progress(progress: number, total?: number, message?: string): Promise<void>
   /** Asks the person to fill in a form; throws `Declined` or `Cancelled` when they do not. */
-  elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<OutputOf<S>>
+  elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>>
   /** Asks the person to visit a page; resolves when they agree to, throws `Declined` or `Cancelled` when they do not. */
   elicitUrl(name: string, message: string, url: string, options?: { elicitationId?: string }): Promise<void>
   /** Asks the client's model. */
@@ -105,7 +105,7 @@ export class CallContext implements Context {
     return this.#call.exchange.push(notificationJson('notifications/progress', JSON.stringify(params))) ?? DONE
   }
 
-  async elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<OutputOf<S>> {
+  async elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>> {
     const answer = await this.#call.asker.ask(name, form(message, schema))
     return accepted(answer, message).content
   }

@@ -32,7 +32,7 @@ const handlers: ReadonlyMap<string, Handler> = new Map(Object.entries(HANDLERS))
 export function runMethod(call: Call, core: Core): Params | Promise<Params> {
   const { method, revision } = call
   const row = METHODS.get(method)
-  if (row?.kind !== 'request' || row.from === 'server' || !revision.has(method) || !isOffered(row.capability, core)) {
+  if (row?.kind !== 'request' || row.from === 'server' || !revision.has(method) || !isOffered(row.feature, core)) {
     throw new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${method}`)
   }
   const own = call.dialect.method(call)
@@ -42,8 +42,8 @@ export function runMethod(call: Call, core: Core): Params | Promise<Params> {
   return handler(call, core)
 }
 
-function isOffered(capability: string | undefined, core: Core): boolean {
-  switch (capability?.split('.', 1)[0]) {
+function isOffered(feature: string | undefined, core: Core): boolean {
+  switch (feature) {
     case 'tools':
       return core.tools.isOffered
     case 'resources':

@@ -19,24 +19,27 @@ export function runHandler(call: Call, run: () => unknown, timeoutMs: number, de
   const value = run()
   if (!isThenable(value)) return value
   return new Promise((resolve, reject) => {
+    let isSuspended = false
     const deadline = deadlines.set(timeoutMs, () => {
       const error = new McpError('ERR_TIMEOUT', `${call.method} took longer than ${timeoutMs} ms (timeoutMs)`)
       call.exchange.abort(error)
       reject(error)
     })
     call.suspend = (round) => {
+      isSuspended = true
       deadlines.clear(deadline)
       call.exchange.abort(new Suspended('The call waits for answers'))
       round.then((result) => resolve(new Round(result)), reject)
     }
+    // Once the run is suspended its own end, an unwinding, says nothing.
     value.then(
       (result) => {
         deadlines.clear(deadline)
-        resolve(result)
+        if (!isSuspended) resolve(result)
       },
       (error: unknown) => {
         deadlines.clear(deadline)
-        reject(error)
+        if (!isSuspended) reject(error)
       },
     )
   })

@@ -14,10 +14,11 @@ import {
   type SchemaObject,
 } from './document.ts'
 import type { Checked, Issue } from './json-schema.ts'
-import { type KeywordContext, keywordChecks, type Pattern } from './keywords.ts'
+import type { KeywordContext, Pattern } from './keyword.ts'
+import { keywordChecks } from './keywords.ts'
 import { apply, type Check, enterRef, issue, newRun, spend } from './run.ts'
 
-export type { Pattern } from './keywords.ts'
+export type { Pattern } from './keyword.ts'
 
 export interface CompileOptions {
   bounds?: SchemaBounds

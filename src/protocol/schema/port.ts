@@ -14,6 +14,9 @@ export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInpu
 /** The type a value has once the schema has accepted it. */
 export type OutputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : FromJsonSchema<S>
 
+/** The same for schemas that must describe an object: one that TypeScript cannot read describes some object. */
+export type ObjectOf<S> = unknown extends OutputOf<S> ? Record<string, unknown> : OutputOf<S>
+
 export interface SchemaPort {
   /** The schema as JSON Schema 2020-12, for the wire. */
   json: JsonSchema

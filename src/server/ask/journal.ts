@@ -2,7 +2,7 @@
 
 import { McpError } from '../../protocol/errors.ts'
 import type { KeyRing } from '../../protocol/ports.ts'
-import { canonical } from '../../protocol/schema/keywords.ts'
+import { canonical } from '../../protocol/schema/canonical.ts'
 import { seal, sha256, unseal } from './seal.ts'
 
 export interface Journal {

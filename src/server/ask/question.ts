@@ -10,7 +10,7 @@ import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sa
 import { compile } from '../../protocol/schema/compile.ts'
 import { toFormSchema } from '../../protocol/schema/form.ts'
 import { type Checked, describeIssues, type Issue } from '../../protocol/schema/json-schema.ts'
-import { type AnySchema, type OutputOf, schemaPort } from '../../protocol/schema/port.ts'
+import { type AnySchema, type ObjectOf, schemaPort } from '../../protocol/schema/port.ts'
 
 export interface Question<Answer = unknown> {
   request: InputRequest
@@ -26,7 +26,7 @@ export type FormAnswer<T> = { action: 'accept'; content: T } | { action: 'declin
 export type UrlAnswer = { action: 'accept' | 'decline' | 'cancel' }
 
 /** Asks the person to fill in a form. The schema is a flat object of strings, numbers, booleans and choices. */
-export function form<S extends AnySchema>(message: string, schema: S): Question<FormAnswer<OutputOf<S>>> {
+export function form<S extends AnySchema>(message: string, schema: S): Question<FormAnswer<ObjectOf<S>>> {
   const port = schemaPort(schema, 'input', 'The form')
   const params: FormElicitParams = { mode: 'form', message, requestedSchema: toFormSchema(port.json) }
   return {
@@ -39,7 +39,7 @@ export function form<S extends AnySchema>(message: string, schema: S): Question<
       if (action !== 'accept') return { ok: true, value: { action } }
       const checked = await port.check(content ?? {})
       if (!checked.ok) return { ok: false, issues: within('content', checked.issues) }
-      return { ok: true, value: { action, content: checked.value as OutputOf<S> } }
+      return { ok: true, value: { action, content: checked.value as ObjectOf<S> } }
     },
   }
 }

@@ -5,7 +5,7 @@ import type { Icon, Meta } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Prompt, PromptArgument } from '../../protocol/prompts.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
-import { type AnySchema, type OutputOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
+import { type AnySchema, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
 import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
@@ -28,7 +28,7 @@ export interface PromptDefinition<In extends AnySchema | undefined = AnySchema |
 }
 
 export type PromptHandler<In> = (
-  args: In extends AnySchema ? OutputOf<In> : Record<string, never>,
+  args: In extends AnySchema ? ObjectOf<In> : Record<string, never>,
   context: Context,
 ) => PromptReturn | Promise<PromptReturn>
 

@@ -4,7 +4,7 @@ import { isObject, type Params } from '../../jsonrpc/message.ts'
 import type { Icon, Meta } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
-import { type AnySchema, type InputOf, type OutputOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
+import { type AnySchema, type InputOf, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
 import type { Tool, ToolAnnotations } from '../../protocol/tools.ts'
 import type { Call } from '../call.ts'
 import { errorResult, type ToolReturn, toCallResult } from '../content.ts'
@@ -31,7 +31,7 @@ export interface ToolDefinition<
   _meta?: Meta
 }
 
-export type ArgumentsOf<In> = In extends AnySchema ? OutputOf<In> : Record<string, never>
+export type ArgumentsOf<In> = In extends AnySchema ? ObjectOf<In> : Record<string, never>
 export type ReturnOf<Out> = Out extends AnySchema ? InputOf<Out> | { content: unknown[] } : ToolReturn | void
 
 export type ToolHandler<In, Out> = (args: ArgumentsOf<In>, context: Context) => ReturnOf<Out> | Promise<ReturnOf<Out>>

@@ -1,0 +1,76 @@
+/** Keywords about arrays. */
+
+import { hasUniqueItems } from './canonical.ts'
+import type { SchemaObject } from './document.ts'
+import { asNumber, type KeywordContext } from './keyword.ts'
+import { type Check, descend, issue, type Run } from './run.ts'
+
+export function arrayCheck(schema: SchemaObject, context: KeywordContext): Check | undefined {
+  const fewest = asNumber(schema.minItems)
+  const most = asNumber(schema.maxItems)
+  const isUnique = schema.uniqueItems === true
+  const { prefix, rest } = itemChecks(schema, context)
+  const contains = 'contains' in schema ? context.compile(schema.contains, 'contains') : undefined
+  const minContains = asNumber(schema.minContains) ?? 1
+  const maxContains = asNumber(schema.maxContains) ?? Number.POSITIVE_INFINITY
+  if (fewest === undefined && most === undefined && !isUnique && prefix.length === 0 && !rest && !contains) return undefined
+
+  return (value, run) => {
+    if (!Array.isArray(value)) return true
+    if (fewest !== undefined && value.length < fewest) return issue(run, `expected at least ${fewest} items, got ${value.length}`)
+    if (most !== undefined && value.length > most) return issue(run, `expected at most ${most} items, got ${value.length}`)
+    if (isUnique && !hasUniqueItems(value)) return issue(run, 'expected items that differ from each other')
+    let ok = true
+    for (let i = 0; i < value.length; i++) {
+      const check = prefix[i] ?? rest
+      if (!check) break
+      run.items?.add(i)
+      if (descend(check, value[i], i, run)) continue
+      if (!run.issues) return false
+      ok = false
+    }
+    return (!contains || containsCheck(value, contains, minContains, maxContains, run)) && ok
+  }
+}
+
+function itemChecks(schema: SchemaObject, context: KeywordContext): { prefix: Check[]; rest: Check | undefined } {
+  const { items, prefixItems, additionalItems } = schema
+  const compileList = (list: unknown[], where: string): Check[] => list.map((each) => context.compile(each, where))
+  if (context.dialect.hasItemLists && Array.isArray(items)) {
+    return {
+      prefix: compileList(items, 'items'),
+      rest: additionalItems === undefined ? undefined : context.compile(additionalItems, 'additionalItems'),
+    }
+  }
+  const prefix = Array.isArray(prefixItems) && !context.dialect.hasItemLists ? compileList(prefixItems, 'prefixItems') : []
+  return { prefix, rest: items === undefined ? undefined : context.compile(items, 'items') }
+}
+
+function containsCheck(value: unknown[], check: Check, min: number, max: number, run: Run): boolean {
+  let count = 0
+  for (let i = 0; i < value.length; i++) {
+    const { issues } = run
+    run.issues = undefined
+    const isMatch = descend(check, value[i], i, run)
+    run.issues = issues
+    if (!isMatch) continue
+    run.items?.add(i)
+    count++
+  }
+  if (count < min) return issue(run, `expected at least ${min} matching items, got ${count}`)
+  return count <= max || issue(run, `expected at most ${max} matching items, got ${count}`)
+}
+
+export function unevaluatedItems(schema: SchemaObject, context: KeywordContext): Check | undefined {
+  if (!('unevaluatedItems' in schema)) return undefined
+  const check = context.compile(schema.unevaluatedItems, 'unevaluatedItems')
+  return (value, run) => {
+    if (!Array.isArray(value)) return true
+    for (let i = 0; i < value.length; i++) {
+      if (run.items?.has(i)) continue
+      if (!descend(check, value[i], i, run)) return issue(run, `unexpected item at ${i}`)
+      run.items?.add(i)
+    }
+    return true
+  }
+}

@@ -1,0 +1,6 @@
+/** portico/testing: everything a test of a server or client needs, in one process. */
+
+export { everythingServer } from './everything.ts'
+export { type FakeClock, fakeClock } from './fake-clock.ts'
+export { type Pair, type PairOptions, pair, record, type WireMessage } from './pair.ts'
+export { type Rehearsal, type RehearseOptions, rehearse } from './rehearse.ts'

@@ -1,0 +1,87 @@
+/** A client and a server in one process, for tests: any revision, nothing to start, nothing to wait for. */
+
+import { Client } from '../client/client.ts'
+import { memoryTarget } from '../client/memory-link.ts'
+import type { ConnectOptions } from '../client/options.ts'
+import type { Outlet } from '../jsonrpc/outlet.ts'
+import type { Link, Target } from '../protocol/link.ts'
+import type { Service } from '../protocol/service.ts'
+
+export interface WireMessage {
+  from: 'client' | 'server'
+  json: string
+}
+
+export interface PairOptions extends ConnectOptions {
+  /** The one protocol revision to speak. */
+  revision?: string
+  /** Sees every message as it passes. */
+  onWire?(message: WireMessage): void
+}
+
+export interface Pair {
+  client: Client
+  close(): Promise<void>
+}
+
+/** Connects a client to a server without a transport between them. */
+export async function pair(service: Service, options: PairOptions = {}): Promise<Pair> {
+  const { revision, onWire, ...rest } = options
+  const target = onWire ? tapClient(memoryTarget(tapServer(service, onWire)), onWire) : memoryTarget(service)
+  const client = await Client.connect(target, revision === undefined ? rest : { ...rest, revisions: [revision] })
+  return { client, close: () => client.close() }
+}
+
+/** Runs `script` against a server and returns every message that passed, in order. */
+export async function record(service: Service, options: PairOptions, script: (client: Client) => Promise<void>): Promise<WireMessage[]> {
+  const messages: WireMessage[] = []
+  const { client, close } = await pair(service, {
+    ...options,
+    onWire: (message) => {
+      messages.push(message)
+      options.onWire?.(message)
+    },
+  })
+  try {
+    await script(client)
+  } finally {
+    await close()
+  }
+  return messages
+}
+
+/** The same server with somebody listening to what it says. */
+function tapServer(service: Service, onWire: (message: WireMessage) => void): Service {
+  const tap = (outlet: Outlet): Outlet => ({
+    push: (json) => {
+      onWire({ from: 'server', json })
+      return outlet.push(json)
+    },
+    answer: (json, errorCode) => {
+      onWire({ from: 'server', json })
+      outlet.answer(json, errorCode)
+    },
+    drop: () => outlet.drop(),
+  })
+  return {
+    open: (options) => {
+      const channel = service.open({ ...options, outlet: tap(options.outlet) })
+      const receive = channel.receive.bind(channel)
+      channel.receive = (message, outlet) => receive(message, tap(outlet))
+      return channel
+    },
+  }
+}
+
+function tapClient(target: Target, onWire: (message: WireMessage) => void): Target {
+  const open = async (): Promise<Link> => {
+    const link = await target.open()
+    const send = link.send.bind(link)
+    link.send = (json) => {
+      onWire({ from: 'client', json })
+      send(json)
+    }
+    return link
+  }
+  return { ...target, open }
+}
