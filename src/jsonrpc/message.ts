@@ -40,7 +40,7 @@ export interface MalformedMessage {
   kind: 'malformed'
   id: Id | undefined
   error: ErrorObject
-  /** It names a method, so that its sender waits for an answer if it has an id. */
+  /** It was meant as a request, so that its sender waits for an answer if it has an id. */
   isRequest: boolean
 }
 
@@ -48,6 +48,8 @@ export interface MalformedMessage {
 export interface IgnoredMessage {
   kind: 'ignored'
   reason: string
+  /** The request of ours that it answers in a way that cannot be used. */
+  id?: Id | undefined
 }
 
 export type SingleMessage = RequestMessage | NotificationMessage | ResultMessage | ErrorMessage | MalformedMessage | IgnoredMessage

@@ -1,5 +1,6 @@
 /** Text to message: the one place where foreign JSON becomes something we act on. */
 
+import { envelopeOf } from './envelope.ts'
 import {
   type ErrorObject,
   type Id,
@@ -22,7 +23,7 @@ export interface ReadBounds extends ScanBounds {
 /** Never throws: text that is no message comes back as `malformed` (owed an error) or `ignored` (owed silence). */
 export function read(text: string, bounds: ReadBounds): Incoming {
   const flaw = scan(text, bounds)
-  if (flaw) return malformed(flaw.id, flaw.code, flaw.message)
+  if (flaw) return refused(text, flaw)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -39,6 +40,13 @@ export function read(text: string, bounds: ReadBounds): Incoming {
     )
   }
   return { kind: 'batch', messages: value.map(classify) }
+}
+
+/** A flawed message is never parsed, but what it was meant to be decides who hears of it. */
+function refused(text: string, flaw: ErrorObject): SingleMessage {
+  const { kind, id } = envelopeOf(text)
+  if (kind === 'notification' || kind === 'response') return { kind: 'ignored', reason: flaw.message, id }
+  return { kind: 'malformed', id, error: flaw, isRequest: kind === 'request' }
 }
 
 /** Judges one parsed value. Members are looked up by their exact names: `Method` is not `method`. */
@@ -60,7 +68,7 @@ export function classify(value: unknown): SingleMessage {
 /** What is wrong with a request or notification, in the order a sender would want to hear it. */
 function faultOf(value: Params): ErrorObject | undefined {
   const { jsonrpc, id, method, params } = value
-  if (jsonrpc !== '2.0') return invalid(`"jsonrpc" must be "2.0", not ${JSON.stringify(jsonrpc) ?? 'absent'}`)
+  if (jsonrpc !== '2.0') return invalid(`"jsonrpc" must be "2.0", not ${shown(jsonrpc)}`)
   if (typeof method !== 'string') return invalid(`"method" must be a string, not ${nameOf(method)}`)
   if (id !== undefined && !isId(id)) return invalid(`"id" must be a string or an integer, not ${nameOf(id)}`)
   if (params === undefined || isObject(params)) return undefined
@@ -76,13 +84,14 @@ function classifyResponse(value: Params): SingleMessage {
     return malformed(isId(id) ? id : undefined, INVALID_REQUEST, 'A message needs "method", "result" or "error"')
   }
   if (jsonrpc !== '2.0') return { kind: 'ignored', reason: 'a response without "jsonrpc": "2.0"' }
-  if (hasResult && hasError) return { kind: 'ignored', reason: 'a response with both "result" and "error"' }
+  const usableId = isId(id) ? id : undefined
+  if (hasResult && hasError) return { kind: 'ignored', reason: 'a response with both "result" and "error"', id: usableId }
   if (hasError) {
-    if (!isErrorObject(error)) return { kind: 'ignored', reason: 'an error response without an integer code and a message' }
-    return { kind: 'error', id: isId(id) ? id : undefined, error }
+    if (isErrorObject(error)) return { kind: 'error', id: usableId, error }
+    return { kind: 'ignored', reason: 'an error response without an integer code and a message', id: usableId }
   }
   if (!isId(id)) return { kind: 'ignored', reason: 'a result without a usable id' }
-  if (!isObject(result)) return { kind: 'ignored', reason: `a result that is ${nameOf(result)}, not an object` }
+  if (!isObject(result)) return { kind: 'ignored', reason: `a result that is ${nameOf(result)}, not an object`, id }
   return { kind: 'result', id, result }
 }
 
@@ -97,6 +106,12 @@ export const malformed = (id: Id | undefined, code: number, message: string): Si
   error: { code, message },
   isRequest: false,
 })
+
+/** For an error message: a short value as it is, any other by its type. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'absent'
+  return typeof value === 'string' && value.length <= 20 ? JSON.stringify(value) : nameOf(value)
+}
 
 function nameOf(value: unknown): string {
   if (value === null) return 'null'

@@ -18,10 +18,16 @@ export interface JudgedPair {
   warnings: string[]
 }
 
+export interface JudgedOptions extends PairOptions {
+  revision: string
+  /** The test makes the client send what it should not; only the server is judged then. */
+  clientIsWrong?: true
+}
+
 const open: { client: Client; judge: Judge }[] = []
 
 /** Connects in one revision; the pair is closed and judged when the test ends. */
-export async function connectPair(service: Service, options: PairOptions & { revision: string }): Promise<JudgedPair> {
+export async function connectPair(service: Service, options: JudgedOptions): Promise<JudgedPair> {
   const wire: WireMessage[] = []
   const warnings: string[] = []
   const judge = new Judge(options.revision)
@@ -30,7 +36,8 @@ export async function connectPair(service: Service, options: PairOptions & { rev
     ...options,
     onWire: (message) => {
       wire.push(message)
-      judge.judge(message)
+      if (message.from === 'server' || !options.clientIsWrong) judge.judge(message)
+      else judge.follow(message)
       options.onWire?.(message)
     },
   })

@@ -96,6 +96,13 @@ export class Judge {
     for (const message of Array.isArray(value) ? value : [value]) this.#judgeOne(from, message as Json)
   }
 
+  /** Takes note of a message without judging it. */
+  follow(message: { from: 'client' | 'server'; json: string }): void {
+    const before = this.faults.length
+    this.judge(message)
+    this.faults.length = before
+  }
+
   #judgeOne(from: 'client' | 'server', message: Json): void {
     this.judged++
     const { id, method, result, error } = message

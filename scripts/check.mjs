@@ -1,0 +1,24 @@
+/** npm run check: format, lint with the layer rules, types, dead code; the packed package and its size. */
+
+import { spawnSync } from 'node:child_process'
+import { root, say, setUp } from './setup.mjs'
+
+await setUp()
+const bin = (name) => `${root}/node_modules/.bin/${name}`
+const steps = [
+  ['format and lint', bin('biome'), ['check', '.']],
+  ['types', bin('tsc'), ['-p', 'tsconfig.json']],
+  ['dead code', bin('knip'), []],
+  ['package', process.execPath, ['scripts/check-package.mjs']],
+  ['size', bin('size-limit'), []],
+]
+
+let failed = 0
+for (const [name, command, args] of steps) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, encoding: 'utf8', env: { ...process.env, FORCE_COLOR: '0' } })
+  say(`${status === 0 ? 'ok    ' : 'FAILED'} ${name}`)
+  if (status === 0) continue
+  failed++
+  process.stderr.write(`${stdout}\n${stderr}\n`)
+}
+process.exitCode = failed === 0 ? 0 : 1

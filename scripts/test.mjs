@@ -1,0 +1,13 @@
+/** npm test: everything there is to check, on a fresh clone as well. Arguments go to vitest and leave the rest out. */
+
+import { run, say, setUp } from './setup.mjs'
+
+await setUp()
+const args = process.argv.slice(2)
+if (args.length === 0) {
+  say('checking format, lint, types, dead code and the package ...')
+  run(process.execPath, ['scripts/check.mjs'])
+}
+say('running the tests ...')
+run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...args])
+if (args.length === 0) run(process.execPath, ['scripts/trace.mjs', '--summary'])

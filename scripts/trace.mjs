@@ -1,0 +1,70 @@
+/** npm run trace: which requirements are proved by tests that ran and passed, by area and level. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { run, root, say, setUp } from './setup.mjs'
+
+const results = `${root}/.cache/test-results.json`
+const isSummary = process.argv.includes('--summary')
+
+if (!existsSync(results)) {
+  say('no test has run yet; running all of them ...')
+  await setUp()
+  run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], { stdio: ['ignore', process.stderr, 'inherit'] })
+}
+
+const rows = readTable('requirements/requirements.tsv')
+const reasons = new Map(readTable('requirements/unproved.tsv').map(({ id, reason }) => [id, reason]))
+const { proved, unknown, ranAt, tests } = readResults(new Set(rows.map(({ id }) => id)))
+
+printTable()
+if (!isSummary) printUncovered()
+if (unknown.size > 0) {
+  say(`tests name requirements that do not exist: ${[...unknown].join(', ')}`)
+  process.exitCode = 1
+}
+
+function readTable(file) {
+  const [header, ...lines] = readFileSync(`${root}/${file}`, 'utf8').trimEnd().split('\n')
+  const names = header.split('\t')
+  return lines.map((line) => Object.fromEntries(line.split('\t').map((cell, i) => [names[i], cell])))
+}
+
+/** A requirement is proved by a test that names it in its title, or in that of a group around it, and passed. */
+function readResults(known) {
+  const { testResults, startTime } = JSON.parse(readFileSync(results, 'utf8'))
+  const passed = new Map()
+  const unknown = new Set()
+  let tests = 0
+  for (const { assertionResults } of testResults) {
+    for (const { fullName, status } of assertionResults) {
+      for (const [id] of fullName.matchAll(/T-[A-Z0-9]+-\d{3}/g)) {
+        if (!known.has(id)) unknown.add(id)
+        else if (status === 'passed') passed.set(id, (passed.get(id) ?? 0) + 1)
+      }
+      if (status === 'passed') tests++
+    }
+  }
+  return { proved: passed, unknown, ranAt: new Date(startTime).toISOString(), tests }
+}
+
+function printTable() {
+  const levels = ['MUST', 'MUST NOT', 'SHOULD', 'SHOULD NOT', 'MAY', 'FACT']
+  const areas = [...new Set(rows.map(({ id }) => id.split('-')[1]))]
+  const cell = (matching) => (matching.length === 0 ? '-' : `${matching.filter(({ id }) => proved.has(id)).length}/${matching.length}`)
+  const line = (name, matching) => {
+    const missing = matching.filter(({ id }) => !proved.has(id))
+    const explained = missing.filter(({ id }) => reasons.has(id)).length
+    return [name, ...levels.map((level) => cell(matching.filter((row) => row.level === level))), cell(matching), String(explained), String(missing.length - explained)]
+  }
+  const table = [['area', ...levels, 'all', 'explained', 'open'], ...areas.map((area) => line(area, rows.filter(({ id }) => id.split('-')[1] === area))), line('all', rows)]
+  const widths = table[0].map((_, i) => Math.max(...table.map((cells) => cells[i].length)))
+  console.log(`Requirements proved by ${tests} passed tests (run of ${ranAt}); proved/all by level`)
+  for (const cells of table) console.log(cells.map((text, i) => (i === 0 ? text.padEnd(widths[i]) : text.padStart(widths[i]))).join('  '))
+  console.log('explained: not proved by a test, with the reason in requirements/unproved.tsv; open: neither')
+}
+
+function printUncovered() {
+  const missing = rows.filter(({ id }) => !proved.has(id))
+  if (missing.length > 0) console.log('\nNot proved:')
+  for (const { id, level, requirement } of missing) console.log(`${id}  ${level.padEnd(10)}  ${requirement}${reasons.has(id) ? `\n    ${reasons.get(id)}` : ''}`)
+}

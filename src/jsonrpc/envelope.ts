@@ -1,0 +1,72 @@
+/** What can be told of a message that is refused before it is parsed: what it was meant to be, and its id. */
+
+import { bitOf, CLOSE_BRACE, CLOSE_BRACKET, COMMA, closingQuote, OPEN_BRACE, OPEN_BRACKET, parseOr, QUOTE } from './json-text.ts'
+import { type Id, isId } from './message.ts'
+
+export interface Envelope {
+  kind: 'request' | 'notification' | 'response' | 'unknown'
+  /** Undefined when there is none that could be used. */
+  id: Id | undefined
+}
+
+/** Reads the outermost object only, in one pass. An id may stand anywhere in it: some clients write it last. */
+export function envelopeOf(text: string): Envelope {
+  let depth = 0
+  let awaitsKey = false
+  let seen = 0
+  let id: Id | undefined
+  if (!/^\s*\{/.test(text)) return UNKNOWN
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const close = closingQuote(text, at + 1)
+        if (close < 0) return told(seen, id, false)
+        if (awaitsKey) {
+          awaitsKey = false
+          const bit = bitOf(KEYS, text, at + 1, close)
+          // Of two ids neither is the id.
+          if (bit === ID_BIT) id = seen & ID_BIT ? undefined : idAfter(text, close + 1)
+          seen |= bit
+        }
+        at = close
+        break
+      }
+      case OPEN_BRACE:
+        awaitsKey = ++depth === 1
+        break
+      case OPEN_BRACKET:
+        depth++
+        break
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        if (--depth === 0) return told(seen, id, true)
+        break
+      case COMMA:
+        awaitsKey = depth === 1
+        break
+    }
+  }
+  return told(seen, id, false)
+}
+
+const KEYS = ['id', 'method', 'result', 'error']
+const ID_BIT = 1
+const METHOD_BIT = 2
+const ANSWER_BITS = 4 | 8
+const UNKNOWN: Envelope = { kind: 'unknown', id: undefined }
+
+function told(seen: number, id: Id | undefined, isWhole: boolean): Envelope {
+  if (!(seen & METHOD_BIT) && seen & ANSWER_BITS) return { kind: 'response', id }
+  if (seen & ID_BIT) return { kind: 'request', id }
+  return seen & METHOD_BIT && isWhole ? { kind: 'notification', id } : UNKNOWN
+}
+
+/** Reads a string or an integer that follows the colon after `at`. */
+function idAfter(text: string, at: number): Id | undefined {
+  SCALAR.lastIndex = at
+  const match = SCALAR.exec(text)
+  const value = match ? parseOr(match[1] as string, undefined) : undefined
+  return isId(value) ? value : undefined
+}
+
+const SCALAR = /\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*[,}]/y

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { createServer, type LogMessage } from '../../src/server/index.ts'
+import { LOG_LEVELS } from '../../src/protocol/logging.ts'
+import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
+
+const newServer = (options = {}) => {
+  const server = createServer({ name: 'logger', version: '1.0.0', ...options })
+  server.tool('all', {}, (_args, ctx) => {
+    for (const level of LOG_LEVELS) ctx.log[level]({ said: level })
+    return 'done'
+  })
+  return server
+}
+
+describe.each(REVISIONS)('logging in %s', (revision) => {
+  test('messages at the level asked for and above arrive, with level, logger and data [T-LOG-001] [T-LOG-002] [T-LOG-003] [T-LOG-004] [T-LOG-006] [T-LOG-008] [T-LOG-009] [T-LOG-010] [T-LOG-011] [T-LOG-015] [T-LOG-016] [T-LIFE-021]', async () => {
+    const messages: LogMessage[] = []
+    const { client } = await connectPair(newServer(), { revision, logLevel: 'error', onLog: (message) => messages.push(message) })
+    expect(client.server.capabilities.logging).toEqual({})
+    await client.call('all')
+    expect(messages.map(({ level }) => level)).toEqual(['error', 'critical', 'alert', 'emergency'])
+    expect(messages[0]).toEqual({ level: 'error', logger: 'logger', data: { said: 'error' } })
+    await client.setLogLevel('emergency')
+    await client.call('all')
+    expect(messages).toHaveLength(5)
+  })
+
+  test('a server without logging declares none and sends none', async () => {
+    const messages: LogMessage[] = []
+    const { client } = await connectPair(newServer({ logging: false }), { revision, onLog: (message) => messages.push(message) })
+    expect(client.server.capabilities.logging).toBeUndefined()
+    await client.call('all')
+    expect(messages).toEqual([])
+  })
+})
+
+test.each(SESSION_REVISIONS)('a level that is none is -32602 in %s [T-LOG-005] [T-LOG-012]', async (revision) => {
+  const raw = rawChannel(newServer())
+  await raw.initialize(revision)
+  for (const params of [undefined, {}, { level: 'loud' }, { level: 5 }, { level: 'INFO' }]) {
+    expect((await raw.ask('logging/setLevel', params))['error']).toMatchObject({ code: -32602, message: expect.stringContaining('debug, info, notice') })
+  }
+  expect((await raw.ask('logging/setLevel', { level: 'debug' }))['result']).toEqual({})
+})
+
+test('before a level is set a session gets what the server decides: info, or as configured [T-LOG-007]', async () => {
+  const levelsOf = async (logging: object) => {
+    const raw = rawChannel(newServer({ logging }))
+    await raw.initialize('2025-11-25')
+    await raw.ask('tools/call', { name: 'all' })
+    return raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params['level'])
+  }
+  expect(await levelsOf({})).toEqual(LOG_LEVELS.slice(1))
+  expect(await levelsOf({ defaultLevel: 'alert' })).toEqual(['alert', 'emergency'])
+})
+
+test('a stateless request gets messages only when it says a level, and a wrong one is refused', async () => {
+  const raw = rawChannel(newServer())
+  const call = (extra = {}) => raw.ask('tools/call', { name: 'all', _meta: envelope({}, extra) })
+  await call()
+  expect(raw.out.filter(({ method }) => method === 'notifications/message')).toEqual([])
+  await call({ 'io.modelcontextprotocol/logLevel': 'alert' })
+  expect(raw.out.filter(({ method }) => method === 'notifications/message')).toHaveLength(2)
+  expect((await call({ 'io.modelcontextprotocol/logLevel': 'loud' }))['error']['code']).toBe(-32602)
+})
+
+test('one session sets its level without touching another', async () => {
+  const server = newServer()
+  const [quiet, chatty] = [rawChannel(server), rawChannel(server)]
+  await quiet.initialize('2025-11-25')
+  await chatty.initialize('2025-11-25')
+  await quiet.ask('logging/setLevel', { level: 'emergency' })
+  await chatty.ask('logging/setLevel', { level: 'debug' })
+  for (const raw of [quiet, chatty]) await raw.ask('tools/call', { name: 'all' })
+  const count = ({ out }: typeof quiet) => out.filter(({ method }) => method === 'notifications/message').length
+  expect([count(quiet), count(chatty)]).toEqual([1, 8])
+})
+
+test('messages outside a request reach every session that is ready and wants them [T-LIFE-012]', async () => {
+  const server = newServer()
+  const raw = rawChannel(server)
+  await raw.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } })
+  server.log.error('too early')
+  raw.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  server.log.debug('too quiet')
+  server.log.error('disk nearly full', 'disk')
+  await settle()
+  expect(raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params)).toEqual([{ level: 'error', logger: 'disk', data: 'disk nearly full' }])
+})
+
+test('secrets are taken out, errors lose their stacks, and the hook has the last word [T-LOG-017] [T-LOG-022] [T-LOG-023] [T-LOG-024] [T-LOG-026] [T-LOG-028]', async () => {
+  const server = createServer({
+    name: 'x',
+    version: '1',
+    logging: { redact: (message) => (message.data === 'drop me' ? undefined : { ...message, data: JSON.parse(JSON.stringify(message.data).replaceAll('anna@example.com', '[email]')) }) },
+  })
+  server.tool('log', {}, (_args, ctx) => {
+    ctx.log.error({ password: 'hunter2', nested: { apiKey: 'abc', note: 'Authorization: Bearer abcdefghijklmnop' } })
+    ctx.log.error(new Error('broken'))
+    ctx.log.error('mail to anna@example.com')
+    ctx.log.error('drop me')
+    return 'x'
+  })
+  const raw = rawChannel(server)
+  await raw.initialize('2025-11-25')
+  await raw.ask('tools/call', { name: 'log' })
+  const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params['data'])
+  expect(data).toEqual([{ password: '[redacted]', nested: { apiKey: '[redacted]', note: 'Authorization: [redacted]' } }, { name: 'Error', message: 'broken' }, 'mail to [email]'])
+})
+
+test('a flood is cut, and the next message says how many were lost [T-LOG-014] [T-LOG-025]', async () => {
+  const server = createServer({ name: 'x', version: '1', limits: { logMessages: { perSecond: 1000, burst: 10 } } })
+  server.tool('flood', {}, async (_args, ctx) => {
+    for (let i = 0; i < 1000; i++) ctx.log.error(i)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    ctx.log.error('after')
+    return 'x'
+  })
+  const raw = rawChannel(server)
+  await raw.initialize('2025-11-25')
+  await raw.ask('tools/call', { name: 'flood' })
+  const messages = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params)
+  expect(messages.length).toBeGreaterThanOrEqual(11)
+  expect(messages.length).toBeLessThan(100)
+  expect(messages.at(-1)).toMatchObject({ data: 'after', _meta: { 'dev.portico/dropped': expect.any(Number) } })
+})
+
+test('a message is cut at its bound and what is not JSON is written as text', async () => {
+  const server = createServer({ name: 'x', version: '1', limits: { maxLogBytes: 100 } })
+  const circle: Record<string, unknown> = {}
+  circle['self'] = circle
+  server.tool('log', {}, (_args, ctx) => {
+    ctx.log.error('x'.repeat(98))
+    ctx.log.error('x'.repeat(99))
+    ctx.log.error(circle)
+    ctx.log.error(undefined)
+    return 'x'
+  })
+  const raw = rawChannel(server)
+  await raw.initialize('2025-11-25')
+  await raw.ask('tools/call', { name: 'log' })
+  const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params['data'])
+  expect(data[0]).toBe('x'.repeat(98))
+  expect(data[1]).toContain('(cut at limits.maxLogBytes)')
+  expect(data[2]).toBe('[object Object]')
+  expect(data[3]).toBeNull()
+})

@@ -1,0 +1,313 @@
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import { audio, createServer, embed, image, link, McpError, text, ToolError } from '../../src/server/index.ts'
+import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
+
+const quiet = { onError: () => {} }
+const newServer = (options = {}) => createServer({ name: 'tools', version: '1.0.0', ...quiet, ...options })
+
+describe.each(REVISIONS)('tools in %s', (revision) => {
+  test('a server with tools declares the capability and answers tools/list and tools/call [T-TOOL-001] [T-TOOL-007] [T-TOOL-009] [T-TOOL-011] [T-ARCH-027] [T-ARCH-029]', async () => {
+    const server = newServer()
+    server.tool('hello', { description: 'Greets' }, () => 'Hello')
+    const { client, sent } = await connectPair(server, { revision })
+    expect(client.server.capabilities.tools).toEqual({ listChanged: true })
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(['hello'])
+    expect((await client.call('hello')).content).toEqual([{ type: 'text', text: 'Hello' }])
+    expect(sent('client', 'tools/call')[0]).toMatchObject({ params: { name: 'hello', arguments: {} } })
+  })
+
+  test('a listed tool has its name, description and an object input schema [T-TOOL-010] [T-TOOL-018] [T-TOOL-020] [T-TOOL-021]', async () => {
+    const server = newServer()
+    server.tool('search', { description: 'Finds', input: z.object({ query: z.string(), limit: z.number().optional() }) }, () => 'x')
+    server.tool('bare', {}, () => 'x')
+    const { client } = await connectPair(server, { revision })
+    const [search, bare] = await client.tools().all()
+    expect(search).toMatchObject({ name: 'search', description: 'Finds', inputSchema: { type: 'object', required: ['query'] } })
+    expect(search?.inputSchema['properties']).toHaveProperty('limit')
+    expect(bare).toEqual({ name: 'bare', inputSchema: { type: 'object', additionalProperties: false } })
+  })
+
+  test('what a handler returns becomes content: text, numbers, blocks, lists of blocks, nothing [T-TOOL-014]', async () => {
+    const server = newServer()
+    const returns: Record<string, unknown> = { text: 'a', number: 4, block: text('b'), blocks: [text('c'), text('d')], nothing: undefined, whole: { content: [text('e')] } }
+    for (const [name, value] of Object.entries(returns)) server.tool(name, {}, () => value as string)
+    const { client } = await connectPair(server, { revision })
+    const textsOf = async (name: string) => (await client.call(name)).content.map((block) => (block.type === 'text' ? block.text : block.type))
+    expect(await textsOf('text')).toEqual(['a'])
+    expect(await textsOf('number')).toEqual(['4'])
+    expect(await textsOf('block')).toEqual(['b'])
+    expect(await textsOf('blocks')).toEqual(['c', 'd'])
+    expect(await textsOf('nothing')).toEqual([])
+    expect(await textsOf('whole')).toEqual(['e'])
+  })
+
+  test('an unknown or disabled tool is a protocol error -32602, even one named like a property of an object [T-TOOL-037] [T-BASE-033]', async () => {
+    const server = newServer()
+    server.tool('off', {}, () => 'x').disable()
+    const { client } = await connectPair(server, { revision })
+    for (const name of ['missing', 'off', 'constructor', '__proto__x', 'toString', '']) {
+      await expect(client.call(name)).rejects.toMatchObject({ name: 'RemoteError', code: -32602, message: `Unknown tool: ${name}` })
+    }
+  })
+
+  test('arguments are validated, with a text that says what was expected and what came [T-TOOL-041] [T-TOOL-012] [T-TOOL-013]', async () => {
+    const server = newServer()
+    let calls = 0
+    server.tool('forecast', { input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } }, () => String(++calls))
+    const { client } = await connectPair(server, { revision })
+    const expected = 'Tool "forecast" argument "city": expected string, got number (42).'
+    // Up to 2025-06-18 a protocol error, since then a result that the model can learn from.
+    if (revision < '2025-11-25') await expect(client.call('forecast', { city: 42 })).rejects.toMatchObject({ code: -32602, message: expected })
+    else expect(await client.call('forecast', { city: 42 })).toMatchObject({ isError: true, content: [{ type: 'text', text: expected }] })
+    expect(calls).toBe(0)
+  })
+
+  test('a ToolError is a result for the model, any other error is masked [T-TOOL-015] [T-TOOL-040] [T-TOOL-044]', async () => {
+    const failures: unknown[] = []
+    const server = newServer({ onError: (error: unknown) => failures.push(error) })
+    server.tool('says', {}, () => {
+      throw new ToolError('The city is unknown')
+    })
+    server.tool('leaks', {}, () => {
+      throw new Error('password=hunter2 at /srv/app.js')
+    })
+    const { client } = await connectPair(server, { revision })
+    expect(await client.call('says')).toMatchObject({ isError: true, content: [{ text: 'The city is unknown' }] })
+    const leaked = await client.call('leaks')
+    expect(leaked.isError).toBe(true)
+    expect(JSON.stringify(leaked)).toMatch(/Internal error \(reference [\w-]{8}\)/)
+    expect(JSON.stringify(leaked)).not.toMatch(/hunter2|srv|app\.js/)
+    expect(failures).toEqual([expect.objectContaining({ message: 'password=hunter2 at /srv/app.js' })])
+    expect((await client.call('says')).isError).toBe(true)
+  })
+
+  test('a McpError of a handler is a protocol error with its code', async () => {
+    const server = newServer()
+    server.tool('refuses', {}, () => {
+      throw new McpError('ERR_INVALID_PARAMS', 'The date is in the past', { data: { field: 'date' } })
+    })
+    const { client } = await connectPair(server, { revision })
+    await expect(client.call('refuses')).rejects.toMatchObject({ code: -32602, message: 'The date is in the past', data: { field: 'date' } })
+  })
+
+  test('every content type reaches the client in the form that the revision has [T-PROM-025] [T-PROM-026] [T-PROM-027] [T-TOOL-026] [T-TOOL-030] [T-VER-019]', async () => {
+    const server = newServer()
+    server.resource('file:///a.txt', { name: 'a.txt' }, () => 'a')
+    server.tool('all', {}, () => [
+      text('t', { annotations: { audience: ['user'], priority: 0.5, lastModified: '2025-01-01T00:00:00Z' } }),
+      image(new Uint8Array([1, 2, 3]), 'image/png'),
+      audio(new Uint8Array([4, 5, 6]), 'audio/wav'),
+      link({ uri: 'file:///a.txt', name: 'a.txt', title: 'A' }),
+      embed('file:///b.bin', new Uint8Array([7]), 'application/octet-stream'),
+    ])
+    const { client } = await connectPair(server, { revision })
+    const { content } = await client.call('all')
+    const types = content.map(({ type }) => type)
+    expect(types[0]).toBe('text')
+    expect(content[1]).toMatchObject({ type: 'image', data: 'AQID', mimeType: 'image/png' })
+    if (revision === '2024-11-05') expect(content[2]).toMatchObject({ type: 'resource', resource: { mimeType: 'audio/wav', blob: 'BAUG' } })
+    else expect(content[2]).toMatchObject({ type: 'audio', data: 'BAUG', mimeType: 'audio/wav' })
+    if (revision < '2025-06-18') expect(content[3]).toMatchObject({ type: 'text', text: 'A: file:///a.txt' })
+    else expect(content[3]).toMatchObject({ type: 'resource_link', uri: 'file:///a.txt', name: 'a.txt' })
+    expect(content[4]).toMatchObject({ type: 'resource', resource: { uri: 'file:///b.bin', blob: 'Bw==' } })
+    expect(JSON.stringify(content[0])).toContain('priority')
+    expect(JSON.stringify(content[0]).includes('lastModified')).toBe(revision >= '2025-06-18')
+  })
+
+  test('structured output is validated, sent with a text copy, and left out where the revision has none [T-TOOL-033] [T-TOOL-034] [T-TOOL-035] [T-TOOL-022] [T-VER-015]', async () => {
+    const server = newServer()
+    const output = z.object({ celsius: z.number() })
+    server.tool('weather', { output }, () => ({ celsius: 21 }))
+    server.tool('broken', { output }, () => ({ celsius: 'warm' }) as never)
+    const { client } = await connectPair(server, { revision })
+    const hasStructure = revision >= '2025-06-18'
+    const [weather] = await client.tools().all()
+    expect(weather?.outputSchema !== undefined).toBe(hasStructure)
+    const result = await client.call('weather')
+    expect(result.content).toEqual([{ type: 'text', text: '{"celsius":21}' }])
+    expect(result.structuredContent).toEqual(hasStructure ? { celsius: 21 } : undefined)
+    await expect(client.call('broken')).rejects.toMatchObject({ code: -32603, message: 'Tool "broken" returned something else than its output schema says' })
+  })
+
+  test('title, annotations and icons are listed where the revision has them [T-TOOL-019] [T-TOOL-023] [T-VER-018]', async () => {
+    const server = newServer()
+    server.tool('decorated', { title: 'Decorated', annotations: { readOnlyHint: true }, icons: [{ src: 'https://example.com/i.png' }], _meta: { 'com.example/a': 1 } }, () => 'x')
+    const { client } = await connectPair(server, { revision })
+    const [tool] = await client.tools().all()
+    expect(tool?.title).toBe(revision >= '2025-06-18' ? 'Decorated' : undefined)
+    expect(tool?.annotations).toEqual(revision >= '2025-03-26' ? { readOnlyHint: true } : undefined)
+    expect(tool?.icons !== undefined).toBe(revision >= '2025-11-25')
+    expect(tool?._meta !== undefined).toBe(revision >= '2025-06-18')
+  })
+
+  test('enabling, disabling, updating and removing a tool changes the list and is announced once a turn [T-TOOL-008] [T-TOOL-016] [T-TOOL-017] [T-LIFE-024]', async () => {
+    const server = newServer()
+    const handle = server.tool('one', { description: 'First' }, () => '1')
+    server.tool('two', {}, () => '2')
+    const { client } = await connectPair(server, { revision, cache: false })
+    let changes = 0
+    await client.onChange('tools', () => changes++)
+    const names = async () => (await client.tools().all()).map(({ name, description }) => description ?? name)
+    handle.disable()
+    handle.enable()
+    handle.disable()
+    await settle()
+    expect(await names()).toEqual(['two'])
+    expect(handle.isEnabled).toBe(false)
+    expect(changes).toBe(1)
+    handle.enable()
+    handle.update({ description: 'Changed' }, () => 'new')
+    await settle()
+    expect(await names()).toEqual(['Changed', 'two'])
+    expect((await client.call('one')).content).toEqual([{ type: 'text', text: 'new' }])
+    handle.remove()
+    handle.remove()
+    await settle()
+    expect(await names()).toEqual(['two'])
+    expect(changes).toBe(3)
+    expect(() => handle.update({})).toThrow('The tool "one" was removed')
+  })
+
+  test('a tool added while clients are connected is listed, announced and callable', async () => {
+    const server = newServer()
+    server.tool('first', {}, () => '1')
+    const { client } = await connectPair(server, { revision, cache: false })
+    let changes = 0
+    await client.onChange('tools', () => changes++)
+    server.tool('second', {}, () => '2')
+    await settle()
+    expect(changes).toBe(1)
+    expect((await client.call('second')).content).toEqual([{ type: 'text', text: '2' }])
+  })
+})
+
+test('names and order are deterministic: order of registration, three times over', async () => {
+  const server = newServer()
+  const names = ['zebra', 'apple', 'mango', '10', '9']
+  for (const name of names) server.tool(name, {}, () => 'x')
+  const { client } = await connectPair(server, { revision: '2026-07-28', cache: false })
+  for (let i = 0; i < 3; i++) expect((await client.tools().all()).map(({ name }) => name)).toEqual(names)
+})
+
+test('a definition that cannot work is refused when it is made, with the reason', () => {
+  const server = newServer()
+  server.tool('taken', {}, () => 'x')
+  expect(() => server.tool('taken', {}, () => 'x')).toThrow('There is a tool "taken" already')
+  expect(() => server.tool('has space', {}, () => 'x')).toThrow('A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . / -, not "has space"')
+  expect(() => server.tool('x'.repeat(129), {}, () => 'x')).toThrow('1 to 128')
+  server.tool('x'.repeat(128), {}, () => 'x')
+  expect(() => server.tool('list', { input: z.array(z.string()) as never }, () => 'x')).toThrow('the input schema must describe an object, not "array"')
+  expect(() => server.tool('none', { input: 5 as never }, () => 'x')).toThrow('expected a Standard Schema or a JSON Schema object, got number')
+  expect(() => createServer({ name: '', version: '1' })).toThrow('A server needs a name and a version')
+})
+
+test('malformed tools/call params are a protocol error [T-TOOL-038] [T-TOOL-039]', async () => {
+  const server = newServer()
+  server.tool('a', {}, () => 'x')
+  const raw = rawChannel(server)
+  await raw.initialize('2025-06-18')
+  for (const params of [undefined, {}, { name: 5 }, { name: null }, { name: 'a', arguments: [] }, { name: 'a', arguments: 'x' }]) {
+    expect((await raw.ask('tools/call', params))['error']).toMatchObject({ code: -32602 })
+  }
+  const without = rawChannel(newServer())
+  await without.initialize('2025-06-18')
+  expect((await without.ask('tools/list'))['error']).toMatchObject({ code: -32601 })
+})
+
+test('structured content that is no object is sent only where the revision allows it', async () => {
+  const server = newServer()
+  server.tool('list', { output: z.array(z.string()) }, () => ['a', 'b'])
+  for (const revision of REVISIONS) {
+    const { client } = await connectPair(server, { revision })
+    const isAllowed = revision === '2026-07-28'
+    expect((await client.tools().all())[0]?.outputSchema !== undefined).toBe(isAllowed)
+    expect((await client.call('list')).structuredContent).toEqual(isAllowed ? ['a', 'b'] : undefined)
+  }
+})
+
+test('a handler that takes too long is aborted and answered with an error [T-LIFE-033]', async () => {
+  const server = newServer()
+  let isAborted = false
+  server.tool('slow', { timeoutMs: 30 }, (_args, ctx) => {
+    ctx.signal.addEventListener('abort', () => {
+      isAborted = true
+    })
+    return new Promise<string>(() => {})
+  })
+  const { client } = await connectPair(server, { revision: '2025-11-25' })
+  await expect(client.call('slow')).rejects.toMatchObject({ code: -32603, message: 'tools/call took longer than 30 ms (timeoutMs)' })
+  expect(isAborted).toBe(true)
+})
+
+test('a result that cannot be written as JSON is an internal error, and the server lives on', async () => {
+  const server = newServer()
+  const circle: Record<string, unknown> = {}
+  circle['self'] = circle
+  server.tool('circle', {}, () => ({ content: [], structuredContent: circle }))
+  server.tool('big', {}, () => ({ content: [], structuredContent: { big: 10n } }) as never)
+  server.tool('fine', {}, () => 'ok')
+  const raw = rawChannel(server)
+  await raw.initialize('2025-11-25')
+  for (const name of ['circle', 'big']) {
+    const answer = await raw.ask('tools/call', { name })
+    expect(JSON.stringify(answer)).toMatch(/Internal error \(reference/)
+  }
+  expect((await raw.ask('tools/call', { name: 'fine' }))['result']).toBeDefined()
+})
+
+test.each(SESSION_REVISIONS)('two calls at the same time do not wait for each other in %s', async (revision) => {
+  const server = newServer()
+  const started: string[] = []
+  server.tool('wait', { input: z.object({ name: z.string() }) }, async ({ name }) => {
+    started.push(name)
+    while (started.length < 2) await settle()
+    return name
+  })
+  const { client } = await connectPair(server, { revision })
+  const results = await Promise.all([client.call('wait', { name: 'a' }), client.call('wait', { name: 'b' })])
+  expect(results.map(({ content }) => content[0])).toEqual([{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }])
+})
+
+test('argument and result types flow from the schemas to the handler', () => {
+  const server = newServer()
+  server.tool('typed', { input: z.object({ a: z.string(), n: z.coerce.number().default(3) }), output: z.object({ ok: z.boolean() }) }, (args, ctx) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: string; n: number }>()
+    expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>()
+    return { ok: true }
+  })
+  server.tool('plain', { input: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['a'] } as const }, (args) => {
+    expectTypeOf(args.a).toEqualTypeOf<string>()
+    expectTypeOf(args.b).toEqualTypeOf<number | undefined>()
+    return 'x'
+  })
+  // @ts-expect-error the output schema asks for a boolean
+  server.tool('wrong', { output: z.object({ ok: z.boolean() }) }, () => ({ ok: 'yes' }))
+})
+
+test('a call without arguments reaches a tool that takes none, and a tool is not called for a notification', async () => {
+  const server = newServer()
+  let calls = 0
+  server.tool('count', {}, () => String(++calls))
+  const raw = rawChannel(server)
+  await raw.initialize('2025-11-25')
+  expect((await raw.ask('tools/call', { name: 'count' }))['result']['content']).toEqual([{ type: 'text', text: '1' }])
+  raw.send({ jsonrpc: '2.0', method: 'tools/call', params: { name: 'count' } })
+  await settle()
+  expect(calls).toBe(1)
+})
+
+test('the context tells who calls, what was sent and its metadata', async () => {
+  const server = newServer()
+  server.tool('who', { input: z.object({ n: z.coerce.number() }) }, (args, ctx) => JSON.stringify({ args, sent: ctx.arguments, caller: ctx.caller, meta: ctx.meta['traceparent'] }))
+  const raw = rawChannel(server, { principal: 'https://as.example|alice|app' })
+  const _meta = envelope({ roots: {} }, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01' })
+  const answer = await raw.ask('tools/call', { name: 'who', arguments: { n: '5' }, _meta })
+  expect(JSON.parse(answer['result']['content'][0]['text'])).toEqual({
+    args: { n: 5 },
+    sent: { n: '5' },
+    caller: { principal: 'https://as.example|alice|app', client: { name: 'raw', version: '1' }, capabilities: { roots: {} }, revision: '2026-07-28' },
+    meta: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
+  })
+})
