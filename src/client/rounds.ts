@@ -15,6 +15,7 @@ export async function runRounds(
   limits: ClientLimits,
 ): Promise<Params> {
   let result = await send({})
+  const hasAsked = result.resultType === 'input_required'
   for (let round = 1; result.resultType === 'input_required'; round++) {
     if (round > limits.maxRounds)
       throw new McpError('ERR_LIMIT', `${method} came back with questions more than ${limits.maxRounds} times (limits.maxRounds)`)
@@ -26,6 +27,8 @@ export async function runRounds(
     if (Object.keys(additions).length === 0) throw new McpError('ERR_ANSWER_INVALID', `${method} asks for input without saying which`)
     result = await send(additions)
   }
+  // What depends on answers is not what the next caller of the same request would get.
+  if (hasAsked && 'ttlMs' in result) result = { ...result, ttlMs: 0 }
   const { resultType } = result
   // Servers before this field sent complete results only.
   if (resultType !== undefined && resultType !== 'complete')

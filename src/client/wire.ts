@@ -57,6 +57,8 @@ export class Wire {
     link.start({
       onMessage: (message) => {
         this.heardAt = options.clock.now()
+        // With its answer a request is over: progress that comes after it, even in the same turn, is not delivered.
+        if (message.kind === 'result' || message.kind === 'error') this.#endSink(message.id)
         this.#peer.receive(message, this.#outlet)
       },
       onClose: (error) => this.#closed(error),

@@ -9,7 +9,7 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds since an arbitrary start; never goes back. */
   now(): number
-  /** Calls `fire` once after `ms`. */
+  /** Calls `fire` once after `ms`; after many days it may be earlier. */
   after(ms: number, fire: () => void): Timer
 }
 
@@ -19,10 +19,13 @@ interface HoldingTimer {
   unref?(): void
 }
 
+// Node fires a timer that is set for longer at once.
+const MAX_TIMER_MS = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => performance.now(),
   after: (ms, fire) => {
-    const timer = setTimeout(fire, ms)
+    const timer = setTimeout(fire, Math.min(ms, MAX_TIMER_MS))
     const holding = timer as HoldingTimer
     holding.unref?.()
     return {

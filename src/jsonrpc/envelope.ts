@@ -56,17 +56,24 @@ const ANSWER_BITS = 4 | 8
 const UNKNOWN: Envelope = { kind: 'unknown', id: undefined }
 
 function told(seen: number, id: Id | undefined, isWhole: boolean): Envelope {
-  if (!(seen & METHOD_BIT) && seen & ANSWER_BITS) return { kind: 'response', id }
-  if (seen & ID_BIT) return { kind: 'request', id }
-  return seen & METHOD_BIT && isWhole ? { kind: 'notification', id } : UNKNOWN
+  if (seen & METHOD_BIT) {
+    if (seen & ID_BIT) return { kind: 'request', id }
+    return isWhole ? { kind: 'notification', id } : UNKNOWN
+  }
+  return { kind: seen & ANSWER_BITS ? 'response' : 'unknown', id }
 }
 
 /** Reads a string or an integer that follows the colon after `at`. */
 function idAfter(text: string, at: number): Id | undefined {
-  SCALAR.lastIndex = at
-  const match = SCALAR.exec(text)
-  const value = match ? parseOr(match[1] as string, undefined) : undefined
+  COLON.lastIndex = at
+  if (!COLON.test(text)) return undefined
+  const from = COLON.lastIndex
+  const isString = text.charCodeAt(from) === QUOTE
+  INTEGER.lastIndex = from
+  const json = isString ? text.slice(from, closingQuote(text, from + 1) + 1) : INTEGER.exec(text)?.[0]
+  const value = parseOr(json ?? '', undefined)
   return isId(value) ? value : undefined
 }
 
-const SCALAR = /\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*[,}]/y
+const COLON = /\s*:\s*/y
+const INTEGER = /-?\d{1,16}(?=\s*[,}])/y

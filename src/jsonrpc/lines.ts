@@ -101,12 +101,14 @@ export class LineReader {
   }
 
   #emitText(text: string): void {
-    if (text.trim() !== '') this.#options.onLine(text)
+    if (NOT_BLANK.test(text)) this.#options.onLine(text)
   }
 }
 
 const NEWLINE = 0x0a
 const EMPTY = new Uint8Array(0)
+// Only what JSON counts as space: anything else on a line was meant to be a message.
+const NOT_BLANK = /[^ \t\r]/
 
 // A byte order mark is kept, so that the parser refuses it: JSON text has none.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -10,6 +10,7 @@ import { Exchange } from './exchange.ts'
 import {
   type ErrorObject,
   type Id,
+  type IgnoredMessage,
   INTERNAL_ERROR,
   INVALID_REQUEST,
   type Incoming,
@@ -22,7 +23,7 @@ import type { Outlet } from './outlet.ts'
 import { RemoteError } from './remote-error.ts'
 import { errorJson } from './write.ts'
 
-export type PeerFailure = 'ERR_CLOSED' | 'ERR_TIMEOUT'
+export type PeerFailure = 'ERR_ANSWER_INVALID' | 'ERR_CLOSED' | 'ERR_TIMEOUT'
 
 export interface PeerOptions {
   /** Answers one request, now or later; throwing is answered as an internal error. */
@@ -72,6 +73,7 @@ interface PeerState {
   pending: Map<Id, Pending>
   active: Map<Id, Exchange>
   waiting: Map<Id, Exchange>
+  isStarting: boolean
   isClosing: boolean
   closeError: Error | undefined
   onIdle: (() => void)[]
@@ -84,6 +86,7 @@ export class Peer {
     pending: new Map(),
     active: new Map(),
     waiting: new Map(),
+    isStarting: false,
     isClosing: false,
     closeError: undefined,
     onIdle: [],
@@ -98,12 +101,16 @@ export class Peer {
     return this.#state.active.size + this.#state.waiting.size
   }
 
-  /** True when a transport that can stop reading should do so until `onRelief`. */
+  /**
+   * True when a transport that can stop reading should do so until `onRelief`. Never while we wait for an answer:
+   * it would have to be read past the requests that wait for it.
+   */
   get isSaturated(): boolean {
-    return this.#state.waiting.size >= this.#options.maxWaiting / 2
+    const { waiting, pending } = this.#state
+    return waiting.size > 0 && waiting.size >= this.#options.maxWaiting / 2 && pending.size === 0
   }
 
-  /** Called each time the waiting line becomes short after it was long. */
+  /** Called each time reading may go on after it should have stopped. */
   onRelief: (() => void) | undefined
 
   get isClosed(): boolean {
@@ -145,7 +152,9 @@ export class Peer {
         pending.onAbort = () => this.#giveUp(pending, signal.reason as Error, 'The caller cancelled the request')
         signal.addEventListener('abort', pending.onAbort, { once: true })
       }
+      const wasSaturated = this.isSaturated
       state.pending.set(id, pending)
+      if (wasSaturated) this.onRelief?.()
       try {
         options.write(toJson(id))
       } catch (error) {
@@ -221,8 +230,15 @@ export class Peer {
       case 'malformed':
         return outlet.answer(errorJson(message.id ?? this.#options.unreadableId(), message.error), message.error.code)
       case 'ignored':
-        return this.#options.onIgnored?.(message.reason)
+        return this.#ignore(message)
     }
+  }
+
+  #ignore({ id, reason }: IgnoredMessage): void {
+    const pending = id === undefined ? undefined : this.#state.pending.get(id)
+    if (!pending) return this.#options.onIgnored?.(reason)
+    this.#forget(pending)
+    pending.reject(this.#options.failure('ERR_ANSWER_INVALID', `The answer to ${pending.method} cannot be used: ${reason}`))
   }
 
   #notice(message: NotificationMessage, outlet: Outlet): void {
@@ -262,20 +278,27 @@ export class Peer {
 
   readonly #over = (exchange: Exchange): void => {
     const { active, waiting, onIdle } = this.#state
+    const wasSaturated = this.isSaturated
     if (!active.delete(exchange.id)) waiting.delete(exchange.id)
     if (waiting.size > 0) this.#startWaiting()
+    if (wasSaturated && !this.isSaturated) this.onRelief?.()
     if (onIdle.length > 0 && this.load === 0) for (const resolve of onIdle.splice(0)) resolve()
   }
 
   #startWaiting(): void {
-    const { active, waiting } = this.#state
-    const wasSaturated = this.isSaturated
-    for (const [id, exchange] of waiting) {
-      if (active.size >= this.#options.maxActive) break
-      waiting.delete(id)
-      this.#start(exchange)
+    const state = this.#state
+    // A request that is answered at once ends in here; the loop that started it goes on to the next, at any length.
+    if (state.isStarting || state.closeError) return
+    state.isStarting = true
+    try {
+      for (const [id, exchange] of state.waiting) {
+        if (state.active.size >= this.#options.maxActive) break
+        state.waiting.delete(id)
+        this.#start(exchange)
+      }
+    } finally {
+      state.isStarting = false
     }
-    if (wasSaturated && !this.isSaturated) this.onRelief?.()
   }
 
   #settle(id: Id | undefined, result: Params | undefined, error: ErrorObject | undefined): void {
@@ -293,7 +316,7 @@ export class Peer {
     const pending = this.#state.pending.get(id)
     if (!pending) return
     const { timeoutMs, maxTotalMs } = pending.options
-    const isTotal = this.#options.deadlines.now() >= pending.endsAt - 1
+    const isTotal = maxTotalMs < timeoutMs || (maxTotalMs > timeoutMs && this.#options.deadlines.now() >= pending.endsAt - 1)
     const limit = isTotal ? `${maxTotalMs} ms in all (maxTotalMs)` : `${timeoutMs} ms (timeoutMs)`
     const error = this.#options.failure('ERR_TIMEOUT', `No answer to ${pending.method} within ${limit}`)
     this.#giveUp(pending, error, error.message)
@@ -301,8 +324,12 @@ export class Peer {
 
   #giveUp(pending: Pending, error: Error, reason: string): void {
     this.#forget(pending)
-    pending.options.onGiveUp?.(pending.id, reason)
     pending.reject(error)
+    try {
+      pending.options.onGiveUp?.(pending.id, reason)
+    } catch (cause) {
+      this.#options.onIgnored?.(`The other side could not be told that ${pending.method} was given up: ${String(cause)}`)
+    }
   }
 
   #forget(pending: Pending): void {

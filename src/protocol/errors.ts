@@ -29,7 +29,7 @@ export const ERRORS = {
   ERR_RESOURCE_NOT_FOUND: {
     rpc: INVALID_PARAMS,
     isForPeer: true,
-    when: 'No resource or template matches the URI (-32002 up to 2025-11-25).',
+    when: 'No resource or template matches the URI (-32002 where there is a session).',
   },
   ERR_CURSOR_INVALID: { rpc: INVALID_PARAMS, isForPeer: true, when: 'A cursor was not made by this server, or was altered.' },
   ERR_STATE_INVALID: {
@@ -41,17 +41,17 @@ export const ERRORS = {
   ERR_CAPABILITY_MISSING: {
     rpc: -32021,
     isForPeer: true,
-    when: 'The other side has not declared a capability that the operation needs (-32603 before 2026-07-28).',
+    when: 'The other side has not declared a capability that the operation needs (-32603 where there is a session).',
   },
   ERR_VERSION_UNSUPPORTED: {
     rpc: -32022,
     isForPeer: true,
-    when: 'The two sides have no protocol revision in common (-32602 before 2026-07-28).',
+    when: 'The two sides have no protocol revision in common (-32602 where there is a session).',
   },
   ERR_URL_ELICITATION_REQUIRED: {
     rpc: -32042,
     isForPeer: true,
-    when: 'A page must be visited first (2025-11-25; elsewhere the question is asked in another way).',
+    when: 'A page must be visited first (only in the one revision that has the code; elsewhere the question is asked in another way).',
   },
   ERR_RATE_LIMITED: {
     rpc: INTERNAL_ERROR,

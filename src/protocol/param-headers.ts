@@ -26,7 +26,11 @@ export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
   let fault: string | undefined
 
   const visit = (value: unknown, path: string[] | undefined, depth: number): void => {
-    if (fault !== undefined || depth > MAX_DEPTH) return
+    if (fault !== undefined) return
+    if (depth > MAX_DEPTH) {
+      fault = `the schema nests deeper than ${MAX_DEPTH} levels`
+      return
+    }
     if (Array.isArray(value)) {
       for (const each of value) visit(each, undefined, depth + 1)
       return
@@ -37,9 +41,13 @@ export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
       if (fault !== undefined) return
     }
     for (const [keyword, inner] of Object.entries(value)) {
-      if (keyword === 'properties' && path && isObject(inner)) {
-        for (const [name, schema] of Object.entries(inner)) visit(schema, [...path, name], depth + 1)
-      } else if (!DATA_KEYWORDS.has(keyword)) visit(inner, undefined, depth + 1)
+      if (DATA_KEYWORDS.has(keyword)) continue
+      if (!SCHEMA_MAPS.has(keyword) || !isObject(inner)) {
+        visit(inner, undefined, depth + 1)
+        continue
+      }
+      const chain = keyword === 'properties' ? path : undefined
+      for (const [name, schema] of Object.entries(inner)) visit(schema, chain && [...chain, name], depth + 1)
     }
   }
 
@@ -59,6 +67,9 @@ export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
   visit(inputSchema, [], 0)
   return fault === undefined ? { headers } : { fault }
 }
+
+/** Keywords that hold schemas by names of the author's choice: those are no keywords. */
+const SCHEMA_MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
 
 /** Keywords whose values are data, not schemas: a name in them annotates nothing. */
 const DATA_KEYWORDS = new Set([

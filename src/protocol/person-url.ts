@@ -18,12 +18,16 @@ export type UrlWarning =
   | 'unusual-port'
   | 'not-encrypted'
 
+/** No name in the DNS is longer. */
+const MAX_HOST_LENGTH = 253
+
 /** Undefined for anything but https, and http to this machine. */
 export function personUrl(text: string): PersonUrl | undefined {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)
   const isLocal = isLoopback(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) return undefined
+  if (url.hostname.length > MAX_HOST_LENGTH) return undefined
   const hostUnicode = url.hostname.split('.').map(labelToUnicode).join('.')
   const warnings: UrlWarning[] = []
   if (hostUnicode !== url.hostname) warnings.push('punycode')

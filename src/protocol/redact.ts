@@ -3,12 +3,21 @@
 const SECRET_NAME =
   /pass(?:word|wd|phrase)|secret|token|authorization|api[-_]?key|private[-_]?key|cookie|credential|session[-_]?id|^pin$|^otp$/i
 
+// What a model has used or may use, not what opens a door.
+const COUNT_NAME = /tokens$/i
+
+// Each takes time in proportion to the text: what may begin a match is not inside the run that the match would take.
 const SECRET_VALUES: readonly RegExp[] = [
-  /\b(?:Bearer|DPoP|Basic)\s+[A-Za-z0-9\-._~+/]{8,}=*/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
-  /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|xox[abprs]|glpat|AKIA|ASIA)[-_A-Za-z0-9]{12,}/g,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?/g,
+  /\b(?:Bearer|DPoP)\s+(?:[\w\-.~+/]{16,}|(?=[A-Za-z_\-.~+/]{0,15}\d)[\w\-.~+/]{8,})=*/gi,
+  // Words follow "basic" as well; base64 is told from them by its padding, its digits or its length.
+  /\bBasic\s+(?:[A-Za-z0-9+/]{4,}={1,2}|(?=[A-Za-z+/]{0,63}\d)[A-Za-z0-9+/]{10,}|[A-Za-z0-9+/]{24,})=*/gi,
+  /(?<![\w-])[\w-]{0,32}?eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*/g,
+  /(?<![A-Za-z0-9])(?:sk|pk|rk)[-_](?:(?=[A-Za-z_-]{0,40}\d)[\w-]{12,}|[A-Za-z0-9]{20,})/g,
+  /(?<![A-Za-z0-9])(?:gh[oprsu]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|glpat-[\w-]{16,})/g,
+  /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{12,}(?![A-Za-z0-9])/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/gi,
+  /((?:pass(?:word|wd|phrase)|secret|token|api[-_]?key)=["']?)[^\s"'&;,]{3,}/gi,
 ]
 
 const HIDDEN = '[redacted]'
@@ -21,10 +30,15 @@ export function redact(value: unknown, depth = 0): unknown {
   if (depth >= MAX_DEPTH) return '[too deep]'
   if (Array.isArray(value)) return value.map((each) => redact(each, depth + 1))
   const copy: Record<string, unknown> = {}
-  for (const [key, each] of Object.entries(value)) {
-    copy[key] = SECRET_NAME.test(key) && (typeof each === 'string' || typeof each === 'number') ? HIDDEN : redact(each, depth + 1)
-  }
+  for (const [key, each] of Object.entries(value)) copy[key] = SECRET_NAME.test(key) ? hide(key, each, depth + 1) : redact(each, depth + 1)
   return copy
+}
+
+/** What stands under a secret name: plain values are hidden, one or a list of them; the members of an object have names of their own. */
+function hide(name: string, value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return HIDDEN
+  if (typeof value === 'number') return COUNT_NAME.test(name) ? value : HIDDEN
+  return Array.isArray(value) && depth < MAX_DEPTH ? value.map((each) => hide(name, each, depth + 1)) : redact(value, depth)
 }
 
 export const redactText = (text: string): string =>

@@ -1,7 +1,7 @@
 /** 2025-03-26: batches, audio, tool annotations, progress messages, the completions capability. */
 
 import type { Delta, Fit } from './revision.ts'
-import { each, inContent, inOrder, ofType, within, without } from './shapes.ts'
+import { each, inContent, ofType, within, without } from './shapes.ts'
 
 // An embedded resource keeps the bytes; older peers have no audio block but can carry any blob.
 const audioAsResource: Fit = ({ data, mimeType, annotations }) => ({
@@ -31,7 +31,7 @@ export const r20250326: Delta = {
       'tools/call': toolContent as Fit,
       'prompts/get': promptContent as Fit,
       'resources/list': each('resources', without('size')),
-      'sampling/createMessage': inOrder(within('content', ofType('audio', audioAsNote))),
+      'sampling/createMessage': within('content', ofType('audio', audioAsNote)),
     },
   },
 }

@@ -1,8 +1,9 @@
 /** 2025-11-25: icons, URL elicitation, richer forms, tools in sampling, bad arguments shown to the model. */
 
 import { isObject } from '../jsonrpc/message.ts'
-import type { Delta, Fit, Json, Mend } from './revision.ts'
-import { each, inContent, inOrder, ofType, within, without } from './shapes.ts'
+import type { Delta, Fit, Json } from './revision.ts'
+import { each, inBlocks, inContent, inOrder, ofType, within, without } from './shapes.ts'
+import { splitTyped, typedField } from './typed-choices.ts'
 
 const plainImplementation: Fit = without('icons', 'description', 'websiteUrl')
 
@@ -15,6 +16,18 @@ const formOnly: Fit = (capabilities) => {
 
 const plainSampling: Fit = within('sampling', without('context', 'tools'))
 
+// A conversation that was held with tools can still be read without them.
+const toolUseAsText: Fit = ({ name, input }) => ({ type: 'text', text: `[call of tool ${String(name)}: ${JSON.stringify(input)}]` })
+
+const toolResultAsText: Fit = ({ content }) => {
+  const texts = (Array.isArray(content) ? (content as Json[]) : []).map((block) =>
+    block.type === 'text' ? block.text : `[${String(block.type)}]`,
+  )
+  return { type: 'text', text: `[result of tool call: ${texts.join('\n')}]` }
+}
+
+const withoutTools: Fit = inBlocks(inOrder(ofType('tool_use', toolUseAsText), ofType('tool_result', toolResultAsText)))
+
 /** One block a message: several blocks become several messages of the same role. */
 const oneBlockEach: Fit = (params) => {
   const messages = params.messages
@@ -25,8 +38,14 @@ const oneBlockEach: Fit = (params) => {
   return { ...params, messages: split }
 }
 
-const firstBlock: Fit = (result) =>
-  Array.isArray(result.content) ? { ...result, content: result.content[0] ?? { type: 'text', text: '' } } : result
+/** One block an answer: texts are joined, of anything else the first is kept. */
+const oneBlock: Fit = (result) => {
+  const blocks = result.content
+  if (!Array.isArray(blocks)) return result
+  const [first] = blocks as Json[]
+  if (first && (blocks.length === 1 || (blocks as Json[]).some(({ type }) => type !== 'text'))) return { ...result, content: first }
+  return { ...result, content: { type: 'text', text: (blocks as Json[]).map(({ text }) => text).join('\n') } }
+}
 
 /** Titles of choices were a parallel list; several choices of one field did not exist and are typed in, comma by comma. */
 const plainField: Fit = (field) => {
@@ -41,9 +60,7 @@ const plainField: Fit = (field) => {
     }
   }
   if (type !== 'array') return bare
-  const list = (isObject(items) ? (items.enum ?? (items.anyOf as Json[] | undefined)?.map((choice) => choice.const)) : []) as string[]
-  const hint = `Any of these, separated by commas: ${list.join(', ')}`
-  return { ...rest, type: 'string', description: rest.description === undefined ? hint : `${String(rest.description)} (${hint})` }
+  return typedField({ ...rest, items })
 }
 
 const plainForm: Fit = within(
@@ -56,22 +73,6 @@ const plainForm: Fit = within(
   ),
 )
 
-const splitLists: Mend = (answer, question) => {
-  const { content } = answer
-  const schema = question.requestedSchema
-  if (!isObject(content) || !isObject(schema) || !isObject(schema.properties)) return answer
-  const mended: Json = { ...content }
-  for (const [name, field] of Object.entries(schema.properties)) {
-    const text = mended[name]
-    if (!isObject(field) || field.type !== 'array' || typeof text !== 'string') continue
-    mended[name] = text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '')
-  }
-  return { ...answer, content: mended }
-}
-
 export const r20251125: Delta = {
   version: '2025-11-25',
   facts: { omitsUnreadableId: true, reportsBadArgumentsInResult: true, hasUrlElicitationError: true },
@@ -80,7 +81,7 @@ export const r20251125: Delta = {
   undo: {
     params: {
       initialize: inOrder(within('clientInfo', plainImplementation), within('capabilities', inOrder(formOnly, plainSampling))),
-      'sampling/createMessage': inOrder(without('tools', 'toolChoice'), oneBlockEach),
+      'sampling/createMessage': inOrder(without('tools', 'toolChoice'), each('messages', withoutTools), oneBlockEach),
       'elicitation/create': inOrder(without('mode'), plainForm),
     },
     results: {
@@ -90,8 +91,8 @@ export const r20251125: Delta = {
       'resources/templates/list': each('resourceTemplates', without('icons')),
       'prompts/list': each('prompts', without('icons')),
       ...inContent(ofType('resource_link', without('icons'))),
-      'sampling/createMessage': firstBlock,
+      'sampling/createMessage': inOrder(withoutTools, oneBlock),
     },
   },
-  redo: { results: { 'elicitation/create': splitLists } },
+  redo: { results: { 'elicitation/create': splitTyped } },
 }

@@ -2,9 +2,11 @@
 
 import { isObject } from '../jsonrpc/message.ts'
 import type { Delta, Fit } from './revision.ts'
-import { each, inOrder, within, without } from './shapes.ts'
+import { each, inBlocks, inOrder, ofType, within, without } from './shapes.ts'
 
-const uncached: Fit = without('ttlMs', 'cacheScope')
+const whole: Fit = without('resultType')
+const uncached: Fit = without('resultType', 'ttlMs', 'cacheScope')
+const firstRound: Fit = without('inputResponses', 'requestState')
 
 // Until now structured output was an object, and so was what described it.
 const objectOutput: Fit = (tool) =>
@@ -12,6 +14,18 @@ const objectOutput: Fit = (tool) =>
 
 const objectContent: Fit = (result) =>
   'structuredContent' in result && !isObject(result.structuredContent) ? without('structuredContent')(result) : result
+
+// Until now the schema of a property was an object: a list with `true` in it was refused as a whole.
+const objectProperties: Fit = within('properties', (properties) => {
+  if (!Object.values(properties).some((schema) => typeof schema === 'boolean')) return properties
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, schema === true ? {} : schema === false ? { not: {} } : schema]),
+  )
+})
+
+const plainTool: Fit = inOrder(objectOutput, within('inputSchema', objectProperties), within('outputSchema', objectProperties))
+
+const plainToolResult: Fit = inBlocks(ofType('tool_result', objectContent))
 
 export const r20260728: Delta = {
   version: '2026-07-28',
@@ -34,15 +48,24 @@ export const r20260728: Delta = {
     ERR_URL_ELICITATION_REQUIRED: -32603,
   },
   undo: {
-    params: { initialize: within('capabilities', without('extensions')) },
+    params: {
+      initialize: within('capabilities', without('extensions')),
+      'tools/call': firstRound,
+      'resources/read': firstRound,
+      'prompts/get': firstRound,
+      'sampling/createMessage': inOrder(each('messages', plainToolResult), each('tools', plainTool)),
+    },
     results: {
       initialize: within('capabilities', without('extensions')),
-      'tools/list': inOrder(uncached, each('tools', objectOutput)),
-      'tools/call': objectContent,
+      'tools/list': inOrder(uncached, each('tools', plainTool)),
+      'tools/call': inOrder(whole, objectContent),
       'resources/list': uncached,
       'resources/templates/list': uncached,
       'resources/read': uncached,
       'prompts/list': uncached,
+      'prompts/get': whole,
+      'completion/complete': whole,
+      'sampling/createMessage': plainToolResult,
     },
   },
 }

@@ -44,6 +44,9 @@ export const inOrder =
   (value) =>
     fits.reduce((current, fit) => fit(current), value)
 
+/** Applies a step to a content block, or to each of several: a sampling message may have either. */
+export const inBlocks = (fit: Fit): Fit => inOrder(within('content', fit), each('content', fit))
+
 /** A step for the content blocks of a tool result and of prompt messages. */
 export const inContent = (fit: Fit): Record<string, Fit> => ({
   'tools/call': each('content', fit),

@@ -105,35 +105,44 @@ export class CallContext implements Context {
     return this.#call.exchange.push(notificationJson('notifications/progress', JSON.stringify(params))) ?? DONE
   }
 
-  async elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>> {
-    const answer = await this.#call.asker.ask(name, form(message, schema))
-    return accepted(answer, message).content
+  elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>> {
+    return droppable(async () => accepted(await this.#call.asker.ask(name, form(message, schema)), message).content)
   }
 
-  async elicitUrl(name: string, message: string, url: string, options: { elicitationId?: string } = {}): Promise<void> {
-    accepted(await this.#call.asker.ask(name, page(message, url, options.elicitationId)), message)
+  elicitUrl(name: string, message: string, url: string, options: { elicitationId?: string } = {}): Promise<void> {
+    return droppable(async () => {
+      accepted(await this.#call.asker.ask(name, page(message, url, options.elicitationId)), message)
+    })
   }
 
   sample(name: string, params: CreateMessageParams): Promise<CreateMessageResult> {
-    return this.#call.asker.ask(name, sampling(params))
+    return droppable(async () => this.#call.asker.ask(name, sampling(params)))
   }
 
-  async roots(): Promise<Root[]> {
-    const { roots } = await this.#call.asker.ask('roots', rootList())
-    return roots
+  roots(): Promise<Root[]> {
+    return droppable(async () => (await this.#call.asker.ask('roots', rootList())).roots)
   }
 
-  async ask<Q extends Questions>(questions: Q): Promise<AnswersTo<Q>> {
-    const asker = this.#call.asker
-    const answers = await Promise.all(
-      Object.entries(questions).map(async ([name, question]) => [name, await asker.ask(name, question)] as const),
-    )
-    return Object.fromEntries(answers) as AnswersTo<Q>
+  ask<Q extends Questions>(questions: Q): Promise<AnswersTo<Q>> {
+    return droppable(async () => {
+      const { asker } = this.#call
+      const answers = await Promise.all(
+        Object.entries(questions).map(async ([name, question]) => [name, await asker.ask(name, question)] as const),
+      )
+      return Object.fromEntries(answers) as AnswersTo<Q>
+    })
   }
 
   once<T>(name: string, step: () => T | Promise<T>): Promise<T> {
-    return this.#call.asker.once(name, step)
+    return droppable(async () => this.#call.asker.once(name, step))
   }
+}
+
+/** A promise that the handler may leave unwatched: a call that is unwound or cancelled must not end the process. */
+function droppable<T>(work: () => Promise<T>): Promise<T> {
+  const promise = work()
+  promise.catch(() => {})
+  return promise
 }
 
 function accepted<A extends { action: string }>(answer: A, message: string): Extract<A, { action: 'accept' }> {

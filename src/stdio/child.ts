@@ -60,15 +60,15 @@ export function startChild(options: ProcessOptions): Promise<Child> {
     return Promise.reject(new McpError('ERR_SPAWN', 'A server process needs a command'))
   }
   return new Promise((resolve, reject) => {
-    const child = spawn(options.command, [...(options.args ?? [])], {
-      cwd: options.cwd,
-      env: childEnvironment(options.env),
-      shell: false,
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
-    child.once('error', (cause: NodeJS.ErrnoException) => reject(new McpError('ERR_SPAWN', describeSpawnError(options, cause), { cause })))
+    const refuse = (cause: NodeJS.ErrnoException): void => reject(new McpError('ERR_SPAWN', describeSpawnError(options, cause), { cause }))
+    let child: Child
+    try {
+      child = spawnGroup(options)
+    } catch (cause) {
+      // Some failures are thrown: arguments that are too long, a NUL in one of them.
+      return refuse(cause as NodeJS.ErrnoException)
+    }
+    child.on('error', refuse)
     child.once('spawn', () => {
       living.add(child)
       child.once('exit', () => living.delete(child))
@@ -76,6 +76,16 @@ export function startChild(options: ProcessOptions): Promise<Child> {
     })
   })
 }
+
+const spawnGroup = ({ command, args = [], cwd, env }: ProcessOptions): Child =>
+  spawn(command, [...args], {
+    cwd,
+    env: childEnvironment(env),
+    shell: false,
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
 
 function describeSpawnError({ command, cwd }: ProcessOptions, { code, message }: NodeJS.ErrnoException): string {
   const why =
@@ -160,6 +170,9 @@ export class Stderr {
     this.#onLine = options.onStderr
     stream.setEncoding('utf8')
     stream.on('data', (text: string) => this.#take(text))
+    stream.once('end', () => {
+      if (this.#line !== '') this.#onLine?.(this.#line)
+    })
     stream.on('error', () => {})
   }
 
@@ -174,10 +187,12 @@ export class Stderr {
   }
 
   #take(text: string): void {
-    this.#tail = (this.#tail + text).slice(-this.#max)
+    this.#tail = last(this.#tail + text, this.#max)
     if (!this.#onLine) return
     const lines = (this.#line + text).split('\n')
-    this.#line = (lines.pop() ?? '').slice(-this.#max)
+    this.#line = last(lines.pop() ?? '', this.#max)
     for (const line of lines) this.#onLine(line)
   }
 }
+
+const last = (text: string, max: number): string => text.slice(Math.max(0, text.length - max))

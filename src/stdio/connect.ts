@@ -1,10 +1,12 @@
 /** A server process as something to connect to. */
 
 import { LineReader } from '../jsonrpc/lines.ts'
+import type { Incoming } from '../jsonrpc/message.ts'
 import { read } from '../jsonrpc/read.ts'
 import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Link, LinkReceiver, Target } from '../protocol/link.ts'
+import { redactText } from '../protocol/redact.ts'
 import { type Child, endChild, endChildrenAtExit, endGroup, type ProcessOptions, Stderr, startChild } from './child.ts'
 import { LineWriter } from './writer.ts'
 
@@ -13,7 +15,7 @@ export interface ProcessTargetOptions extends ProcessOptions {
   restarts?: boolean
   /** The longest message it may send; a longer one ends the connection. */
   maxLineBytes?: number
-  /** Messages that may wait for a server that does not read. */
+  /** What may wait for a server that does not read; past it the connection ends. */
   maxPendingBytes?: number
   /** Something odd came and was left out. */
   onWarning?(message: string): void
@@ -23,10 +25,12 @@ const MAX_GARBAGE_WARNINGS = 10
 const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024
 /** How long after an exit its last output may take to arrive. */
 const LAST_OUTPUT_MS = 50
+/** How long after the end of its output an exit, which says more, may take to follow. */
+const EXIT_AFTER_OUTPUT_MS = 500
 
 export function processTarget(options: ProcessTargetOptions): Target {
   const { command, args = [] } = options
-  const label = [command, ...args].join(' ')
+  const label = redactText([command, ...args].join(' '))
   return {
     key: `process:${JSON.stringify([command, ...args, options.cwd ?? ''])}`,
     label,
@@ -72,13 +76,21 @@ class ProcessLink implements Link {
     this.#child.stdout.on('data', (chunk: Uint8Array) => {
       if (!this.#isOver) reader.push(chunk)
     })
-    this.#child.stdout.once('end', () => reader.end())
+    this.#child.stdout.once('end', () => {
+      reader.end()
+      setTimeout(() => this.#fail(new McpError('ERR_CLOSED', `${this.#label} closed its output`)), EXIT_AFTER_OUTPUT_MS).unref()
+    })
     this.#child.once('exit', () => this.#onExit())
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) this.#onExit()
   }
 
   send(json: string): void {
-    void this.#writer.line(json)
+    if (this.#isOver) return
+    try {
+      void this.#writer.line(json)
+    } catch (error) {
+      this.#fail(error as Error)
+    }
   }
 
   async close(): Promise<void> {
@@ -90,8 +102,7 @@ class ProcessLink implements Link {
   #onLine(text: string): void {
     if (this.#isOver) return
     const message = read(text, DEFAULT_READ_BOUNDS)
-    // Noise on standard output is the server's mistake; only something that asks for an answer gets one.
-    if (message.kind === 'malformed' && (message.id === undefined || !message.isRequest)) this.#skip(excerpt(text))
+    if (isNoise(message)) this.#skip(excerpt(text))
     else this.#receiver?.onMessage(message)
   }
 
@@ -119,6 +130,7 @@ class ProcessLink implements Link {
   }
 
   #fail(error: Error): void {
+    if (this.#isOver) return
     this.#end(error)
     void endChild(this.#child, this.#options.shutdownMs)
   }
@@ -128,6 +140,13 @@ class ProcessLink implements Link {
     this.#isOver = true
     this.#receiver?.onClose(error)
   }
+}
+
+/** Noise on standard output is the server's mistake; only something that asks for an answer gets one. */
+function isNoise(message: Incoming): boolean {
+  if (message.kind === 'batch') return message.messages.every(isNoise)
+  if (message.kind === 'malformed') return message.id === undefined || !message.isRequest
+  return message.kind === 'ignored' && message.id === undefined
 }
 
 const excerpt = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)

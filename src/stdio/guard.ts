@@ -2,20 +2,12 @@
 
 import type { Writable } from 'node:stream'
 
-export interface StdoutGuard {
-  /** The one way left to standard output. */
-  write: Writable['write']
-  release(): void
-}
-
-export function guardStdout(): StdoutGuard {
+/** Returns the one way left to standard output. */
+export function guardStdout(): Writable['write'] {
   const { stdout, stderr } = process
-  const write = stdout.write
+  const write = stdout.write.bind(stdout)
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write
-  return {
-    write: write.bind(stdout) as Writable['write'],
-    release: () => {
-      stdout.write = write
-    },
-  }
+  // A client may close its end: log messages are then lost, and nothing else.
+  stderr.on('error', () => {})
+  return write as Writable['write']
 }

@@ -39,7 +39,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   const ownsProcess = options.streams === undefined
   const input = options.streams?.input ?? process.stdin
   const output = options.streams?.output ?? process.stdout
-  const guard = ownsProcess ? guardStdout() : undefined
+  const write = ownsProcess ? guardStdout() : undefined
   const bounds: ReadBounds = { ...DEFAULT_READ_BOUNDS, ...pickBounds(options) }
   const maxLineBytes = options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES
   const whenOver: (() => void)[] = []
@@ -49,7 +49,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   const writer = new LineWriter(
     output,
     { maxPendingBytes: options.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES, onBlocked: (isBlocked) => setFlow('output', isBlocked) },
-    guard?.write,
+    write,
   )
   const put = (json: string): undefined | Promise<void> => {
     if (isOver) return undefined
@@ -108,7 +108,6 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     for (const undo of whenOver) undo()
     settle()
     if (ownsProcess) process.exit(0)
-    guard?.release()
   }
 
   let settle: () => void = () => {}

@@ -24,6 +24,8 @@ export class LineWriter {
     this.#stream = stream
     this.#write = write
     this.#options = options
+    // Who waits for the reader of a closed stream waits for ever.
+    stream.once('close', () => this.#resume())
   }
 
   get pendingBytes(): number {
@@ -50,10 +52,9 @@ export class LineWriter {
   async end(): Promise<void> {
     this.#flush()
     if (this.#stream.writableLength === 0 || this.#stream.destroyed) return
+    // Not 'drain', which only follows a write that was told to wait.
     await new Promise<void>((resolve) => {
-      this.#stream.once('drain', resolve)
-      this.#stream.once('close', resolve)
-      this.#stream.once('error', () => resolve())
+      this.#write.call(this.#stream, '', 'utf8', () => resolve())
     })
   }
 
@@ -66,9 +67,13 @@ export class LineWriter {
     this.#isBlocked = true
     this.#options.onBlocked?.(true)
     this.#stream.once('drain', () => {
-      this.#isBlocked = false
       this.#options.onBlocked?.(false)
-      for (const resume of this.#onDrain.splice(0)) resume()
+      this.#resume()
     })
+  }
+
+  #resume(): void {
+    this.#isBlocked = false
+    for (const resume of this.#onDrain.splice(0)) resume()
   }
 }

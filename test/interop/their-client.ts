@@ -12,6 +12,7 @@ export interface ToolResult {
 export interface TheirCallOptions {
   onprogress?(progress: { progress: number; total?: number; message?: string }): void
   signal?: AbortSignal
+  timeout?: number
 }
 
 export interface ListedItem {

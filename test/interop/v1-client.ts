@@ -132,14 +132,26 @@ export async function connectV1Client(options: OurServerOptions = {}): Promise<T
     completed,
     errors,
     stderr,
-    listTools: () => all((params) => client.listTools(params), ({ tools }) => tools),
-    listResources: () => all((params) => client.listResources(params), ({ resources }) => resources),
+    listTools: () =>
+      all(
+        (params) => client.listTools(params),
+        ({ tools }) => tools,
+      ),
+    listResources: () =>
+      all(
+        (params) => client.listResources(params),
+        ({ resources }) => resources,
+      ),
     listResourceTemplates: () =>
       all(
         (params) => client.listResourceTemplates(params),
         ({ resourceTemplates }) => resourceTemplates,
       ),
-    listPrompts: () => all((params) => client.listPrompts(params), ({ prompts }) => prompts),
+    listPrompts: () =>
+      all(
+        (params) => client.listPrompts(params),
+        ({ prompts }) => prompts,
+      ),
     page,
     call,
     read: async (uri) => (await client.readResource({ uri })).contents,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createServer } from '../../src/server/index.ts'
 import { rank } from '../../src/server/features/completion.ts'
+import { createServer } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
 import { rawChannel } from '../support/raw-channel.ts'
 
@@ -13,7 +13,10 @@ const newServer = (options = {}) => {
     'code',
     {
       input: z.object({ language: z.string(), framework: z.string().optional() }),
-      complete: { language: () => languages, framework: (_value, { arguments: settled }) => (settled['language'] === 'python' ? ['flask', 'fastapi'] : ['react']) },
+      complete: {
+        language: () => languages,
+        framework: (_value, { arguments: settled }) => (settled['language'] === 'python' ? ['flask', 'fastapi'] : ['react']),
+      },
     },
     () => 'x',
   )
@@ -26,8 +29,12 @@ describe.each(REVISIONS)('completion in %s', (revision) => {
   test('arguments of prompts and templates are completed, best first [T-COMP-001] [T-COMP-004] [T-COMP-005] [T-COMP-006] [T-COMP-007] [T-COMP-008] [T-COMP-009] [T-COMP-011] [T-COMP-013] [T-COMP-014] [T-COMP-019] [T-COMP-020]', async () => {
     const { client } = await connectPair(newServer(), { revision })
     expect(await client.complete(language('java'))).toEqual({ values: ['java', 'javascript', 'objective-java'], total: 3, hasMore: false })
-    expect(await client.complete({ ref: { type: 'ref/resource', uri: 'repo://{owner}/{name}' }, argument: { name: 'owner', value: 'b' } })).toMatchObject({ values: ['bob'] })
-    expect(await client.complete({ ref: { type: 'ref/resource', uri: 'repo://{owner}/{name}' }, argument: { name: 'name', value: '' } })).toEqual({ values: [] })
+    expect(
+      await client.complete({ ref: { type: 'ref/resource', uri: 'repo://{owner}/{name}' }, argument: { name: 'owner', value: 'b' } }),
+    ).toMatchObject({ values: ['bob'] })
+    expect(
+      await client.complete({ ref: { type: 'ref/resource', uri: 'repo://{owner}/{name}' }, argument: { name: 'name', value: '' } }),
+    ).toEqual({ values: [] })
   })
 
   test('the capability is declared where the revision has it, and completion works either way [T-COMP-003] [T-LIFE-022]', async () => {
@@ -38,7 +45,11 @@ describe.each(REVISIONS)('completion in %s', (revision) => {
 
   test('settled arguments reach the completer where the revision has a context [T-COMP-010] [T-VER-017]', async () => {
     const { client } = await connectPair(newServer(), { revision })
-    const params = { ref: { type: 'ref/prompt' as const, name: 'code' }, argument: { name: 'framework', value: '' }, context: { arguments: { language: 'python' } } }
+    const params = {
+      ref: { type: 'ref/prompt' as const, name: 'code' },
+      argument: { name: 'framework', value: '' },
+      context: { arguments: { language: 'python' } },
+    }
     expect((await client.complete(params)).values).toEqual(revision < '2025-06-18' ? ['react'] : ['flask', 'fastapi'])
   })
 
@@ -46,15 +57,24 @@ describe.each(REVISIONS)('completion in %s', (revision) => {
     const server = newServer()
     server.prompt('fails', { input: z.object({ a: z.string() }), complete: { a: () => Promise.reject(new Error('secret')) } }, () => 'x')
     const { client } = await connectPair(server, { revision, clientIsWrong: true })
-    const ask = (ref: unknown, argument: unknown, context?: unknown) => client.request('completion/complete', { ref, argument, ...(context === undefined ? {} : { context }) })
+    const ask = (ref: unknown, argument: unknown, context?: unknown) =>
+      client.request('completion/complete', { ref, argument, ...(context === undefined ? {} : { context }) })
     const prompt = { type: 'ref/prompt', name: 'code' }
     const argument = { name: 'language', value: 'x' }
     await expect(ask({ type: 'ref/prompt', name: 'nope' }, argument)).rejects.toMatchObject({ code: -32602 })
     await expect(ask(prompt, { name: 'nope', value: '' })).rejects.toMatchObject({ code: -32602 })
-    await expect(ask({ type: 'ref/resource', uri: 'repo://{owner}/{name}' }, { name: 'nope', value: '' })).rejects.toMatchObject({ code: -32602 })
-    await expect(ask({ type: 'ref/resource', uri: 'none:{x}' }, { name: 'x', value: '' })).rejects.toMatchObject({ message: 'Resource not found' })
-    await expect(ask({ type: 'ref/prompt', name: 'fails' }, { name: 'a', value: '' })).rejects.toMatchObject({ code: -32603, message: expect.not.stringContaining('secret') })
-    if (revision >= '2025-06-18') await expect(ask(prompt, argument, { arguments: { language: 5 } })).rejects.toMatchObject({ code: -32602 })
+    await expect(ask({ type: 'ref/resource', uri: 'repo://{owner}/{name}' }, { name: 'nope', value: '' })).rejects.toMatchObject({
+      code: -32602,
+    })
+    await expect(ask({ type: 'ref/resource', uri: 'none:{x}' }, { name: 'x', value: '' })).rejects.toMatchObject({
+      message: 'Resource not found',
+    })
+    await expect(ask({ type: 'ref/prompt', name: 'fails' }, { name: 'a', value: '' })).rejects.toMatchObject({
+      code: -32603,
+      message: expect.not.stringContaining('secret'),
+    })
+    if (revision >= '2025-06-18')
+      await expect(ask(prompt, argument, { arguments: { language: 5 } })).rejects.toMatchObject({ code: -32602 })
   })
 })
 
@@ -62,7 +82,14 @@ test('malformed completion requests are -32602', async () => {
   const raw = rawChannel(newServer())
   await raw.initialize('2025-11-25')
   const prompt = { type: 'ref/prompt', name: 'code' }
-  const cases = [{}, { ref: prompt }, { ref: 5, argument: { name: 'a', value: '' } }, { ref: { type: 'ref/tool', name: 'x' }, argument: { name: 'a', value: '' } }, { ref: prompt, argument: { name: 'language' } }, { ref: prompt, argument: { name: 'language', value: 'x'.repeat(4097) } }]
+  const cases = [
+    {},
+    { ref: prompt },
+    { ref: 5, argument: { name: 'a', value: '' } },
+    { ref: { type: 'ref/tool', name: 'x' }, argument: { name: 'a', value: '' } },
+    { ref: prompt, argument: { name: 'language' } },
+    { ref: prompt, argument: { name: 'language', value: 'x'.repeat(4097) } },
+  ]
   for (const params of cases) expect((await raw.ask('completion/complete', params))['error']).toMatchObject({ code: -32602 })
 })
 
@@ -79,7 +106,11 @@ test('at most 100 values are sent, with the total and that there are more [T-COM
   expect(rank(many.slice(0, 100), 'item')).toMatchObject({ total: 100, hasMore: false })
   expect(rank(many.slice(0, 101), 'item')).toMatchObject({ total: 101, hasMore: true })
   const server = createServer({ name: 'x', version: '1' })
-  server.prompt('p', { input: z.object({ a: z.string(), b: z.string() }), complete: { a: () => many, b: () => ({ values: many, total: 1000 }) } }, () => 'x')
+  server.prompt(
+    'p',
+    { input: z.object({ a: z.string(), b: z.string() }), complete: { a: () => many, b: () => ({ values: many, total: 1000 }) } },
+    () => 'x',
+  )
   const { client } = await connectPair(server, { revision: '2025-11-25' })
   const complete = (name: string) => client.complete({ ref: { type: 'ref/prompt', name: 'p' }, argument: { name, value: 'item' } })
   expect(await complete('a')).toMatchObject({ total: 250, hasMore: true, values: { length: 100 } })
@@ -103,11 +134,20 @@ test('completion requests of one caller are limited, by default and exactly [T-C
 
 test('a completer is given the caller, so that it can keep suggestions from those who may not see them [T-COMP-028] [T-COMP-029]', async () => {
   const server = createServer({ name: 'x', version: '1' })
-  server.prompt('p', { input: z.object({ a: z.string() }), complete: { a: (_value, { caller }) => (caller.principal === 'alice' ? ['secret project'] : []) } }, () => 'x')
+  server.prompt(
+    'p',
+    {
+      input: z.object({ a: z.string() }),
+      complete: { a: (_value, { caller }) => (caller.principal === 'alice' ? ['secret project'] : []) },
+    },
+    () => 'x',
+  )
   const valuesFor = async (principal: string) => {
     const raw = rawChannel(server, { principal })
     await raw.initialize('2025-11-25')
-    return (await raw.ask('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } }))['result']['completion']['values']
+    return (await raw.ask('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } }))['result'][
+      'completion'
+    ]['values']
   }
   expect(await valuesFor('alice')).toEqual(['secret project'])
   expect(await valuesFor('mallory')).toEqual([])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createServer, type LogMessage } from '../../src/server/index.ts'
 import { LOG_LEVELS } from '../../src/protocol/logging.ts'
+import { createServer, type LogMessage } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
@@ -39,7 +39,10 @@ test.each(SESSION_REVISIONS)('a level that is none is -32602 in %s [T-LOG-005] [
   const raw = rawChannel(newServer())
   await raw.initialize(revision)
   for (const params of [undefined, {}, { level: 'loud' }, { level: 5 }, { level: 'INFO' }]) {
-    expect((await raw.ask('logging/setLevel', params))['error']).toMatchObject({ code: -32602, message: expect.stringContaining('debug, info, notice') })
+    expect((await raw.ask('logging/setLevel', params))['error']).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('debug, info, notice'),
+    })
   }
   expect((await raw.ask('logging/setLevel', { level: 'debug' }))['result']).toEqual({})
 })
@@ -86,14 +89,21 @@ test('messages outside a request reach every session that is ready and wants the
   server.log.debug('too quiet')
   server.log.error('disk nearly full', 'disk')
   await settle()
-  expect(raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params)).toEqual([{ level: 'error', logger: 'disk', data: 'disk nearly full' }])
+  expect(raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params)).toEqual([
+    { level: 'error', logger: 'disk', data: 'disk nearly full' },
+  ])
 })
 
 test('secrets are taken out, errors lose their stacks, and the hook has the last word [T-LOG-017] [T-LOG-022] [T-LOG-023] [T-LOG-024] [T-LOG-026] [T-LOG-028]', async () => {
   const server = createServer({
     name: 'x',
     version: '1',
-    logging: { redact: (message) => (message.data === 'drop me' ? undefined : { ...message, data: JSON.parse(JSON.stringify(message.data).replaceAll('anna@example.com', '[email]')) }) },
+    logging: {
+      redact: (message) =>
+        message.data === 'drop me'
+          ? undefined
+          : { ...message, data: JSON.parse(JSON.stringify(message.data).replaceAll('anna@example.com', '[email]')) },
+    },
   })
   server.tool('log', {}, (_args, ctx) => {
     ctx.log.error({ password: 'hunter2', nested: { apiKey: 'abc', note: 'Authorization: Bearer abcdefghijklmnop' } })
@@ -106,7 +116,11 @@ test('secrets are taken out, errors lose their stacks, and the hook has the last
   await raw.initialize('2025-11-25')
   await raw.ask('tools/call', { name: 'log' })
   const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params['data'])
-  expect(data).toEqual([{ password: '[redacted]', nested: { apiKey: '[redacted]', note: 'Authorization: [redacted]' } }, { name: 'Error', message: 'broken' }, 'mail to [email]'])
+  expect(data).toEqual([
+    { password: '[redacted]', nested: { apiKey: '[redacted]', note: 'Authorization: [redacted]' } },
+    { name: 'Error', message: 'broken' },
+    'mail to [email]',
+  ])
 })
 
 test('a flood is cut, and the next message says how many were lost [T-LOG-014] [T-LOG-025]', async () => {

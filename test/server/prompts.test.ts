@@ -12,8 +12,13 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     server.prompt('review', { description: 'Reviews code', input: z.object({ code: z.string() }) }, ({ code }) => `Please review:\n${code}`)
     const { client } = await connectPair(server, { revision })
     expect(client.server.capabilities.prompts).toEqual({ listChanged: true })
-    expect(await client.prompts().all()).toEqual([{ name: 'review', description: 'Reviews code', arguments: [{ name: 'code', required: true }] }])
-    expect(await client.prompt('review', { code: 'x = 1' })).toMatchObject({ description: 'Reviews code', messages: [{ role: 'user', content: { type: 'text', text: 'Please review:\nx = 1' } }] })
+    expect(await client.prompts().all()).toEqual([
+      { name: 'review', description: 'Reviews code', arguments: [{ name: 'code', required: true }] },
+    ])
+    expect(await client.prompt('review', { code: 'x = 1' })).toMatchObject({
+      description: 'Reviews code',
+      messages: [{ role: 'user', content: { type: 'text', text: 'Please review:\nx = 1' } }],
+    })
   })
 
   test('an argument has its name, description, whether it is required, and a title where there are titles [T-PROM-015] [T-PROM-016] [T-PROM-017] [T-PROM-018] [T-PROM-019] [T-PROM-020] [T-PROM-021]', async () => {
@@ -70,7 +75,10 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     await expect(client.prompt('missing')).rejects.toMatchObject({ code: -32602, message: 'Unknown prompt: missing' })
     await expect(client.prompt('strict')).rejects.toMatchObject({ code: -32602, message: 'Prompt "strict" needs the argument "day"' })
     await expect(client.prompt('strict', { day: 'sun' })).rejects.toMatchObject({ code: -32602 })
-    await expect(client.prompt('strict', { day: 5 as never })).rejects.toMatchObject({ code: -32602, message: 'Prompt "strict" argument "day": expected string, got number' })
+    await expect(client.prompt('strict', { day: 5 as never })).rejects.toMatchObject({
+      code: -32602,
+      message: 'Prompt "strict" argument "day": expected string, got number',
+    })
     await expect(client.prompt('fails')).rejects.toMatchObject({ code: -32603, message: expect.not.stringContaining('secret') })
     expect(runs).toBe(0)
   })

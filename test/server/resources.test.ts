@@ -17,10 +17,19 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   test('resources are listed with what the revision knows of them [T-RES-009] [T-RES-010] [T-RES-029] [T-RES-030] [T-RES-031] [T-RES-032] [T-RES-033] [T-RES-034] [T-RES-035] [T-RES-039] [T-RES-040] [T-RES-041]', async () => {
     const server = newServer()
     const annotations = { audience: ['user' as const], priority: 0.8, lastModified: '2025-01-12T15:00:58Z' }
-    server.resource('file:///a.txt', { name: 'a.txt', title: 'The A', description: 'A file', mimeType: 'text/plain', size: 3, annotations }, () => 'abc')
+    server.resource(
+      'file:///a.txt',
+      { name: 'a.txt', title: 'The A', description: 'A file', mimeType: 'text/plain', size: 3, annotations },
+      () => 'abc',
+    )
     const { client } = await connectPair(server, { revision })
     const [resource] = await client.resources().all()
-    expect(resource).toMatchObject({ uri: 'file:///a.txt', description: 'A file', mimeType: 'text/plain', annotations: { audience: ['user'], priority: 0.8 } })
+    expect(resource).toMatchObject({
+      uri: 'file:///a.txt',
+      description: 'A file',
+      mimeType: 'text/plain',
+      annotations: { audience: ['user'], priority: 0.8 },
+    })
     // Before there were titles, the name was what people read.
     expect(resource?.name).toBe(revision < '2025-06-18' ? 'The A' : 'a.txt')
     expect(resource?.title).toBe(revision < '2025-06-18' ? undefined : 'The A')
@@ -48,13 +57,19 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
 
   test('templates are listed and read by the URIs that fit them [T-RES-013] [T-RES-014] [T-RES-015] [T-RES-016] [T-RES-017] [T-RES-018] [T-RES-019]', async () => {
     const server = newServer()
-    server.resource('users://{id}/profile', { name: 'profile', title: 'Profile', description: 'Of a user', mimeType: 'text/plain' }, ({ id }) => `user ${id}`)
+    server.resource(
+      'users://{id}/profile',
+      { name: 'profile', title: 'Profile', description: 'Of a user', mimeType: 'text/plain' },
+      ({ id }) => `user ${id}`,
+    )
     server.resource('files:///{+path}', { name: 'files' }, ({ path }) => path)
     const { client } = await connectPair(server, { revision })
     const [profile] = await client.resourceTemplates().all()
     expect(profile).toMatchObject({ uriTemplate: 'users://{id}/profile', description: 'Of a user', mimeType: 'text/plain' })
     expect(await client.resources().all()).toEqual([])
-    expect((await client.read('users://a%20b/profile')).contents).toEqual([{ uri: 'users://a%20b/profile', mimeType: 'text/plain', text: 'user a b' }])
+    expect((await client.read('users://a%20b/profile')).contents).toEqual([
+      { uri: 'users://a%20b/profile', mimeType: 'text/plain', text: 'user a b' },
+    ])
     expect((await client.read('files:///a/b.txt')).contents[0]).toMatchObject({ text: 'a/b.txt' })
   })
 
@@ -78,7 +93,10 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
       throw new Error('disk /dev/sda1 is full')
     })
     const { client } = await connectPair(server, { revision })
-    await expect(client.read('a:bad')).rejects.toMatchObject({ code: -32603, message: expect.stringMatching(/^Internal error \(reference [\w-]{8}\)$/) })
+    await expect(client.read('a:bad')).rejects.toMatchObject({
+      code: -32603,
+      message: expect.stringMatching(/^Internal error \(reference [\w-]{8}\)$/),
+    })
   })
 
   test('a URI that is none, too long, or climbs out of its directory is refused [T-RES-055] [T-RES-058] [T-RES-051]', async () => {
@@ -89,7 +107,13 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     for (const uri of ['no scheme', 'file:///root/a b', 'file:///root/\u0000', `file:///root/${'a'.repeat(8192)}`]) {
       await expect(client.read(uri)).rejects.toMatchObject({ code: -32602 })
     }
-    for (const uri of ['file:///root/../etc/passwd', 'file:///root/a/%2e%2e/%2e%2e/etc', 'file:///root/..%2fetc', 'file:///root/%252e%252e/x', 'file:///root/..%5cx']) {
+    for (const uri of [
+      'file:///root/../etc/passwd',
+      'file:///root/a/%2e%2e/%2e%2e/etc',
+      'file:///root/..%2fetc',
+      'file:///root/%252e%252e/x',
+      'file:///root/..%5cx',
+    ]) {
       await expect(client.read(uri)).rejects.toMatchObject({ message: 'Resource not found' })
     }
     expect(reads).toBe(0)
@@ -133,22 +157,25 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   })
 })
 
-test.each(SESSION_REVISIONS)('subscribe and unsubscribe answer with an empty result, and end the notices, in %s [T-RES-024] [T-BASE-037]', async (revision) => {
-  const server = newServer()
-  server.resource('a:1', { name: 'one' }, () => 'x')
-  const raw = rawChannel(server)
-  await raw.initialize(revision)
-  expect((await raw.ask('resources/subscribe', { uri: 'a:1' }))['result']).toEqual({})
-  server.resourceChanged('a:1')
-  await raw.until(({ method }) => method === 'notifications/resources/updated')
-  expect((await raw.ask('resources/unsubscribe', { uri: 'a:1' }))['result']).toEqual({})
-  const before = raw.out.length
-  server.resourceChanged('a:1')
-  await settle()
-  expect(raw.out.length).toBe(before)
-  expect((await raw.ask('resources/subscribe', { uri: 'a:nowhere' }))['error']['code']).toBe(-32002)
-  expect((await raw.ask('resources/subscribe', {}))['error']['code']).toBe(-32602)
-})
+test.each(SESSION_REVISIONS)(
+  'subscribe and unsubscribe answer with an empty result, and end the notices, in %s [T-RES-024] [T-BASE-037]',
+  async (revision) => {
+    const server = newServer()
+    server.resource('a:1', { name: 'one' }, () => 'x')
+    const raw = rawChannel(server)
+    await raw.initialize(revision)
+    expect((await raw.ask('resources/subscribe', { uri: 'a:1' }))['result']).toEqual({})
+    server.resourceChanged('a:1')
+    await raw.until(({ method }) => method === 'notifications/resources/updated')
+    expect((await raw.ask('resources/unsubscribe', { uri: 'a:1' }))['result']).toEqual({})
+    const before = raw.out.length
+    server.resourceChanged('a:1')
+    await settle()
+    expect(raw.out.length).toBe(before)
+    expect((await raw.ask('resources/subscribe', { uri: 'a:nowhere' }))['error']['code']).toBe(-32002)
+    expect((await raw.ask('resources/subscribe', {}))['error']['code']).toBe(-32602)
+  },
+)
 
 test('cache hints are sent where they are asked for, with the defaults of a private, stale result', async () => {
   const server = newServer({ listCache: { ttlMs: 5000, cacheScope: 'private' } })
@@ -196,7 +223,9 @@ test('definitions that cannot work are refused', () => {
   expect(() => server.resource('a:1', { name: 'again' }, () => 'x')).toThrow('There is a resource "a:1" already')
   expect(() => server.resource('no scheme', { name: 'x' }, () => 'x')).toThrow("A resource's URI has a scheme and no spaces")
   expect(() => server.resource('a:{', { name: 'x' }, () => 'x')).toThrow()
-  expect(() => server.resource('a:{id}', { name: 'x', complete: { other: () => [] } }, () => 'x')).toThrow('has no variable "other" to complete')
+  expect(() => server.resource('a:{id}', { name: 'x', complete: { other: () => [] } }, () => 'x')).toThrow(
+    'has no variable "other" to complete',
+  )
   expect(() => server.resource('b:{id}', { name: 'x' }, () => 'x').changed()).toThrow('Say which resource of the template')
 })
 

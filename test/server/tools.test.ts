@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { audio, createServer, embed, image, link, McpError, text, ToolError } from '../../src/server/index.ts'
+import { audio, createServer, embed, image, link, McpError, ToolError, text } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
@@ -31,10 +31,18 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
 
   test('what a handler returns becomes content: text, numbers, blocks, lists of blocks, nothing [T-TOOL-014]', async () => {
     const server = newServer()
-    const returns: Record<string, unknown> = { text: 'a', number: 4, block: text('b'), blocks: [text('c'), text('d')], nothing: undefined, whole: { content: [text('e')] } }
+    const returns: Record<string, unknown> = {
+      text: 'a',
+      number: 4,
+      block: text('b'),
+      blocks: [text('c'), text('d')],
+      nothing: undefined,
+      whole: { content: [text('e')] },
+    }
     for (const [name, value] of Object.entries(returns)) server.tool(name, {}, () => value as string)
     const { client } = await connectPair(server, { revision })
-    const textsOf = async (name: string) => (await client.call(name)).content.map((block) => (block.type === 'text' ? block.text : block.type))
+    const textsOf = async (name: string) =>
+      (await client.call(name)).content.map((block) => (block.type === 'text' ? block.text : block.type))
     expect(await textsOf('text')).toEqual(['a'])
     expect(await textsOf('number')).toEqual(['4'])
     expect(await textsOf('block')).toEqual(['b'])
@@ -55,11 +63,14 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
   test('arguments are validated, with a text that says what was expected and what came [T-TOOL-041] [T-TOOL-012] [T-TOOL-013]', async () => {
     const server = newServer()
     let calls = 0
-    server.tool('forecast', { input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } }, () => String(++calls))
+    server.tool('forecast', { input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } }, () =>
+      String(++calls),
+    )
     const { client } = await connectPair(server, { revision })
     const expected = 'Tool "forecast" argument "city": expected string, got number (42).'
     // Up to 2025-06-18 a protocol error, since then a result that the model can learn from.
-    if (revision < '2025-11-25') await expect(client.call('forecast', { city: 42 })).rejects.toMatchObject({ code: -32602, message: expected })
+    if (revision < '2025-11-25')
+      await expect(client.call('forecast', { city: 42 })).rejects.toMatchObject({ code: -32602, message: expected })
     else expect(await client.call('forecast', { city: 42 })).toMatchObject({ isError: true, content: [{ type: 'text', text: expected }] })
     expect(calls).toBe(0)
   })
@@ -89,7 +100,11 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
       throw new McpError('ERR_INVALID_PARAMS', 'The date is in the past', { data: { field: 'date' } })
     })
     const { client } = await connectPair(server, { revision })
-    await expect(client.call('refuses')).rejects.toMatchObject({ code: -32602, message: 'The date is in the past', data: { field: 'date' } })
+    await expect(client.call('refuses')).rejects.toMatchObject({
+      code: -32602,
+      message: 'The date is in the past',
+      data: { field: 'date' },
+    })
   })
 
   test('every content type reaches the client in the form that the revision has [T-PROM-025] [T-PROM-026] [T-PROM-027] [T-TOOL-026] [T-TOOL-030] [T-VER-019]', async () => {
@@ -128,12 +143,24 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     const result = await client.call('weather')
     expect(result.content).toEqual([{ type: 'text', text: '{"celsius":21}' }])
     expect(result.structuredContent).toEqual(hasStructure ? { celsius: 21 } : undefined)
-    await expect(client.call('broken')).rejects.toMatchObject({ code: -32603, message: 'Tool "broken" returned something else than its output schema says' })
+    await expect(client.call('broken')).rejects.toMatchObject({
+      code: -32603,
+      message: 'Tool "broken" returned something else than its output schema says',
+    })
   })
 
   test('title, annotations and icons are listed where the revision has them [T-TOOL-019] [T-TOOL-023] [T-VER-018]', async () => {
     const server = newServer()
-    server.tool('decorated', { title: 'Decorated', annotations: { readOnlyHint: true }, icons: [{ src: 'https://example.com/i.png' }], _meta: { 'com.example/a': 1 } }, () => 'x')
+    server.tool(
+      'decorated',
+      {
+        title: 'Decorated',
+        annotations: { readOnlyHint: true },
+        icons: [{ src: 'https://example.com/i.png' }],
+        _meta: { 'com.example/a': 1 },
+      },
+      () => 'x',
+    )
     const { client } = await connectPair(server, { revision })
     const [tool] = await client.tools().all()
     expect(tool?.title).toBe(revision >= '2025-06-18' ? 'Decorated' : undefined)
@@ -198,8 +225,12 @@ test('a definition that cannot work is refused when it is made, with the reason'
   expect(() => server.tool('has space', {}, () => 'x')).toThrow('A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . / -, not "has space"')
   expect(() => server.tool('x'.repeat(129), {}, () => 'x')).toThrow('1 to 128')
   server.tool('x'.repeat(128), {}, () => 'x')
-  expect(() => server.tool('list', { input: z.array(z.string()) as never }, () => 'x')).toThrow('the input schema must describe an object, not "array"')
-  expect(() => server.tool('none', { input: 5 as never }, () => 'x')).toThrow('expected a Standard Schema or a JSON Schema object, got number')
+  expect(() => server.tool('list', { input: z.array(z.string()) as never }, () => 'x')).toThrow(
+    'the input schema must describe an object, not "array"',
+  )
+  expect(() => server.tool('none', { input: 5 as never }, () => 'x')).toThrow(
+    'expected a Standard Schema or a JSON Schema object, got number',
+  )
   expect(() => createServer({ name: '', version: '1' })).toThrow('A server needs a name and a version')
 })
 
@@ -267,21 +298,32 @@ test.each(SESSION_REVISIONS)('two calls at the same time do not wait for each ot
   })
   const { client } = await connectPair(server, { revision })
   const results = await Promise.all([client.call('wait', { name: 'a' }), client.call('wait', { name: 'b' })])
-  expect(results.map(({ content }) => content[0])).toEqual([{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }])
+  expect(results.map(({ content }) => content[0])).toEqual([
+    { type: 'text', text: 'a' },
+    { type: 'text', text: 'b' },
+  ])
 })
 
 test('argument and result types flow from the schemas to the handler', () => {
   const server = newServer()
-  server.tool('typed', { input: z.object({ a: z.string(), n: z.coerce.number().default(3) }), output: z.object({ ok: z.boolean() }) }, (args, ctx) => {
-    expectTypeOf(args).toEqualTypeOf<{ a: string; n: number }>()
-    expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>()
-    return { ok: true }
-  })
-  server.tool('plain', { input: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['a'] } as const }, (args) => {
-    expectTypeOf(args.a).toEqualTypeOf<string>()
-    expectTypeOf(args.b).toEqualTypeOf<number | undefined>()
-    return 'x'
-  })
+  server.tool(
+    'typed',
+    { input: z.object({ a: z.string(), n: z.coerce.number().default(3) }), output: z.object({ ok: z.boolean() }) },
+    (args, ctx) => {
+      expectTypeOf(args).toEqualTypeOf<{ a: string; n: number }>()
+      expectTypeOf(ctx.signal).toEqualTypeOf<AbortSignal>()
+      return { ok: true }
+    },
+  )
+  server.tool(
+    'plain',
+    { input: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } }, required: ['a'] } as const },
+    (args) => {
+      expectTypeOf(args.a).toEqualTypeOf<string>()
+      expectTypeOf(args.b).toEqualTypeOf<number | undefined>()
+      return 'x'
+    },
+  )
   // @ts-expect-error the output schema asks for a boolean
   server.tool('wrong', { output: z.object({ ok: z.boolean() }) }, () => ({ ok: 'yes' }))
 })
@@ -300,14 +342,21 @@ test('a call without arguments reaches a tool that takes none, and a tool is not
 
 test('the context tells who calls, what was sent and its metadata', async () => {
   const server = newServer()
-  server.tool('who', { input: z.object({ n: z.coerce.number() }) }, (args, ctx) => JSON.stringify({ args, sent: ctx.arguments, caller: ctx.caller, meta: ctx.meta['traceparent'] }))
+  server.tool('who', { input: z.object({ n: z.coerce.number() }) }, (args, ctx) =>
+    JSON.stringify({ args, sent: ctx.arguments, caller: ctx.caller, meta: ctx.meta['traceparent'] }),
+  )
   const raw = rawChannel(server, { principal: 'https://as.example|alice|app' })
   const _meta = envelope({ roots: {} }, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01' })
   const answer = await raw.ask('tools/call', { name: 'who', arguments: { n: '5' }, _meta })
   expect(JSON.parse(answer['result']['content'][0]['text'])).toEqual({
     args: { n: 5 },
     sent: { n: '5' },
-    caller: { principal: 'https://as.example|alice|app', client: { name: 'raw', version: '1' }, capabilities: { roots: {} }, revision: '2026-07-28' },
+    caller: {
+      principal: 'https://as.example|alice|app',
+      client: { name: 'raw', version: '1' },
+      capabilities: { roots: {} },
+      revision: '2026-07-28',
+    },
     meta: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
   })
 })

@@ -28,6 +28,9 @@ export function definitionsOf(revision: string): Definitions {
   const key = '$defs' in document ? '$defs' : 'definitions'
   const definitions = document[key] as Record<string, Json>
   for (const definition of Object.values(definitions)) close(definition)
+  // The published files were generated with "integer" for every number; the types they come from say number.
+  if (definitions.ElicitResult)
+    definitions.ElicitResult = JSON.parse(JSON.stringify(definitions.ElicitResult).replaceAll('"integer"', '"number"')) as Json
   const options = { strict: false, allErrors: true, validateFormats: false }
   const ajv = key === '$defs' ? new Ajv2020(options) : new Ajv(options)
   ajv.addSchema({ ...document, $id: `mcp:${revision}` } as AnySchemaObject)

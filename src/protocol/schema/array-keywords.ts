@@ -3,7 +3,7 @@
 import { hasUniqueItems } from './canonical.ts'
 import type { SchemaObject } from './document.ts'
 import { asNumber, type KeywordContext } from './keyword.ts'
-import { type Check, descend, issue, type Run } from './run.ts'
+import { type Check, descend, issue, type Run, spend, spendOn, wantsMore } from './run.ts'
 
 export function arrayCheck(schema: SchemaObject, context: KeywordContext): Check | undefined {
   const fewest = asNumber(schema.minItems)
@@ -17,16 +17,17 @@ export function arrayCheck(schema: SchemaObject, context: KeywordContext): Check
 
   return (value, run) => {
     if (!Array.isArray(value)) return true
-    if (fewest !== undefined && value.length < fewest) return issue(run, `expected at least ${fewest} items, got ${value.length}`)
-    if (most !== undefined && value.length > most) return issue(run, `expected at most ${most} items, got ${value.length}`)
-    if (isUnique && !hasUniqueItems(value)) return issue(run, 'expected items that differ from each other')
+    if (fewest !== undefined && value.length < fewest) return issue(run, () => `expected at least ${fewest} items, got ${value.length}`)
+    if (most !== undefined && value.length > most) return issue(run, () => `expected at most ${most} items, got ${value.length}`)
+    if (isUnique && !hasUniqueItems(value, (count) => spend(run, count)))
+      return issue(run, () => 'expected items that differ from each other')
     let ok = true
     for (let i = 0; i < value.length; i++) {
       const check = prefix[i] ?? rest
       if (!check) break
       run.items?.add(i)
       if (descend(check, value[i], i, run)) continue
-      if (!run.issues) return false
+      if (!wantsMore(run)) return false
       ok = false
     }
     return (!contains || containsCheck(value, contains, minContains, maxContains, run)) && ok
@@ -42,7 +43,7 @@ function itemChecks(schema: SchemaObject, context: KeywordContext): { prefix: Ch
       rest: additionalItems === undefined ? undefined : context.compile(additionalItems, 'additionalItems'),
     }
   }
-  const prefix = Array.isArray(prefixItems) && !context.dialect.hasItemLists ? compileList(prefixItems, 'prefixItems') : []
+  const prefix = Array.isArray(prefixItems) ? compileList(prefixItems, 'prefixItems') : []
   return { prefix, rest: items === undefined ? undefined : context.compile(items, 'items') }
 }
 
@@ -57,8 +58,8 @@ function containsCheck(value: unknown[], check: Check, min: number, max: number,
     run.items?.add(i)
     count++
   }
-  if (count < min) return issue(run, `expected at least ${min} matching items, got ${count}`)
-  return count <= max || issue(run, `expected at most ${max} matching items, got ${count}`)
+  if (count < min) return issue(run, () => `expected at least ${min} matching items, got ${count}`)
+  return count <= max || issue(run, () => `expected at most ${max} matching items, got ${count}`)
 }
 
 export function unevaluatedItems(schema: SchemaObject, context: KeywordContext): Check | undefined {
@@ -66,9 +67,10 @@ export function unevaluatedItems(schema: SchemaObject, context: KeywordContext):
   const check = context.compile(schema.unevaluatedItems, 'unevaluatedItems')
   return (value, run) => {
     if (!Array.isArray(value)) return true
+    spendOn(run, value.length)
     for (let i = 0; i < value.length; i++) {
       if (run.items?.has(i)) continue
-      if (!descend(check, value[i], i, run)) return issue(run, `unexpected item at ${i}`)
+      if (!descend(check, value[i], i, run)) return issue(run, () => `unexpected item at ${i}`)
       run.items?.add(i)
     }
     return true

@@ -3,6 +3,7 @@
  * budget of steps instead of trust, so that a schema from a peer cannot hold the event loop.
  */
 
+import { knownKeywords } from './dialect.ts'
 import {
   isSchemaObject,
   OWN_SCHEMA_BOUNDS,
@@ -13,10 +14,10 @@ import {
   type SchemaDocument,
   type SchemaObject,
 } from './document.ts'
-import type { Checked, Issue } from './json-schema.ts'
+import { type Checked, describeValue, type Issue } from './json-schema.ts'
 import type { KeywordContext, Pattern } from './keyword.ts'
 import { keywordChecks } from './keywords.ts'
-import { apply, type Check, enterRef, issue, newRun, spend } from './run.ts'
+import { apply, type Check, enterRef, issue, newRun, spend, spendOn, wantsMore } from './run.ts'
 
 export type { Pattern } from './keyword.ts'
 
@@ -37,10 +38,19 @@ export function compile(schema: unknown, options: CompileOptions = {}): Validate
   const check = compileDocument(document, options)
   return (value) => {
     if (check(value, newRun(bounds.maxSteps))) return { ok: true, value }
-    const issues: Issue[] = []
-    check(value, newRun(bounds.maxSteps, issues))
-    return { ok: false, issues }
+    return { ok: false, issues: reasons(check, value, bounds.maxSteps) }
   }
+}
+
+/** The verdict stands, so that running out of steps here only means fewer reasons. */
+function reasons(check: Check, value: unknown, maxSteps: number): Issue[] {
+  const issues: Issue[] = []
+  try {
+    check(value, newRun(maxSteps, issues))
+  } catch {
+    if (issues.length === 0) issues.push({ path: [], message: `does not match the schema, got ${describeValue(value)}` })
+  }
+  return issues
 }
 
 function compileDocument(document: SchemaDocument, options: CompileOptions): Check {
@@ -60,7 +70,8 @@ function compileDocument(document: SchemaDocument, options: CompileOptions): Che
     return check
   }
 
-  const compileObject = (schema: SchemaObject, base: string): Check => {
+  const compileObject = (written: SchemaObject, base: string): Check => {
+    const schema = knownKeywords(written, document.dialect)
     const checks: Check[] = []
     const { $ref, $dynamicRef, $recursiveRef } = schema
     if (typeof $ref === 'string') checks.push(reference(document.resolve($ref, base)))
@@ -75,7 +86,7 @@ function compileDocument(document: SchemaDocument, options: CompileOptions): Che
       }
       checks.push(...keywordChecks(schema, context))
     }
-    return together(checks, base, document.tracksEvaluation, schema)
+    return together(checks, base, schema)
   }
 
   const reference = (place: Place): Check => {
@@ -96,6 +107,7 @@ function compileDocument(document: SchemaDocument, options: CompileOptions): Che
     if (!isDynamic) return reference(initial)
     return (value, run) => {
       let place = initial
+      spendOn(run, run.scope.length)
       for (const resource of run.scope) {
         const found = document.dynamicAnchor(resource, name)
         if (!found) continue
@@ -112,8 +124,8 @@ function compileDocument(document: SchemaDocument, options: CompileOptions): Che
   return compileNode(document.root, document.rootBase, '#')
 }
 
-function together(checks: readonly Check[], base: string, tracksEvaluation: boolean, schema: SchemaObject): Check {
-  const starts = tracksEvaluation && ('unevaluatedProperties' in schema || 'unevaluatedItems' in schema)
+function together(checks: readonly Check[], base: string, schema: SchemaObject): Check {
+  const starts = 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema
   return (value, run) => {
     spend(run, 1)
     const isNewResource = run.scope.at(-1) !== base
@@ -127,7 +139,7 @@ function together(checks: readonly Check[], base: string, tracksEvaluation: bool
     for (const check of checks) {
       if (check(value, run)) continue
       ok = false
-      if (!run.issues) break
+      if (!wantsMore(run)) break
     }
     if (starts && !keys) {
       run.keys = keys
@@ -138,8 +150,15 @@ function together(checks: readonly Check[], base: string, tracksEvaluation: bool
   }
 }
 
-const always: Check = () => true
-const never: Check = (_value, run) => issue(run, 'nothing is accepted here')
+const always: Check = (_value, run) => {
+  spend(run, 1)
+  return true
+}
+
+const never: Check = (_value, run) => {
+  spend(run, 1)
+  return issue(run, () => 'nothing is accepted here')
+}
 
 function nativePattern(source: string): Pattern {
   try {

@@ -5,6 +5,7 @@
 
 import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../errors.ts'
+import { DIALECT_NAMES, type Dialect, findDialect, knownKeywords } from './dialect.ts'
 
 export interface SchemaBounds {
   /** Length of the schema as JSON text. */
@@ -13,6 +14,8 @@ export interface SchemaBounds {
   maxSchemaDepth: number
   /** How many subschemas there may be. */
   maxSchemaNodes: number
+  /** How large all its regular expressions may be, their repetitions written out. */
+  maxPatternSize: number
   /** Work allowed to judge one value: one step a subschema applied. */
   maxSteps: number
 }
@@ -22,6 +25,7 @@ export const FOREIGN_SCHEMA_BOUNDS: SchemaBounds = {
   maxSchemaBytes: 256 * 1024,
   maxSchemaDepth: 64,
   maxSchemaNodes: 2000,
+  maxPatternSize: 5000,
   maxSteps: 200_000,
 }
 
@@ -30,15 +34,8 @@ export const OWN_SCHEMA_BOUNDS: SchemaBounds = {
   maxSchemaBytes: 16 * 1024 * 1024,
   maxSchemaDepth: 256,
   maxSchemaNodes: 200_000,
+  maxPatternSize: 1_000_000,
   maxSteps: 20_000_000,
-}
-
-export interface Dialect {
-  name: string
-  /** `items` may be a list of schemas, with `additionalItems` for the rest. */
-  hasItemLists: boolean
-  /** Keywords beside `$ref` are ignored. */
-  refStandsAlone: boolean
 }
 
 export type SchemaNode = boolean | SchemaObject
@@ -53,8 +50,7 @@ export interface SchemaDocument {
   root: SchemaNode
   rootBase: string
   dialect: Dialect
-  /** Whether any subschema asks what its siblings have looked at. */
-  tracksEvaluation: boolean
+  /** Whether it may have regular expressions, in whatever place. */
   hasPatterns: boolean
   /** The base URI that references in this subschema are relative to. */
   baseOf(schema: SchemaObject, otherwise: string): string
@@ -68,8 +64,9 @@ export function openDocument(root: unknown, bounds: SchemaBounds): SchemaDocumen
   if (typeof root !== 'boolean' && !isSchemaObject(root)) {
     throw refused(`a schema is an object or a boolean, not ${root === null ? 'null' : Array.isArray(root) ? 'an array' : typeof root}`)
   }
-  const size = JSON.stringify(root).length
-  if (size > bounds.maxSchemaBytes) throw refused(`it has ${size} bytes, more than ${bounds.maxSchemaBytes} (maxSchemaBytes)`)
+  const text = JSON.stringify(root)
+  if (text.length > bounds.maxSchemaBytes)
+    throw refused(`it has ${text.length} characters, more than ${bounds.maxSchemaBytes} (maxSchemaBytes)`)
   const dialect = dialectOf(root)
   const index = indexOf(root, dialect, bounds)
 
@@ -77,11 +74,11 @@ export function openDocument(root: unknown, bounds: SchemaBounds): SchemaDocumen
     root,
     rootBase: index.rootBase,
     dialect,
-    tracksEvaluation: index.tracksEvaluation,
-    hasPatterns: index.hasPatterns,
+    // A $ref may lead to a place that only its target makes a schema, so that the text is asked and not the subschemas.
+    hasPatterns: text.includes('"pattern'),
     baseOf: (schema, otherwise) => index.bases.get(schema) ?? otherwise,
     resolve: (ref, base) => resolve(ref, base, index),
-    dynamicAnchor: (resource, name) => index.dynamicAnchors.get(`${resource}#${name}`),
+    dynamicAnchor: (resource, name) => index.dynamicAnchors.get(name)?.get(resource),
   }
 }
 
@@ -89,25 +86,11 @@ export const refused = (reason: string): McpError => new McpError('ERR_SCHEMA', 
 
 export const isSchemaObject: (value: unknown) => value is SchemaObject = isObject
 
-const DIALECTS: Readonly<Record<string, Dialect>> = {
-  'https://json-schema.org/draft/2020-12/schema': { name: '2020-12', hasItemLists: false, refStandsAlone: false },
-  'https://json-schema.org/draft/2019-09/schema': { name: '2019-09', hasItemLists: true, refStandsAlone: false },
-  'http://json-schema.org/draft-07/schema': { name: 'draft-07', hasItemLists: true, refStandsAlone: true },
-  'http://json-schema.org/draft-06/schema': { name: 'draft-06', hasItemLists: true, refStandsAlone: true },
-}
-
-const DEFAULT_DIALECT = DIALECTS['https://json-schema.org/draft/2020-12/schema'] as Dialect
-
 function dialectOf(root: SchemaNode): Dialect {
   const named = typeof root === 'object' ? root.$schema : undefined
-  if (named === undefined) return DEFAULT_DIALECT
-  const key = String(named)
-    .replace(/#$/, '')
-    .replace(/^https?:\/\/json-schema\.org\/draft-/, 'http://json-schema.org/draft-')
-  const dialect = Object.hasOwn(DIALECTS, key) ? DIALECTS[key] : undefined
+  const dialect = findDialect(named)
   if (dialect) return dialect
-  const known = Object.values(DIALECTS).map(({ name }) => name)
-  throw refused(`its dialect ${JSON.stringify(named)} is not supported; supported are ${known.join(', ')}`)
+  throw refused(`its dialect ${JSON.stringify(named)} is not supported; supported are ${DIALECT_NAMES.join(', ')}`)
 }
 
 /** Where subschemas stand: directly, in a list, or as the values of a map. */
@@ -133,13 +116,17 @@ interface Index {
   bases: Map<SchemaObject, string>
   resources: Map<string, SchemaNode>
   anchors: Map<string, Place>
-  dynamicAnchors: Map<string, Place>
-  tracksEvaluation: boolean
-  hasPatterns: boolean
+  /** By name, then by resource. */
+  dynamicAnchors: Map<string, Map<string, Place>>
+  /** Takes a subschema in, and those inside it, unless it is known. */
+  enter(schema: unknown, base: string): void
 }
 
 // Relative references need some base. The name is reserved, so no document can mean it by accident.
 const ANONYMOUS_BASE = 'https://schema.invalid/'
+
+// Every reference is resolved against one, so that a long one makes each of them dear.
+const MAX_BASE_LENGTH = 2048
 
 function indexOf(root: SchemaNode, dialect: Dialect, bounds: SchemaBounds): Index {
   const index: Index = {
@@ -148,20 +135,18 @@ function indexOf(root: SchemaNode, dialect: Dialect, bounds: SchemaBounds): Inde
     resources: new Map([[ANONYMOUS_BASE, root]]),
     anchors: new Map(),
     dynamicAnchors: new Map(),
-    tracksEvaluation: false,
-    hasPatterns: false,
+    enter: (schema, base) => visit(schema, base, 1),
   }
   let nodes = 0
 
   const visit = (schema: unknown, base: string, depth: number): void => {
     if (typeof schema !== 'boolean' && !isSchemaObject(schema)) return
+    if (typeof schema === 'object' && index.bases.has(schema)) return
     if (++nodes > bounds.maxSchemaNodes) throw refused(`it has more than ${bounds.maxSchemaNodes} subschemas (maxSchemaNodes)`)
     if (depth > bounds.maxSchemaDepth) throw refused(`it nests deeper than ${bounds.maxSchemaDepth} levels (maxSchemaDepth)`)
     if (typeof schema === 'boolean') return
-    const own = enter(schema, base)
+    const own = name(schema, base)
     index.bases.set(schema, own)
-    if ('unevaluatedProperties' in schema || 'unevaluatedItems' in schema) index.tracksEvaluation = true
-    if ('pattern' in schema || 'patternProperties' in schema) index.hasPatterns = true
     for (const keyword of SINGLE) visit(schema[keyword], own, depth + 1)
     for (const keyword of LISTS) {
       const list = schema[keyword]
@@ -173,8 +158,9 @@ function indexOf(root: SchemaNode, dialect: Dialect, bounds: SchemaBounds): Inde
     }
   }
 
-  const enter = (schema: SchemaObject, base: string): string => {
-    const { $id, $anchor, $dynamicAnchor, $recursiveAnchor } = schema
+  /** Notes what the subschema can be referred to by, and returns the base of the references in it. */
+  const name = (schema: SchemaObject, base: string): string => {
+    const { $id, $anchor, $dynamicAnchor, $recursiveAnchor } = knownKeywords(schema, dialect)
     if (dialect.refStandsAlone && '$ref' in schema) return base
     let own = base
     if (typeof $id === 'string') {
@@ -182,6 +168,7 @@ function indexOf(root: SchemaNode, dialect: Dialect, bounds: SchemaBounds): Inde
       if ($id.startsWith('#')) index.anchors.set(resolved, { schema, base })
       else {
         own = withoutFragment(resolved)
+        if (own.length > MAX_BASE_LENGTH) throw refused(`an $id in it is longer than ${MAX_BASE_LENGTH} characters`)
         index.resources.set(own, schema)
         if (schema === root) index.rootBase = own
       }
@@ -189,10 +176,15 @@ function indexOf(root: SchemaNode, dialect: Dialect, bounds: SchemaBounds): Inde
     if (typeof $anchor === 'string') index.anchors.set(`${own}#${$anchor}`, { schema, base: own })
     if (typeof $dynamicAnchor === 'string') {
       index.anchors.set(`${own}#${$dynamicAnchor}`, { schema, base: own })
-      index.dynamicAnchors.set(`${own}#${$dynamicAnchor}`, { schema, base: own })
+      setDynamic($dynamicAnchor, own, schema)
     }
-    if ($recursiveAnchor === true) index.dynamicAnchors.set(`${own}#`, { schema, base: own })
+    if ($recursiveAnchor === true) setDynamic('', own, schema)
     return own
+  }
+
+  const setDynamic = (anchor: string, base: string, schema: SchemaObject): void => {
+    const places = index.dynamicAnchors.get(anchor) ?? new Map<string, Place>()
+    index.dynamicAnchors.set(anchor, places.set(base, { schema, base }))
   }
 
   visit(root, ANONYMOUS_BASE, 1)
@@ -226,10 +218,12 @@ function follow(start: SchemaNode, resource: string, pointer: string, ref: strin
   }
   if (typeof value !== 'boolean' && !isSchemaObject(value))
     throw refused(`$ref ${JSON.stringify(ref)} points at something that is no schema`)
-  return { schema: value, base }
+  index.enter(value, base)
+  return { schema: value, base: isSchemaObject(value) ? (index.bases.get(value) ?? base) : base }
 }
 
 function joinUri(ref: string, base: string): string {
+  if (ref.startsWith('#')) return base + ref
   try {
     return new URL(ref, base).href
   } catch {

@@ -59,6 +59,23 @@ export function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   const kind = Array.isArray(value) ? 'array' : typeof value
-  const text = JSON.stringify(value) ?? String(value)
-  return `${kind} (${text.length > 60 ? `${text.slice(0, 57)}...` : text})`
+  const text = excerpt(value, MAX_EXCERPT + 1)
+  return `${kind} (${text.length > MAX_EXCERPT ? `${text.slice(0, MAX_EXCERPT - 3)}...` : text})`
+}
+
+const MAX_EXCERPT = 60
+
+/** The first `room` characters of a value as JSON, and perhaps some more: the whole may be megabytes. */
+function excerpt(value: unknown, room: number): string {
+  if (room <= 0) return ''
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, room))
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? String(value)
+  const isList = Array.isArray(value)
+  let text = ''
+  for (const [key, each] of isList ? value.slice(0, room).entries() : Object.entries(value).slice(0, room)) {
+    const lead = `${text === '' ? '' : ','}${isList ? '' : `${excerpt(key, room)}:`}`
+    text += lead + excerpt(each, room - text.length - lead.length)
+    if (text.length >= room) break
+  }
+  return isList ? `[${text}]` : `{${text}}`
 }

@@ -1,6 +1,6 @@
 /** What all keywords work with. */
 
-import type { Dialect } from './document.ts'
+import type { Dialect } from './dialect.ts'
 import { type Check, type Run, spend } from './run.ts'
 
 export interface Pattern {

@@ -1,14 +1,14 @@
 /** What each JSON Schema keyword asks of a value. */
 
 import { arrayCheck, unevaluatedItems } from './array-keywords.ts'
-import { isEqual } from './canonical.ts'
+import { countNodes, isEqual } from './canonical.ts'
 import { isSchemaObject, refused, type SchemaObject } from './document.ts'
 import { FORMATS } from './formats.ts'
 import { describeValue } from './json-schema.ts'
 import { asNumber, type KeywordContext, matches } from './keyword.ts'
 import { logicChecks } from './logic-keywords.ts'
 import { objectCheck, unevaluatedProperties } from './object-keywords.ts'
-import { type Check, issue } from './run.ts'
+import { type Check, issue, type Run, spendOn } from './run.ts'
 
 /** The checks of one schema object, in an order that meets cheap refusals first. References are not among them. */
 export function keywordChecks(schema: SchemaObject, context: KeywordContext): Check[] {
@@ -41,7 +41,7 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
 function typeCheck(schema: SchemaObject): Check | undefined {
   const { type } = schema
   if (type === undefined) return undefined
-  const names = (Array.isArray(type) ? type : [type]) as string[]
+  const names = [...new Set(Array.isArray(type) ? (type as string[]) : [type as string])]
   const tests = names.map((name) => {
     const test = typeof name === 'string' && Object.hasOwn(TYPES, name) ? TYPES[name] : undefined
     if (!test) throw refused(`"type" is ${JSON.stringify(name)}, which is not a JSON type`)
@@ -49,14 +49,19 @@ function typeCheck(schema: SchemaObject): Check | undefined {
   })
   const expected = names.join(' or ')
   const [only] = tests
-  if (only && tests.length === 1) return (value, run) => only(value) || issue(run, `expected ${expected}, got ${describeValue(value)}`)
-  return (value, run) => tests.some((test) => test(value)) || issue(run, `expected ${expected}, got ${describeValue(value)}`)
+  if (only && tests.length === 1)
+    return (value, run) => only(value) || issue(run, () => `expected ${expected}, got ${describeValue(value)}`)
+  return (value, run) => tests.some((test) => test(value)) || issue(run, () => `expected ${expected}, got ${describeValue(value)}`)
 }
 
 function valueCheck(schema: SchemaObject): Check | undefined {
   if ('const' in schema) {
     const wanted = schema.const
-    return (value, run) => isEqual(value, wanted) || issue(run, `expected ${JSON.stringify(wanted)}, got ${describeValue(value)}`)
+    const size = countNodes(wanted)
+    return (value, run) => {
+      spendOn(run, size)
+      return isEqual(value, wanted) || issue(run, () => `expected ${JSON.stringify(wanted)}, got ${describeValue(value)}`)
+    }
   }
   const list = schema.enum
   if (!Array.isArray(list)) return undefined
@@ -67,8 +72,15 @@ function valueCheck(schema: SchemaObject): Check | undefined {
       .slice(0, 10)
       .map((each) => JSON.stringify(each))
       .join(', ') + (list.length > 10 ? ', ...' : '')
-  return (value, run) =>
-    simple.has(value) || others.some((each) => isEqual(value, each)) || issue(run, `expected one of ${shown}, got ${describeValue(value)}`)
+  const size = countNodes(others)
+  return (value, run) => {
+    if (simple.has(value)) return true
+    if (typeof value === 'object' && value !== null) {
+      spendOn(run, size)
+      if (others.some((each) => isEqual(value, each))) return true
+    }
+    return issue(run, () => `expected one of ${shown}, got ${describeValue(value)}`)
+  }
 }
 
 function numberCheck(schema: SchemaObject): Check | undefined {
@@ -81,11 +93,11 @@ function numberCheck(schema: SchemaObject): Check | undefined {
   if (low === undefined && high === undefined && above === undefined && below === undefined && factor === undefined) return undefined
   return (value, run) => {
     if (typeof value !== 'number') return true
-    if (low !== undefined && value < low) return issue(run, `expected at least ${low}, got ${value}`)
-    if (high !== undefined && value > high) return issue(run, `expected at most ${high}, got ${value}`)
-    if (above !== undefined && value <= above) return issue(run, `expected more than ${above}, got ${value}`)
-    if (below !== undefined && value >= below) return issue(run, `expected less than ${below}, got ${value}`)
-    return factor === undefined || isMultiple(value, factor) || issue(run, `expected a multiple of ${factor}, got ${value}`)
+    if (low !== undefined && value < low) return issue(run, () => `expected at least ${low}, got ${value}`)
+    if (high !== undefined && value > high) return issue(run, () => `expected at most ${high}, got ${value}`)
+    if (above !== undefined && value <= above) return issue(run, () => `expected more than ${above}, got ${value}`)
+    if (below !== undefined && value >= below) return issue(run, () => `expected less than ${below}, got ${value}`)
+    return factor === undefined || isMultiple(value, factor) || issue(run, () => `expected a multiple of ${factor}, got ${value}`)
   }
 }
 
@@ -106,17 +118,23 @@ function stringCheck(schema: SchemaObject, context: KeywordContext): Check | und
   if (shortest === undefined && longest === undefined && !pattern && !format) return undefined
   return (value, run) => {
     if (typeof value !== 'string') return true
-    if (shortest !== undefined && isShorter(value, shortest))
-      return issue(run, `expected at least ${shortest} characters, got ${describeValue(value)}`)
-    if (longest !== undefined && !isShorter(value, longest + 1))
-      return issue(run, `expected at most ${longest} characters, got ${codePoints(value)}`)
-    if (pattern && !matches(pattern, value, run)) return issue(run, `expected text matching ${String(source)}, got ${describeValue(value)}`)
-    return !format || format(value) || issue(run, `expected ${String(name)}, got ${describeValue(value)}`)
+    if (shortest !== undefined && isShorter(value, shortest, run))
+      return issue(run, () => `expected at least ${shortest} characters, got ${describeValue(value)}`)
+    if (longest !== undefined && !isShorter(value, longest + 1, run))
+      return issue(run, () => `expected at most ${longest} characters, got ${codePoints(value)}`)
+    if (pattern && !matches(pattern, value, run))
+      return issue(run, () => `expected text matching ${String(source)}, got ${describeValue(value)}`)
+    return !format || format(value) || issue(run, () => `expected ${String(name)}, got ${describeValue(value)}`)
   }
 }
 
 /** Length counts characters, not UTF-16 units; two units at most make one. */
-const isShorter = (text: string, length: number): boolean => text.length < length || (text.length < 2 * length && codePoints(text) < length)
+function isShorter(text: string, length: number, run: Run): boolean {
+  if (text.length < length) return true
+  if (text.length >= 2 * length) return false
+  spendOn(run, text.length >> 2)
+  return codePoints(text) < length
+}
 
 function codePoints(text: string): number {
   let count = text.length

@@ -3,7 +3,7 @@
 import type { SchemaObject } from './document.ts'
 import { describeValue } from './json-schema.ts'
 import type { KeywordContext } from './keyword.ts'
-import { apply, type Check, issue, probe, type Run } from './run.ts'
+import { apply, type Check, issue, probe, type Run, wantsMore } from './run.ts'
 
 export function* logicChecks(schema: SchemaObject, context: KeywordContext): Generator<Check> {
   const list = (keyword: string): Check[] | undefined => {
@@ -17,7 +17,7 @@ export function* logicChecks(schema: SchemaObject, context: KeywordContext): Gen
       let ok = true
       for (const check of all) {
         if (apply(check, value, run)) continue
-        if (!run.issues) return false
+        if (!wantsMore(run)) return false
         ok = false
       }
       return ok
@@ -40,14 +40,16 @@ export function* logicChecks(schema: SchemaObject, context: KeywordContext): Gen
   if (one) {
     yield (value, run) => {
       let count = 0
-      for (const check of one)
-        if (probe(check, value, run) && ++count > 1) return issue(run, 'matches more than one of the alternatives, expected exactly one')
+      for (const check of one) {
+        if (probe(check, value, run) && ++count > 1)
+          return issue(run, () => 'matches more than one of the alternatives, expected exactly one')
+      }
       return count === 1 || explainAlternatives(one, value, run)
     }
   }
   if ('not' in schema) {
     const not = context.compile(schema.not, 'not')
-    yield (value, run) => !probe(not, value, run) || issue(run, `is what it must not be, got ${describeValue(value)}`)
+    yield (value, run) => !probe(not, value, run) || issue(run, () => `is what it must not be, got ${describeValue(value)}`)
   }
   if ('if' in schema) {
     const condition = context.compile(schema.if, 'if')
@@ -64,5 +66,5 @@ export function* logicChecks(schema: SchemaObject, context: KeywordContext): Gen
 function explainAlternatives(checks: readonly Check[], value: unknown, run: Run): boolean {
   const [only] = checks
   if (run.issues && only && checks.length === 1) return apply(only, value, run)
-  return issue(run, `matches none of the ${checks.length} alternatives, got ${describeValue(value)}`)
+  return issue(run, () => `matches none of the ${checks.length} alternatives, got ${describeValue(value)}`)
 }

@@ -2,7 +2,7 @@
 
 import { isSchemaObject, type SchemaObject } from './document.ts'
 import { asNumber, type KeywordContext, matches, type Pattern } from './keyword.ts'
-import { apply, type Check, descend, issue, type Run } from './run.ts'
+import { apply, type Check, descend, issue, type Run, spend, spendOn, wantsMore } from './run.ts'
 
 export function objectCheck(schema: SchemaObject, context: KeywordContext): Check | undefined {
   const required = Array.isArray(schema.required) ? (schema.required as string[]) : []
@@ -14,6 +14,7 @@ export function objectCheck(schema: SchemaObject, context: KeywordContext): Chec
   const forbidsAdditional = schema.additionalProperties === false
   const names = 'propertyNames' in schema ? context.compile(schema.propertyNames, 'propertyNames') : undefined
   const dependents = dependentChecks(schema, context)
+  const lookups = required.length + properties.size + dependents.length
   const looksAtAll = patterns.length > 0 || additional !== undefined || names !== undefined
   if (
     required.length === 0 &&
@@ -28,27 +29,31 @@ export function objectCheck(schema: SchemaObject, context: KeywordContext): Chec
 
   return (value, run) => {
     if (!isSchemaObject(value)) return true
+    spendOn(run, lookups)
     let ok = true
     for (const key of required) {
       if (Object.hasOwn(value, key)) continue
-      issue(run, `${JSON.stringify(key)} is required`)
-      if (!run.issues) return false
+      issue(run, () => `${JSON.stringify(key)} is required`)
+      if (!wantsMore(run)) return false
       ok = false
     }
     if (fewest !== undefined || most !== undefined) {
       const count = Object.keys(value).length
-      if (fewest !== undefined && count < fewest) return issue(run, `expected at least ${fewest} properties, got ${count}`)
-      if (most !== undefined && count > most) return issue(run, `expected at most ${most} properties, got ${count}`)
+      spendOn(run, count)
+      if (fewest !== undefined && count < fewest) return issue(run, () => `expected at least ${fewest} properties, got ${count}`)
+      if (most !== undefined && count > most) return issue(run, () => `expected at most ${most} properties, got ${count}`)
     }
     for (const [key, check] of properties) {
       if (!Object.hasOwn(value, key)) continue
       run.keys?.add(key)
       if (descend(check, value[key], key, run)) continue
-      if (!run.issues) return false
+      if (!wantsMore(run)) return false
       ok = false
     }
     if (looksAtAll) {
-      for (const key of Object.keys(value)) {
+      const keys = Object.keys(value)
+      spend(run, keys.length >> 1)
+      for (const key of keys) {
         if (names && !descend(names, key, key, run)) ok = false
         let isKnown = properties.has(key)
         for (const [pattern, check] of patterns) {
@@ -59,15 +64,15 @@ export function objectCheck(schema: SchemaObject, context: KeywordContext): Chec
         }
         if (!isKnown && additional) {
           run.keys?.add(key)
-          if (forbidsAdditional) ok = issue(run, `unknown property ${JSON.stringify(key)}`)
+          if (forbidsAdditional) ok = issue(run, () => `unknown property ${JSON.stringify(key)}`)
           else if (!descend(additional, value[key], key, run)) ok = false
         }
-        if (!ok && !run.issues) return false
+        if (!ok && !wantsMore(run)) return false
       }
     }
     for (const dependent of dependents) {
       if (dependent(value, run)) continue
-      if (!run.issues) return false
+      if (!wantsMore(run)) return false
       ok = false
     }
     return ok
@@ -96,8 +101,9 @@ function dependentChecks(schema: SchemaObject, context: KeywordContext): ((value
       if (Array.isArray(each)) {
         checks.push((value, run) => {
           if (!Object.hasOwn(value, key)) return true
+          spendOn(run, each.length)
           const missing = (each as string[]).find((name) => !Object.hasOwn(value, name))
-          return missing === undefined || issue(run, `${JSON.stringify(missing)} is required beside ${JSON.stringify(key)}`)
+          return missing === undefined || issue(run, () => `${JSON.stringify(missing)} is required beside ${JSON.stringify(key)}`)
         })
       } else {
         const check = context.compile(each, keyword)
@@ -113,9 +119,11 @@ export function unevaluatedProperties(schema: SchemaObject, context: KeywordCont
   const check = context.compile(schema.unevaluatedProperties, 'unevaluatedProperties')
   return (value, run) => {
     if (!isSchemaObject(value)) return true
-    for (const key of Object.keys(value)) {
+    const keys = Object.keys(value)
+    spendOn(run, keys.length)
+    for (const key of keys) {
       if (run.keys?.has(key)) continue
-      if (!descend(check, value[key], key, run)) return issue(run, `unknown property ${JSON.stringify(key)}`)
+      if (!descend(check, value[key], key, run)) return issue(run, () => `unknown property ${JSON.stringify(key)}`)
       run.keys?.add(key)
     }
     return true

@@ -39,15 +39,21 @@ export function spend(run: Run, steps: number): void {
   if (run.steps < 0) throw refused(`judging one value by it takes more than ${run.maxSteps} steps (maxSteps)`)
 }
 
+/** Pays for small work that a loop does so often: looking a key up, passing an item over. About eight are a step. */
+export const spendOn = (run: Run, count: number): void => spend(run, count >> 3)
+
 export function enterRef(run: Run): void {
   if (++run.refs > MAX_OPEN_REFS) throw refused('its references go round in a circle')
 }
 
 /** Notes an issue if reasons are wanted; always false, so that a check can end with it. */
-export function issue(run: Run, message: string): false {
-  if (run.issues && run.issues.length < MAX_ISSUES) run.issues.push({ path: [...run.path], message })
+export function issue(run: Run, describe: () => string): false {
+  if (wantsMore(run)) run.issues?.push({ path: [...run.path], message: describe() })
   return false
 }
+
+/** Whether to look on after a fault: only for reasons, and only for as many as anybody reads. */
+export const wantsMore = (run: Run): boolean => run.issues !== undefined && run.issues.length < MAX_ISSUES
 
 /** Judges a part of the value: the schemas of the part have their own account of what was looked at. */
 export function descend(check: Check, value: unknown, key: string | number, run: Run): boolean {
@@ -70,6 +76,7 @@ export function apply(check: Check, value: unknown, run: Run): boolean {
   run.items = items && new Set()
   const ok = check(value, run)
   if (ok) {
+    spendOn(run, (run.keys?.size ?? 0) + (run.items?.size ?? 0))
     for (const key of run.keys ?? []) keys?.add(key)
     for (const item of run.items ?? []) items?.add(item)
   }

@@ -1,5 +1,6 @@
 /** Template and values to URI: RFC 6570, levels 1 to 4. */
 
+import { encode } from './encode.ts'
 import { type Expression, OPERATORS, type Part, type Variable } from './parse.ts'
 
 export type TemplateValue =
@@ -12,7 +13,7 @@ export type TemplateValue =
 export type TemplateValues = Readonly<Record<string, TemplateValue | null | undefined>>
 
 export const expandParts = (parts: readonly Part[], values: TemplateValues): string =>
-  parts.map((part) => (typeof part === 'string' ? encode(part, true) : expandExpression(part, values))).join('')
+  parts.map((part) => (typeof part === 'string' ? part : expandExpression(part, values))).join('')
 
 function expandExpression({ operator, variables }: Expression, values: TemplateValues): string {
   const { first, separator } = OPERATORS[operator]
@@ -49,23 +50,4 @@ function expandVariable(variable: Variable, value: TemplateValue, operator: Expr
     return isNamed && text === '' ? `${write(key)}${ifEmpty}` : `${write(key)}=${text}`
   })
   return pairs.join(separator)
-}
-
-/** Percent-encodes all but unreserved characters; with `keepsReserved`, reserved ones and triplets stay too. */
-function encode(text: string, keepsReserved: boolean): string {
-  const keep = keepsReserved ? /%[0-9A-Fa-f]{2}|[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]+/g : /[A-Za-z0-9\-._~]+/g
-  let encoded = ''
-  let at = 0
-  for (const match of text.matchAll(keep)) {
-    encoded += encodeAll(text.slice(at, match.index)) + match[0]
-    at = match.index + match[0].length
-  }
-  return encoded + encodeAll(text.slice(at))
-}
-
-function encodeAll(text: string): string {
-  if (text === '') return ''
-  let encoded = ''
-  for (const byte of new TextEncoder().encode(text)) encoded += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-  return encoded
 }

@@ -1,11 +1,13 @@
 /** URI templates: parse once, expand and match many times. */
 
 import { expandParts, type TemplateValues } from './expand.ts'
-import { type MatchedValues, matchParts } from './match.ts'
+import { matchParts } from './match.ts'
 import { parseTemplate } from './parse.ts'
+import type { MatchedValues } from './read.ts'
 
 export type { TemplateValue, TemplateValues } from './expand.ts'
-export { MAX_URI_LENGTH, type MatchedValue, type MatchedValues } from './match.ts'
+export { MAX_URI_LENGTH } from './match.ts'
+export type { MatchedValue, MatchedValues } from './read.ts'
 
 export interface UriTemplate {
   template: string
@@ -30,7 +32,7 @@ export function uriTemplate(template: string): UriTemplate {
 export type VariablesOf<T extends string> = string extends T ? MatchedValues : Simplify<FromTemplate<T>>
 
 type FromTemplate<T extends string> = T extends `${string}{${infer Body}}${infer Rest}`
-  ? FromList<StripOperator<Body>, IsOptional<Body>> & FromTemplate<Rest>
+  ? FromList<StripOperator<Body>, IsOptional<Body>, Spread<Body>> & FromTemplate<Rest>
   : unknown
 
 type StripOperator<B extends string> = B extends `${'+' | '#' | '.' | '/' | ';' | '?' | '&'}${infer Rest}` ? Rest : B
@@ -38,12 +40,16 @@ type StripOperator<B extends string> = B extends `${'+' | '#' | '.' | '/' | ';' 
 // An expression that writes its own lead-in may write nothing at all.
 type IsOptional<B extends string> = B extends `${'#' | '.' | '/' | ';' | '?' | '&'}${string}` ? true : false
 
-type FromList<L extends string, O extends boolean> = L extends `${infer Head},${infer Tail}`
-  ? FromSpec<Head, O> & FromList<Tail, O>
-  : FromSpec<L, O>
+// Where values have names, those of an exploded variable may be a map as well.
+type Spread<B extends string> = B extends `${';' | '?' | '&'}${string}` ? string[] | Record<string, string> : string[]
 
-type FromSpec<V extends string, O extends boolean> = V extends `${infer Name}*`
-  ? Entry<Name, string[], O>
+// `{a,b}` is written without the second when that has no value.
+type FromList<L extends string, O extends boolean, S> = L extends `${infer Head},${infer Tail}`
+  ? FromSpec<Head, O, S> & FromList<Tail, true, S>
+  : FromSpec<L, O, S>
+
+type FromSpec<V extends string, O extends boolean, S> = V extends `${infer Name}*`
+  ? Entry<Name, S, O>
   : V extends `${infer Name}:${string}`
     ? Entry<Name, string, O>
     : Entry<V, string, O>

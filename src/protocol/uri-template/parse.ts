@@ -1,6 +1,7 @@
 /** RFC 6570 templates, read once into parts. */
 
 import { McpError } from '../errors.ts'
+import { encode } from './encode.ts'
 
 export type Operator = '' | '+' | '#' | '.' | '/' | ';' | '?' | '&'
 
@@ -17,6 +18,7 @@ export interface Expression {
   variables: Variable[]
 }
 
+/** Literal text, encoded as it stands in a URI, or an expression. */
 export type Part = string | Expression
 
 export const MAX_TEMPLATE_LENGTH = 2048
@@ -32,7 +34,7 @@ export function parseTemplate(template: string): Part[] {
     const open = template.indexOf('{', at)
     const literal = open < 0 ? template.slice(at) : template.slice(at, open)
     if (literal.includes('}')) throw bad(template, `"}" at ${at + literal.indexOf('}')} closes nothing`)
-    if (literal !== '') parts.push(literal)
+    if (literal !== '') parts.push(encode(literal, true))
     if (open < 0) break
     const close = template.indexOf('}', open)
     if (close < 0) throw bad(template, `"{" at ${open} is never closed`)

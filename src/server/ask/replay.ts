@@ -53,15 +53,7 @@ export class ReplayAsker implements Asker {
     return this.#journal.callId
   }
 
-  ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
-    return handled(this.#ask(key, question))
-  }
-
-  once<T>(key: string, step: () => T | Promise<T>): Promise<T> {
-    return handled(this.#once(key, step))
-  }
-
-  async #ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
+  async ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
     this.#begin(key)
     requireCapabilities(question.needs, this.#options.capabilities)
     const known = await this.#busily(() => this.#answerTo(key, question))
@@ -84,7 +76,7 @@ export class ReplayAsker implements Asker {
     return { value: checked.value }
   }
 
-  async #once<T>(key: string, step: () => T | Promise<T>): Promise<T> {
+  async once<T>(key: string, step: () => T | Promise<T>): Promise<T> {
     this.#begin(key)
     const { steps } = this.#journal
     if (Object.hasOwn(steps, key)) return steps[key] as T
@@ -147,10 +139,4 @@ export class ReplayAsker implements Asker {
     const next: Journal = { ...journal, round: journal.round + 1, asked }
     return { resultType: 'input_required', inputRequests, requestState: await sealJournal(next, owner, keys, limits) }
   }
-}
-
-/** A promise the handler may drop: when the run unwinds, nobody may be left to look at it. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {})
-  return promise
 }

@@ -1,0 +1,114 @@
+/** What an expression has written, read back into the values of its variables. */
+
+import { type Expression, OPERATORS, type Variable } from './parse.ts'
+
+export type MatchedValue = string | string[] | Record<string, string>
+
+export type MatchedValues = Record<string, MatchedValue>
+
+export interface Reading {
+  values: MatchedValues
+  /** What was read for `{name:3}`: the beginning of a value, which may stand elsewhere as a whole. */
+  prefixes: { name: string; maxLength: number; text: string }[]
+}
+
+/** False when the text is not what the expression writes, or a variable would get two values. */
+export function readExpression(expression: Expression, text: string, reading: Reading): boolean {
+  const { first, separator, isNamed } = OPERATORS[expression.operator]
+  if (text === '') return first !== ''
+  const body = text.slice(first.length)
+  return isNamed ? readNamed(expression.variables, body, separator, reading) : readOrdered(expression.variables, body, separator, reading)
+}
+
+/** The longest prefix stands for a value that was not read as a whole; all others must begin it. */
+export function settlePrefixes({ values, prefixes }: Reading): boolean {
+  prefixes.sort((a, b) => b.maxLength - a.maxLength)
+  return prefixes.every(({ name, maxLength, text }) => {
+    const known = Object.hasOwn(values, name) ? values[name] : text
+    values[name] = known as MatchedValue
+    return typeof known === 'string' && [...known].slice(0, maxLength).join('') === text
+  })
+}
+
+/** `a,b` for {x,y}: one item a variable; an exploded one takes all that those after it do not need. */
+function readOrdered(variables: readonly Variable[], body: string, separator: string, reading: Reading): boolean {
+  const [only] = variables
+  if (only && variables.length === 1 && !only.isExploded) return put(only, [body], reading)
+  const items = body.split(separator)
+  for (const [i, variable] of variables.entries()) {
+    const after = variables.length - i - 1
+    const mine = items.splice(0, variable.isExploded ? Math.max(1, items.length - after) : 1)
+    if (mine.length > 0 && !put(variable, mine, reading)) return false
+  }
+  return items.length === 0
+}
+
+/** `x=1&y=2` in any order; a name the template does not have is no match, unless an exploded variable takes it as a key. */
+function readNamed(variables: readonly Variable[], body: string, separator: string, reading: Reading): boolean {
+  const rest = variables.find(({ isExploded }) => isExploded)
+  const byName = new Map(variables.map((variable) => [variable.name, { variable, items: [] as string[] }]))
+  const map: Record<string, string> = Object.create(null)
+  for (const pair of body.split(separator)) {
+    const equals = pair.indexOf('=')
+    const name = equals < 0 ? pair : pair.slice(0, equals)
+    const text = equals < 0 ? '' : pair.slice(equals + 1)
+    const known = byName.get(name)
+    if (known) {
+      if (known.items.push(text) > 1 && !known.variable.isExploded) return false
+      continue
+    }
+    const [key, value] = [safeDecode(name), safeDecode(text)]
+    if (!rest || key === undefined || value === undefined || Object.hasOwn(map, key)) return false
+    map[key] = value
+  }
+  for (const { variable, items } of byName.values()) if (items.length > 0 && !put(variable, items, reading)) return false
+  return !rest || Object.keys(map).length === 0 || record(rest.name, map, reading)
+}
+
+function put(variable: Variable, items: readonly string[], reading: Reading): boolean {
+  const decoded: string[] = []
+  for (const item of items) {
+    const value = safeDecode(item)
+    if (value === undefined) return false
+    decoded.push(value)
+  }
+  const { name, maxLength, isExploded } = variable
+  const [text] = decoded as [string]
+  if (maxLength === undefined) return record(name, isExploded ? decoded : text, reading)
+  reading.prefixes.push({ name, maxLength, text })
+  return [...text].length <= maxLength
+}
+
+/** A variable that stands in several places has one value. */
+function record(name: string, value: MatchedValue, { values }: Reading): boolean {
+  if (Object.hasOwn(values, name)) return JSON.stringify(values[name]) === JSON.stringify(value)
+  values[name] = value
+  return true
+}
+
+/** Undefined for broken escapes, control characters, and anything that names a parent directory, however encoded. */
+function safeDecode(text: string): string | undefined {
+  const value = decode(text)
+  return value === undefined || hasControl(value) || climbs(value) ? undefined : value
+}
+
+export function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Names a parent directory, now or for a handler that decodes once more. */
+export const climbs = (value: string): boolean => hasParent(value) || (value.includes('%') && hasParent(decode(value) ?? ''))
+
+const hasParent = (value: string): boolean => value.includes('..') && value.split(/[/\\]/).includes('..')
+
+const hasControl = (value: string): boolean => {
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i)
+    if (code < 0x20 || code === 0x7f) return true
+  }
+  return false
+}

@@ -1,0 +1,56 @@
+/** Several choices of one field, for forms that have no such field: they are typed in, separated by commas. */
+
+import { isObject } from '../jsonrpc/message.ts'
+import type { Fit, Json, Mend } from './revision.ts'
+
+export const typedField: Fit = ({ items, ...field }) => {
+  const list = choicesOf(items).map(({ value, title }) => (title === undefined ? value : `${value} (${title})`))
+  const hint = `Any of these, separated by commas: ${list.join(', ')}`
+  return { ...field, type: 'string', description: field.description === undefined ? hint : `${String(field.description)} (${hint})` }
+}
+
+/** What was typed in, as the lists it stands for. */
+export const splitTyped: Mend = (answer, question) => {
+  const { content } = answer
+  const schema = question.requestedSchema
+  if (!isObject(content) || !isObject(schema) || !isObject(schema.properties)) return answer
+  const mended: Json = { ...content }
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const text = mended[name]
+    if (!isObject(field) || field.type !== 'array' || typeof text !== 'string') continue
+    if (text.length <= MAX_TYPED_LENGTH) mended[name] = readChoices(text, choicesOf(field.items))
+  }
+  return { ...answer, content: mended }
+}
+
+const MAX_TYPED_LENGTH = 10_000
+
+/** Longest first, because a choice may have a comma in it; what is no choice is left for the schema to refuse. */
+function readChoices(text: string, choices: readonly SelectChoice[]): string[] {
+  const labels = choices.flatMap(({ value, title }) =>
+    [value, ...(title === undefined ? [] : [title, `${value} (${title})`])].map((label) => ({ label: label.trim(), value })),
+  )
+  labels.sort((a, b) => b.label.length - a.label.length)
+  const chosen: string[] = []
+  for (let rest = text.trim(); rest !== ''; ) {
+    const known = labels.find(({ label }) => label !== '' && rest.startsWith(label) && /^\s*(?:,|$)/.test(rest.slice(label.length)))
+    const taken = known?.label ?? rest.split(',', 1)[0] ?? ''
+    if (taken.trim() !== '') chosen.push(known?.value ?? taken.trim())
+    rest = rest.slice(taken.length).replace(/^\s*,?\s*/, '')
+  }
+  return chosen
+}
+
+interface SelectChoice {
+  value: string
+  title: string | undefined
+}
+
+function choicesOf(items: unknown): SelectChoice[] {
+  if (!isObject(items)) return []
+  if (Array.isArray(items.enum)) return (items.enum as string[]).map((value) => ({ value, title: undefined }))
+  return (Array.isArray(items.anyOf) ? (items.anyOf as Json[]) : []).map((choice) => ({
+    value: String(choice.const),
+    title: choice.title === undefined ? undefined : String(choice.title),
+  }))
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import { Client, type ConnectOptions, ResponseCache } from '../../src/index.ts'
+import { fakeClock } from '../../src/testing/index.ts'
+import { type Behaviour, cannedServer } from '../support/scripted-server.ts'
+
+const read = (hints: object) => (params: Record<string, any>) => ({ contents: [{ uri: params['uri'], text: 'x' }], ...hints })
+const connect = async (results: NonNullable<Behaviour['results']>, options: ConnectOptions = {}) => {
+  const clock = fakeClock()
+  const server = cannedServer({ revision: '2026-07-28', capabilities: { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, prompts: {} }, results })
+  const client = await Client.connect(server.target, { clock, ...options })
+  const count = (method: string) => server.received.filter((message) => message['method'] === method).length
+  return { client, server, clock, count }
+}
+
+describe('a response', () => {
+  test('is used again for as long as the server said, and no longer', async () => {
+    const { client, clock, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'private' }) })
+    for (let i = 0; i < 3; i++) await client.read('a:1')
+    expect(count('resources/read')).toBe(1)
+    await clock.advance(999)
+    await client.read('a:1')
+    expect(count('resources/read')).toBe(1)
+    await clock.advance(1)
+    await client.read('a:1')
+    expect(count('resources/read')).toBe(2)
+  })
+
+  test('that says nothing, zero, a negative number or nonsense is not kept', async () => {
+    for (const hints of [{}, { ttlMs: 0 }, { ttlMs: -5 }, { ttlMs: 'long' }, { ttlMs: Number.NaN }]) {
+      const { client, count } = await connect({ 'resources/read': read(hints) })
+      for (let i = 0; i < 2; i++) await client.read('a:1')
+      expect(count('resources/read')).toBe(2)
+    }
+  })
+
+  test('serves only the same method with the same parameters', async () => {
+    const { client, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }), 'tools/call': { content: [], ttlMs: 1000 } })
+    await client.read('a:1')
+    await client.read('a:2')
+    await client.read('a:1', { meta: { traceparent: 'x' } })
+    expect(count('resources/read')).toBe(2)
+    for (let i = 0; i < 2; i++) await client.call('t')
+    expect(count('tools/call')).toBe(2)
+  })
+
+  test('of a list is kept page by page', async () => {
+    const { client, count } = await connect({ 'tools/list': ({ cursor }) => ({ tools: [], ttlMs: cursor === undefined ? 1000 : 0, cacheScope: 'public', ...(cursor === undefined ? { nextCursor: 'b' } : {}) }) })
+    await client.tools().all()
+    await client.tools().all()
+    expect(count('tools/list')).toBe(3)
+  })
+
+  test('is forgotten when a notice says that it changed', async () => {
+    const { client, server, count } = await connect({
+      'tools/list': { tools: [], ttlMs: 60_000, cacheScope: 'public' },
+      'resources/list': { resources: [], ttlMs: 60_000, cacheScope: 'public' },
+      'resources/read': read({ ttlMs: 60_000, cacheScope: 'public' }),
+      'subscriptions/listen': (params, { id }) => {
+        server.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id }, notifications: params['notifications'] } })
+        return undefined
+      },
+    })
+    await client.onChange('tools', () => {})
+    const listenId = server.received.at(-1)?.['id']
+    const notify = async (method: string, params = {}) => {
+      server.send({ jsonrpc: '2.0', method, params: { ...params, _meta: { 'io.modelcontextprotocol/subscriptionId': listenId } } })
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    const all = async () => {
+      await client.tools().all()
+      await client.resources().all()
+      await client.read('a:1')
+      await client.read('a:2')
+      return [count('tools/list'), count('resources/list'), count('resources/read')]
+    }
+    expect(await all()).toEqual([1, 1, 2])
+    await notify('notifications/tools/list_changed')
+    expect(await all()).toEqual([2, 1, 2])
+    await notify('notifications/resources/updated', { uri: 'a:1' })
+    expect(await all()).toEqual([2, 1, 3])
+    await notify('notifications/resources/list_changed')
+    expect(await all()).toEqual([2, 2, 3])
+  })
+})
+
+describe('a cache that clients share', () => {
+  test('gives public responses to all and private ones to their own partition', async () => {
+    const cache = new ResponseCache()
+    const counts = { public: 0, private: 0 }
+    const newServer = () => cannedServer({
+      revision: '2026-07-28',
+      capabilities: { resources: {} },
+      results: { 'resources/read': ({ uri }) => ({ contents: [], ttlMs: 60_000, ...(uri === 'a:public' ? { cacheScope: 'public' } : {}), n: ++counts[uri === 'a:public' ? 'public' : 'private'] }) },
+    }, { key: 'one server' })
+    const alice = await Client.connect(newServer().target, { cache, cachePartition: 'alice' })
+    const bob = await Client.connect(newServer().target, { cache, cachePartition: 'bob' })
+    for (const client of [alice, bob, alice, bob]) for (const uri of ['a:public', 'a:private']) await client.read(uri)
+    expect(counts).toEqual({ public: 1, private: 2 })
+    const anonymous = await Client.connect(newServer().target, { cache })
+    await anonymous.read('a:private')
+    expect(counts.private).toBe(3)
+  })
+
+  test('keeps servers apart', async () => {
+    const cache = new ResponseCache()
+    const make = () => cannedServer({ revision: '2026-07-28', capabilities: { resources: {} }, results: { 'resources/read': read({ ttlMs: 60_000, cacheScope: 'public' }) } })
+    const [one, two] = [make(), make()]
+    await (await Client.connect(one.target, { cache })).read('a:1')
+    await (await Client.connect(two.target, { cache })).read('a:1')
+    expect(two.received.filter(({ method }) => method === 'resources/read')).toHaveLength(1)
+  })
+
+  test('holds maxEntries, the oldest goes first, and false means none', async () => {
+    const cache = new ResponseCache({ maxEntries: 2 })
+    const { client, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }) }, { cache, clock: fakeClock() })
+    for (const uri of ['a:1', 'a:2', 'a:3', 'a:3', 'a:2', 'a:1']) await client.read(uri)
+    expect(count('resources/read')).toBe(4)
+    const without = await connect({ 'resources/read': read({ ttlMs: 1000 }) }, { cache: false })
+    for (let i = 0; i < 2; i++) await without.client.read('a:1')
+    expect(without.count('resources/read')).toBe(2)
+  })
+})

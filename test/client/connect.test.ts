@@ -1,0 +1,283 @@
+import { describe, expect, test } from 'vitest'
+import { Client, connect, type Verdict, type VerdictMemory, verdictMemory } from '../../src/index.ts'
+import { createServer } from '../../src/server/index.ts'
+import { fakeClock } from '../../src/testing/index.ts'
+import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { cannedServer, scriptedServer } from '../support/scripted-server.ts'
+
+const newServer = (options = {}) => {
+  const server = createServer({ name: 'here', version: '1.0.0', ...options })
+  server.tool('t', {}, () => 'x')
+  return server
+}
+const methods = (received: Record<string, any>[]) => received.map(({ method }) => method)
+
+describe('connecting', () => {
+  test('to a server in this process speaks the newest revision', async () => {
+    const client = await connect(newServer())
+    expect(client.revision).toBe('2026-07-28')
+    expect(client.server.info).toMatchObject({ name: 'here', version: '1.0.0' })
+    await client.close()
+  })
+
+  test.each(REVISIONS)('speaks %s with a server that knows nothing else [T-VER-004] [T-VER-005] [T-LIFE-013] [T-ARCH-005]', async (revision) => {
+    const client = await connect(newServer({ revisions: [revision] }), { memory: verdictMemory() })
+    expect(client.revision).toBe(revision)
+    expect((await client.call('t')).content).toHaveLength(1)
+    await client.close()
+  })
+
+  test.each(SESSION_REVISIONS)('opens a session of %s with initialize and then initialized, and nothing before them [T-LIFE-002] [T-LIFE-004] [T-LIFE-010] [T-LIFE-011] [T-VER-007] [T-BASE-039] [T-BASE-040]', async (revision) => {
+    const { sent } = await connectPair(newServer(), { revision })
+    expect(sent('client').slice(0, 2)).toEqual([
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'portico', version: '0.1.0' } } },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+    ])
+  })
+
+  test('offers the newest revision with a handshake and accepts any of the older ones [T-VER-008] [T-LIFE-036]', async () => {
+    for (const revision of SESSION_REVISIONS) {
+      const server = cannedServer({ revision })
+      const client = await Client.connect(server.target)
+      expect(client.revision).toBe(revision)
+      expect(server.received.find(({ method }) => method === 'initialize')?.['params']['protocolVersion']).toBe('2025-11-25')
+      await client.close()
+    }
+  })
+
+  test('disconnects from a server that speaks nothing we know, and says what both speak [T-VER-006] [T-VER-012] [T-VER-013]', async () => {
+    for (const revision of ['2023-01-01', '2026-07-28']) {
+      const server = scriptedServer(({ id, method }, send) => {
+        if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: revision, capabilities: {}, serverInfo: { name: 'odd', version: '1' } } })
+        else if (id !== undefined) send({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } })
+      })
+      await expect(Client.connect(server.target, { memory: verdictMemory() })).rejects.toMatchObject({ code: 'ERR_VERSION_UNSUPPORTED', message: `The server speaks ${revision}; this client speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28` })
+      expect(server.isClosed).toBe(true)
+      expect(methods(server.received)).not.toContain('notifications/initialized')
+    }
+  })
+
+  test('understands a version refusal in the form of an error [T-LIFE-041]', async () => {
+    const server = scriptedServer(({ id, method }, send) => {
+      if (id === undefined) return
+      send({ jsonrpc: '2.0', id, error: method === 'initialize' ? { code: -32602, message: 'Unsupported protocol version', data: { supported: ['2023-01-01'], requested: '2025-11-25' } } : { code: -32601, message: 'no' } })
+    })
+    await expect(Client.connect(server.target)).rejects.toThrow('The server speaks 2023-01-01; this client speaks')
+  })
+
+  test('to something that is no server says what can be given', async () => {
+    await expect(connect('nonsense' as never)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED', message: expect.stringContaining('Cannot connect to "nonsense"') })
+    await expect(connect({} as never)).rejects.toThrow('give { command, args }')
+    await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('not "1999-01-01"')
+  })
+
+  test('declares exactly what it has handlers for [T-ROOT-003] [T-SAMP-008] [T-ELIC-010] [T-ELIC-013] [T-LIFE-014] [T-LIFE-015] [T-LIFE-016] [T-LIFE-017] [T-ARCH-025] [T-ARCH-032]', async () => {
+    const sample = () => ({ role: 'assistant' as const, content: { type: 'text' as const, text: 'x' }, model: 'm' })
+    const declared = async (revision: string, answer: object) => {
+      const { sent } = await connectPair(newServer(), { revision, answer, experimental: { 'x-test': {} }, extensions: { 'com.example/ext': {} } })
+      return sent('client', 'initialize')[0]?.['params']['capabilities']
+    }
+    expect(await declared('2025-11-25', {})).toEqual({ experimental: { 'x-test': {} } })
+    expect(await declared('2024-11-05', { roots: [], sample, elicit: () => ({ action: 'cancel' }) })).toEqual({ experimental: { 'x-test': {} }, roots: { listChanged: true }, sampling: {} })
+    expect(await declared('2025-06-18', { sample: { handler: sample, tools: true }, elicit: () => ({ action: 'cancel' }), elicitUrl: () => ({ action: 'cancel' }) })).toEqual({ experimental: { 'x-test': {} }, sampling: {}, elicitation: {} })
+    expect(await declared('2025-11-25', { sample: { handler: sample, tools: true, context: true }, elicitUrl: () => ({ action: 'cancel' }) })).toEqual({ experimental: { 'x-test': {} }, sampling: { tools: {}, context: {} }, elicitation: { url: {} } })
+  })
+})
+
+describe('the probe', () => {
+  test('asks as the newest client and falls back to the handshake on any other error', async () => {
+    for (const error of [{ code: -32601, message: 'Method not found' }, { code: -32602, message: 'Invalid' }, { code: -32600, message: 'x' }, { code: -32000, message: 'Not initialized' }, { code: 1, message: 'x' }]) {
+      const server = scriptedServer(({ id, method }, send) => {
+        if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'old', version: '1' } } })
+        else if (id !== undefined) send({ jsonrpc: '2.0', id, error })
+      })
+      const client = await Client.connect(server.target)
+      expect(client.revision).toBe('2025-06-18')
+      expect(methods(server.received)).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
+      await client.close()
+    }
+  })
+
+  test('does not fall back on an error that only a stateless server gives, but speaks a revision it names', async () => {
+    const refusing = scriptedServer(({ id }, send) => send({ jsonrpc: '2.0', id, error: { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2030-01-01'], requested: '2026-07-28' } } }))
+    await expect(Client.connect(refusing.target)).rejects.toThrow('The server speaks 2030-01-01; this client speaks')
+    expect(methods(refusing.received)).toEqual(['server/discover'])
+    const dual = scriptedServer(({ id, method }, send) => {
+      if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } } })
+      else if (id !== undefined) send({ jsonrpc: '2.0', id, error: { code: -32022, message: 'no', data: { supported: ['2025-11-25'], requested: '2026-07-28' } } })
+    })
+    expect((await Client.connect(dual.target)).revision).toBe('2025-11-25')
+  })
+
+  test('that gets no answer is followed by the handshake, and the first of the two to be answered counts', async () => {
+    const clock = fakeClock()
+    const silent = scriptedServer(({ id, method }, send) => {
+      if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-03-26', capabilities: {}, serverInfo: { name: 'silent', version: '1' } } })
+    })
+    const connecting = Client.connect(silent.target, { clock, limits: { probeTimeoutMs: 1000 } })
+    await clock.advance(999)
+    expect(methods(silent.received)).toEqual(['server/discover'])
+    await clock.advance(1)
+    expect((await connecting).revision).toBe('2025-03-26')
+
+    let answerProbe = () => {}
+    const slow = scriptedServer(({ id, method }, send) => {
+      if (method === 'server/discover') answerProbe = () => send({ jsonrpc: '2.0', id, result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {}, ttlMs: 0, cacheScope: 'public' } })
+    })
+    const late = Client.connect(slow.target, { clock, limits: { probeTimeoutMs: 1000 } })
+    await clock.advance(5000)
+    expect(methods(slow.received)).toEqual(['server/discover', 'initialize'])
+    answerProbe()
+    expect((await late).revision).toBe('2026-07-28')
+  })
+
+  test('gives up when nothing is ever answered, and never cancels an initialize [T-LIFE-039] [T-CANC-007]', async () => {
+    const clock = fakeClock()
+    const dead = scriptedServer(() => {})
+    const connecting = Client.connect(dead.target, { clock, memory: verdictMemory(), limits: { connectTimeoutMs: 5000, probeTimeoutMs: 100 } })
+    connecting.catch(() => {})
+    await clock.advance(20_000)
+    await expect(connecting).rejects.toMatchObject({ code: 'ERR_TIMEOUT' })
+    const initializeId = dead.received.find(({ method }) => method === 'initialize')?.['id']
+    expect(dead.received.filter(({ method, params }) => method === 'notifications/cancelled' && params['requestId'] === initializeId)).toEqual([])
+    expect(dead.isClosed).toBe(true)
+  })
+
+  test('is remembered: the second connection knows', async () => {
+    const memory = verdictMemory()
+    const server = cannedServer({ revision: '2025-06-18' })
+    for (let i = 0; i < 2; i++) await (await Client.connect(server.target, { memory })).close()
+    expect(methods(server.received)).toEqual(['initialize', 'notifications/initialized'])
+    const verdicts: [string, Verdict | undefined][] = []
+    const own: VerdictMemory = { get: () => undefined, set: (key, verdict) => verdicts.push([key, verdict]) }
+    await (await Client.connect(server.target, { memory: own })).close()
+    expect(verdicts).toEqual([[server.target.key, 'session']])
+  })
+
+  test('is made again when what was remembered is no longer true', async () => {
+    const memory = verdictMemory()
+    let isModern = false
+    const server = scriptedServer(({ id, method }, send) => {
+      if (id === undefined) return
+      if (method === 'server/discover' && isModern) send({ jsonrpc: '2.0', id, result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {}, ttlMs: 0, cacheScope: 'public' } })
+      else if (method === 'initialize' && !isModern) send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } } })
+      else send({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } })
+    })
+    expect((await Client.connect(server.target, { memory })).revision).toBe('2025-11-25')
+    isModern = true
+    expect((await Client.connect(server.target, { memory })).revision).toBe('2026-07-28')
+    expect(memory.get(server.target.key)).toBe('stateless')
+  })
+})
+
+describe('what was not agreed on', () => {
+  test.each(SESSION_REVISIONS)('is not asked for in %s: methods of other revisions and capabilities that are missing [T-LIFE-027] [T-LIFE-028] [T-LIFE-037] [T-ARCH-026]', async (revision) => {
+    const server = cannedServer({ revision, capabilities: {} })
+    const client = await Client.connect(server.target, { memory: verdictMemory() })
+    const before = server.received.length
+    await expect(client.request('subscriptions/listen', {})).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED', message: `Protocol revision ${revision} has no subscriptions/listen` })
+    for (const method of ['tools/list', 'tools/call', 'resources/list', 'resources/subscribe', 'prompts/get', 'logging/setLevel']) await expect(client.request(method, {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    expect(server.received.length).toBe(before)
+    if (revision !== '2024-11-05') await expect(client.request('completion/complete', {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    await client.close()
+  })
+
+  test('a server that asks for something not offered gets -32601, and ping is always answered [T-ROOT-014] [T-PING-002] [T-PING-003] [T-BASE-041]', async () => {
+    const server = cannedServer({ revision: '2025-06-18' })
+    const client = await Client.connect(server.target)
+    for (const [id, method] of ['roots/list', 'sampling/createMessage', 'unknown/thing', 'ping'].entries()) server.send({ jsonrpc: '2.0', id, method })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const answers = server.received.filter(({ method }) => method === undefined).sort((a, b) => a['id'] - b['id'])
+    expect(answers.map(({ id, error, result }) => [id, error?.code, result])).toEqual([[0, -32601, undefined], [1, -32601, undefined], [2, -32601, undefined], [3, undefined, {}]])
+    expect(answers[0]?.['error']['data']).toEqual({ reason: 'The client has not declared roots' })
+    await client.close()
+  })
+
+  test('handlers added later are declared in the next stateless request, but a session has said what it has', async () => {
+    const server = newServer()
+    server.tool('ask', {}, async (_args, ctx) => JSON.stringify(await ctx.roots()))
+    const stateless = await connectPair(server, { revision: '2026-07-28' })
+    await expect(stateless.client.call('ask')).rejects.toMatchObject({ code: -32021 })
+    stateless.client.answer({ roots: ['file:///a'] })
+    expect((await stateless.client.call('ask')).content[0]).toMatchObject({ text: '[{"uri":"file:///a"}]' })
+    const session = await connectPair(server, { revision: '2025-11-25', answer: { roots: ['file:///a'] } })
+    expect(() => session.client.answer({ elicit: () => ({ action: 'cancel' }) })).toThrow('This session began without elicitation; give the handlers to connect()')
+    session.client.answer({ roots: ['file:///b'] })
+    expect((await session.client.call('ask')).content[0]).toMatchObject({ text: '[{"uri":"file:///b"}]' })
+  })
+})
+
+describe('closing', () => {
+  test('ends what is waited for with an error, once, and nothing can be sent after it [T-LIFE-029]', async () => {
+    const server = cannedServer({ results: { 'tools/call': () => undefined } })
+    const closes: unknown[] = []
+    const client = await Client.connect(server.target, { onClose: (error) => closes.push(error) })
+    const waiting = client.call('x')
+    await client.close()
+    await client.close()
+    await expect(waiting).rejects.toMatchObject({ code: 'ERR_CLOSED', message: 'The client was closed' })
+    await expect(client.call('x')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    expect(client.isClosed).toBe(true)
+    expect(closes).toEqual([undefined])
+    expect(server.isClosed).toBe(true)
+  })
+
+  test('by the server rejects what is waited for and is told once', async () => {
+    const server = cannedServer({ results: { 'tools/call': () => undefined } })
+    const closes: unknown[] = []
+    const client = await Client.connect(server.target, { onClose: (error) => closes.push(error) })
+    const waiting = client.call('x')
+    const broken = new Error('cable cut')
+    server.hangUp(broken)
+    server.hangUp(broken)
+    await expect(waiting).rejects.toBe(broken)
+    expect(closes).toEqual([broken])
+    await expect(client.call('x')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+  })
+
+  test('happens by itself at the end of `await using`', async () => {
+    const server = cannedServer()
+    {
+      await using client = await Client.connect(server.target)
+      expect(client.isClosed).toBe(false)
+    }
+    expect(server.isClosed).toBe(true)
+  })
+})
+
+describe('a target that may be opened again', () => {
+  test('is, when the connection ends by itself: requests wait, subscriptions are made again, caches are emptied', async () => {
+    const clock = fakeClock()
+    const warnings: string[] = []
+    const server = cannedServer({ results: { 'tools/call': { content: [] }, 'resources/subscribe': {} } }, { restarts: true })
+    const client = await Client.connect(server.target, { clock, onWarning: (message) => warnings.push(message) })
+    const watching = client.watch('a:1')
+    const next = watching.next()
+    await clock.advance(0)
+    server.hangUp(new Error('crashed'))
+    const call = client.call('x')
+    await clock.advance(1000)
+    await expect(call).resolves.toEqual({ content: [] })
+    expect(server.opened).toBe(2)
+    expect(methods(server.received)).toContain('resources/subscribe')
+    expect(warnings[0]).toBe('scripted server ended (crashed); starting it again')
+    server.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:1' } })
+    expect((await next).value).toEqual({ uri: 'a:1' })
+    await client.close()
+  })
+
+  test('is opened at most five times a minute', async () => {
+    const clock = fakeClock()
+    const server = cannedServer({}, { restarts: true })
+    let closed: Error | undefined
+    await Client.connect(server.target, { clock, onClose: (error) => {
+      closed = error
+    } })
+    for (let i = 0; i < 6; i++) {
+      server.hangUp(new Error('crashed'))
+      await clock.advance(5000)
+    }
+    expect(server.opened).toBe(6)
+    expect(closed?.message).toBe('crashed')
+  })
+})

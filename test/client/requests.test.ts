@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest'
+import { Client, type Progress, RemoteError } from '../../src/index.ts'
+import { fakeClock } from '../../src/testing/index.ts'
+import { cannedServer } from '../support/scripted-server.ts'
+
+const silent = { 'tools/call': () => undefined }
+const tick = () => new Promise((resolve) => setTimeout(resolve, 2))
+
+describe('errors', () => {
+  test('come in two families: what the server said, and what happened here', async () => {
+    const client = await Client.connect(cannedServer({ results: { 'tools/call': () => { throw Object.assign(new Error('Nope'), { code: -32602, data: { field: 'x' } }) } } }).target)
+    const remote = await client.call('x').catch((error: unknown) => error)
+    expect(remote).toBeInstanceOf(RemoteError)
+    expect(remote).toMatchObject({ name: 'RemoteError', code: -32602, message: 'Nope', data: { field: 'x' } })
+    await client.close()
+    expect(await client.call('x').catch((error: unknown) => error)).toMatchObject({ name: 'McpError', code: 'ERR_CLOSED' })
+  })
+
+  test('of a result that is none say so', async () => {
+    const client = await Client.connect(cannedServer({ results: { 'tools/call': {}, 'resources/read': {}, 'prompts/get': {} } }).target)
+    await expect(client.call('x')).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID', message: 'The result of tool "x" has no content' })
+    await expect(client.read('a:1')).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+    await expect(client.prompt('p')).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+  })
+})
+
+describe('a timeout', () => {
+  test('ends the wait, tells the server, and a late answer is ignored [T-LIFE-031] [T-LIFE-032] [T-LIFE-038] [T-TOOL-048] [T-CANC-014] [T-CANC-015]', async () => {
+    const clock = fakeClock()
+    const warnings: string[] = []
+    const server = cannedServer({ results: silent })
+    const client = await Client.connect(server.target, { clock, onWarning: (message) => warnings.push(message) })
+    const call = client.call('slow')
+    call.catch(() => {})
+    await clock.advance(59_999)
+    expect(server.received.at(-1)?.['method']).toBe('tools/call')
+    await clock.advance(1)
+    await expect(call).rejects.toMatchObject({ code: 'ERR_TIMEOUT', message: 'No answer to tools/call within 60000 ms (timeoutMs)' })
+    const id = server.received.find(({ method }) => method === 'tools/call')?.['id']
+    expect(server.received.at(-1)).toEqual({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason: 'No answer to tools/call within 60000 ms (timeoutMs)' } })
+    server.send({ jsonrpc: '2.0', id, result: { content: [] } })
+    await clock.advance(0)
+    expect(warnings.at(-1)).toBe(`Ignored: an answer to ${id}, which is not waited for`)
+    expect(client.isClosed).toBe(false)
+  })
+
+  test('can be set for one request or for all [T-LIFE-033]', async () => {
+    const clock = fakeClock()
+    const client = await Client.connect(cannedServer({ results: silent }).target, { clock, limits: { timeoutMs: 500 } })
+    const outcomes: string[] = []
+    client.call('a').catch(() => outcomes.push('default'))
+    client.call('b', {}, { timeoutMs: 100 }).catch(() => outcomes.push('own'))
+    await clock.advance(100)
+    expect(outcomes).toEqual(['own'])
+    await clock.advance(400)
+    expect(outcomes).toEqual(['own', 'default'])
+  })
+
+  test('starts anew with progress, but never goes past the total [T-LIFE-034] [T-LIFE-035]', async () => {
+    const clock = fakeClock()
+    const server = cannedServer({ results: silent })
+    const client = await Client.connect(server.target, { clock })
+    const call = client.call('slow', {}, { timeoutMs: 10_000, maxTotalMs: 25_000, onProgress: () => {} })
+    const failed = call.catch((error: Error) => error.message)
+    const token = server.received.at(-1)?.['params']['_meta']['progressToken']
+    for (let i = 1; i <= 4; i++) {
+      await clock.advance(6000)
+      server.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress: i } })
+    }
+    await clock.advance(999)
+    expect(server.received.at(-1)?.['method']).toBe('tools/call')
+    await clock.advance(1)
+    expect(await failed).toBe('No answer to tools/call within 25000 ms in all (maxTotalMs)')
+  })
+
+  test('is not moved by progress when that is not wanted', async () => {
+    const clock = fakeClock()
+    const server = cannedServer({ results: silent })
+    const client = await Client.connect(server.target, { clock })
+    const failed = client.call('slow', {}, { timeoutMs: 1000, resetTimeoutOnProgress: false, onProgress: () => {} }).catch((error: Error) => error.message)
+    const token = server.received.at(-1)?.['params']['_meta']['progressToken']
+    await clock.advance(900)
+    server.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress: 1 } })
+    await clock.advance(100)
+    expect(await failed).toBe('No answer to tools/call within 1000 ms (timeoutMs)')
+  })
+})
+
+describe('progress', () => {
+  const connect = async (limits = {}) => {
+    const clock = fakeClock()
+    const server = cannedServer({ results: silent })
+    const client = await Client.connect(server.target, { clock, limits })
+    const seen: Progress[] = []
+    const call = client.call('work', {}, { onProgress: (progress) => seen.push(progress) })
+    const { id, params } = server.received.at(-1) as Record<string, any>
+    const token = params['_meta']['progressToken']
+    const notice = (progress: unknown, more = {}) => server.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress, ...more } })
+    const finish = () => server.send({ jsonrpc: '2.0', id, result: { content: [] } })
+    return { clock, server, client, seen, call, notice, finish, token }
+  }
+
+  test('is delivered only when it grows, until the answer comes [T-PROG-004] [T-PROG-010] [T-PROG-013] [T-PROG-014] [T-PROG-020]', async () => {
+    const { clock, server, seen, call, notice, finish, client, token } = await connect()
+    notice(5, { total: 10, message: 'half' })
+    notice(3)
+    notice(5)
+    notice('six')
+    notice(7)
+    server.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'foreign', progress: 9 } })
+    server.send({ jsonrpc: '2.0', method: 'notifications/progress' })
+    finish()
+    notice(8)
+    await call
+    await clock.advance(10)
+    expect(seen).toEqual([{ progress: 5, total: 10, message: 'half' }, { progress: 7 }])
+    void client.call('again', {}, { onProgress: () => {} }).catch(() => {})
+    expect(server.received.at(-1)?.['params']['_meta']['progressToken']).not.toBe(token)
+    await client.close()
+  })
+
+  test('that floods is thinned out, the newest is kept, and all is delivered before the answer [T-PROG-019]', async () => {
+    const { clock, seen, call, notice, finish } = await connect({ progressCallbacks: { perSecond: 10, burst: 5 } })
+    for (let i = 1; i <= 10_000; i++) notice(i)
+    await clock.advance(0)
+    expect(seen.map(({ progress }) => progress)).toEqual([1, 2, 3, 4, 5])
+    await clock.advance(100)
+    expect(seen.at(-1)).toEqual({ progress: 10_000 })
+    notice(10_001)
+    notice(10_002)
+    finish()
+    await call
+    expect(seen.at(-1)).toEqual({ progress: 10_002 })
+    expect(seen.length).toBeLessThan(10)
+  })
+})
+
+describe('cancelling', () => {
+  test('a request that has not been sent yet sends nothing', async () => {
+    const server = cannedServer({ results: silent })
+    const client = await Client.connect(server.target)
+    const before = server.received.length
+    await expect(client.call('x', {}, { signal: AbortSignal.abort(new Error('never')) })).rejects.toThrow('never')
+    expect(server.received.length).toBe(before)
+  })
+
+  test('after the answer sends nothing [T-CANC-006]', async () => {
+    const server = cannedServer({ results: { 'tools/call': { content: [] } } })
+    const client = await Client.connect(server.target)
+    const controller = new AbortController()
+    await client.call('x', {}, { signal: controller.signal })
+    controller.abort()
+    await tick()
+    expect(server.received.at(-1)?.['method']).toBe('tools/call')
+  })
+})
+
+describe('ids and answers', () => {
+  test('every request has a new id, and answers are matched by exactly it [T-BASE-013] [T-BASE-015] [T-BASE-017]', async () => {
+    const waiting: number[] = []
+    const server = cannedServer({ results: { 'tools/call': (_params, { id }) => void waiting.push(id) as undefined } })
+    const client = await Client.connect(server.target)
+    const calls = ['a', 'b', 'c'].map((name) => client.call(name))
+    expect(new Set(waiting).size).toBe(3)
+    server.send({ jsonrpc: '2.0', id: String(waiting[0]), result: { content: [{ type: 'text', text: 'a string id is another id' }] } })
+    for (const [i, id] of [...waiting.entries()].reverse()) server.send({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: `answer ${i}` }] } })
+    const texts = (await Promise.all(calls)).map(({ content }) => content[0])
+    expect(texts).toEqual([0, 1, 2].map((i) => ({ type: 'text', text: `answer ${i}` })))
+  })
+
+  test('an answer with both result and error, or neither in a usable form, ends the wait with an error [T-BASE-018] [T-BASE-019]', async () => {
+    let id = 0
+    const server = cannedServer({ results: { 'tools/call': (_params, message) => void (id = message['id']) as undefined } })
+    const client = await Client.connect(server.target)
+    for (const answer of [{ result: {}, error: { code: 1, message: 'both' } }, { result: 5 }, { error: { code: 1.5, message: 'x' } }, { error: 'x' }]) {
+      const call = client.call('x')
+      server.send({ jsonrpc: '2.0', id, ...answer })
+      await expect(call).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+    }
+  })
+})
+
+test('metadata goes along with a request, in every dialect', async () => {
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const server = cannedServer({ revision, results: { 'tools/call': { content: [] } } })
+    const client = await Client.connect(server.target)
+    await client.call('x', { a: 1 }, { meta: { traceparent: '00-a-b-01' }, onProgress: () => {} })
+    expect(server.received.at(-1)?.['params']).toMatchObject({ name: 'x', arguments: { a: 1 }, _meta: { traceparent: '00-a-b-01', progressToken: expect.any(Number) } })
+  }
+})

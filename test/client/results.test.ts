@@ -1,0 +1,264 @@
+import { describe, expect, test } from 'vitest'
+import { Client, type ConnectOptions } from '../../src/index.ts'
+import { fakeClock } from '../../src/testing/index.ts'
+import { type Behaviour, cannedServer } from '../support/scripted-server.ts'
+
+const output = { type: 'object', properties: { celsius: { type: 'number' } }, required: ['celsius'] }
+const weather = (outputSchema: unknown = output) => ({ tools: [{ name: 'weather', inputSchema: { type: 'object' }, outputSchema }] })
+const connect = async (results: NonNullable<Behaviour['results']>, options: ConnectOptions = {}) => {
+  const server = cannedServer({ results })
+  return { server, client: await Client.connect(server.target, options) }
+}
+
+describe('structured results', () => {
+  test('are checked against the output schema of the tool, which is fetched when it is not known [T-TOOL-036] [T-TOOL-047]', async () => {
+    const { client, server } = await connect({ 'tools/list': weather(), 'tools/call': ({ arguments: args }) => ({ content: [], structuredContent: args }) })
+    expect((await client.call<{ celsius: number }>('weather', { celsius: 21 })).structuredContent?.celsius).toBe(21)
+    expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(1)
+    await expect(client.call('weather', { celsius: 'warm' })).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID', message: 'The result of tool "weather" does not match its output schema: celsius: expected number, got string ("warm")' })
+    await client.call('weather', { celsius: 1 })
+    expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(2)
+  })
+
+  test('that are missing though promised are an error, unless the tool failed', async () => {
+    let result: Record<string, unknown> = { content: [] }
+    const { client } = await connect({ 'tools/list': weather(), 'tools/call': () => result })
+    await client.tools().all()
+    await expect(client.call('weather')).rejects.toThrow('it has no structured content, though the tool declares an output schema')
+    result = { content: [], isError: true }
+    expect((await client.call('weather')).isError).toBe(true)
+  })
+
+  test('of a tool whose schema changed meanwhile are judged by the new one', async () => {
+    let schema: unknown = output
+    const { client } = await connect({ 'tools/list': () => weather(schema), 'tools/call': { content: [], structuredContent: { fahrenheit: 70 } } })
+    await client.tools().all()
+    schema = { type: 'object', properties: { fahrenheit: { type: 'number' } }, required: ['fahrenheit'] }
+    await expect(client.call('weather')).resolves.toBeDefined()
+  })
+
+  test('with a hostile schema are refused in bounded time, and nothing is fetched', async () => {
+    const ladder: Record<string, unknown> = { L0: { type: 'number' } }
+    for (let i = 1; i <= 28; i++) ladder[`L${i}`] = { anyOf: [{ $ref: `#/$defs/L${i - 1}` }, { $ref: `#/$defs/L${i - 1}` }] }
+    const hostile = [{ type: 'object', $ref: 'https://example.com/schema.json' }, { type: 'object', properties: { celsius: { $ref: '#/$defs/L28' } }, $defs: ladder }, { type: 'object', $ref: '#' }, { type: 'object', properties: { celsius: { type: 'string', pattern: '^(a+)+$' } } }]
+    for (const schema of hostile) {
+      const { client } = await connect({ 'tools/list': weather(schema), 'tools/call': { content: [], structuredContent: { celsius: `${'a'.repeat(40)}!` } } })
+      const start = performance.now()
+      await expect(client.call('weather')).rejects.toMatchObject({ name: 'McpError' })
+      expect(performance.now() - start).toBeLessThan(500)
+    }
+  })
+
+  test('without an output schema are passed on as they are', async () => {
+    const { client } = await connect({ 'tools/list': { tools: [{ name: 'x', inputSchema: { type: 'object' } }] }, 'tools/call': { content: [], structuredContent: { any: 'thing' } } })
+    expect((await client.call('x')).structuredContent).toEqual({ any: 'thing' })
+  })
+})
+
+describe('completion', () => {
+  const ref = { type: 'ref/prompt' as const, name: 'p' }
+  const complete = (client: Client, value: string) => client.complete({ ref, argument: { name: 'a', value } })
+
+  test('of what is typed fast waits for a pause, and only the newest is sent [T-COMP-023]', async () => {
+    const clock = fakeClock()
+    const { client, server } = await connect({ 'completion/complete': ({ argument }) => ({ completion: { values: [`${argument.value}!`] } }) }, { clock })
+    const outcomes = ['a', 'ab', 'abc'].map((value) => complete(client, value).then(({ values }) => values[0], (error: Error) => error.name))
+    await clock.advance(99)
+    expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(1)
+    await clock.advance(1)
+    expect(await Promise.all(outcomes)).toEqual(['a!', 'AbortError', 'abc!'])
+    expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(2)
+  })
+
+  test('is remembered for a short time [T-COMP-024]', async () => {
+    const clock = fakeClock()
+    const { client, server } = await connect({ 'completion/complete': { completion: { values: ['x'] } } }, { clock })
+    for (let i = 0; i < 3; i++) await complete(client, 'a')
+    expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(1)
+    await clock.advance(10_001)
+    await complete(client, 'a')
+    expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(2)
+  })
+
+  test('with missing or partial results gives what there is [T-COMP-025]', async () => {
+    for (const [result, expected] of [[{}, { values: [] }], [{ completion: {} }, { values: [] }], [{ completion: { values: ['a', 5, 'b'], total: 'many' } }, { values: ['a', 'b'] }], [{ completion: { values: Array(150).fill('x'), hasMore: true, total: 150 } }, { values: Array(100).fill('x'), hasMore: true, total: 150 }]] as const) {
+      const { client } = await connect({ 'completion/complete': result as never })
+      expect(await complete(client, 'a')).toEqual(expected)
+    }
+  })
+})
+
+describe('the heartbeat', () => {
+  const beating = async (respond: () => object | undefined) => {
+    const clock = fakeClock()
+    const warnings: string[] = []
+    let closed: Error | undefined
+    const { client, server } = await connect({ ping: respond as never, 'tools/call': { content: [] } }, { clock, pingIntervalMs: 10_000, onWarning: (message) => warnings.push(message), onClose: (error) => {
+      closed = error
+    } })
+    const pings = () => server.received.filter(({ method }) => method === 'ping').length
+    return { clock, client, server, warnings, pings, closed: () => closed }
+  }
+
+  test('pings a quiet session at the interval asked for, and not one that talks [T-PING-001] [T-PING-007] [T-PING-008] [T-PING-010]', async () => {
+    const { clock, client, pings } = await beating(() => ({}))
+    await clock.advance(30_000)
+    expect(pings()).toBe(3)
+    for (let i = 0; i < 5; i++) {
+      await clock.advance(4000)
+      await client.call('x')
+    }
+    expect(pings()).toBe(3)
+    await client.close()
+    await clock.advance(60_000)
+    expect(pings()).toBe(3)
+  })
+
+  test('ends a connection whose pings go unanswered, after telling [T-PING-004] [T-PING-005] [T-PING-009] [T-PING-011] [T-PING-012] [T-PING-013]', async () => {
+    const { clock, client, warnings, closed, server } = await beating(() => undefined)
+    await clock.advance(20_000)
+    expect(warnings).toHaveLength(1)
+    await clock.advance(20_000)
+    expect(warnings[1]).toContain('Ping failed (2 of 2)')
+    expect(closed()).toMatchObject({ code: 'ERR_CLOSED', message: 'The server does not answer pings' })
+    expect(client.isClosed).toBe(true)
+    expect(server.isClosed).toBe(true)
+  })
+
+  test('may lead to a new connection, where the target allows it [T-PING-006]', async () => {
+    const clock = fakeClock()
+    let isDead = true
+    const server = cannedServer({ results: { ping: (() => (isDead ? undefined : {})) as never } }, { restarts: true })
+    const client = await Client.connect(server.target, { clock, pingIntervalMs: 1000 })
+    await clock.advance(4000)
+    isDead = false
+    await clock.advance(4000)
+    expect(server.opened).toBe(2)
+    expect(client.isClosed).toBe(false)
+    await client.close()
+  })
+
+  test('is silent in a revision without ping, and can be turned off', async () => {
+    const clock = fakeClock()
+    for (const [revision, pingIntervalMs] of [['2026-07-28', 1000], ['2025-11-25', 0]] as const) {
+      const server = cannedServer({ revision })
+      await Client.connect(server.target, { clock, pingIntervalMs })
+      await clock.advance(100_000)
+      expect(server.received.filter(({ method }) => method === 'ping')).toEqual([])
+    }
+  })
+})
+
+describe('watching', () => {
+  test('several watchers of one resource share one subscription, and the last one out ends it', async () => {
+    const { client, server } = await connect({ 'resources/subscribe': {}, 'resources/unsubscribe': {} })
+    const count = (method: string) => server.received.filter((message) => message['method'] === method).length
+    const [one, two] = [client.watch('a:1'), client.watch('a:1')]
+    const both = Promise.all([one.next(), two.next()])
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    server.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:1' } })
+    expect((await both).map(({ value }) => value)).toEqual([{ uri: 'a:1' }, { uri: 'a:1' }])
+    await one.return(undefined)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect([count('resources/subscribe'), count('resources/unsubscribe')]).toEqual([1, 0])
+    await two.return(undefined)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(count('resources/unsubscribe')).toBe(1)
+    await client.close()
+  })
+
+  test('a refusal of the server is thrown to who watches, and the close of the client ends the loop', async () => {
+    const { client } = await connect({ 'resources/subscribe': ({ uri }) => { if (uri === 'a:none') throw Object.assign(new Error('Resource not found'), { code: -32002 }); return {} } })
+    await expect(client.watch('a:none').next()).rejects.toMatchObject({ code: -32002 })
+    const watching = client.watch('a:1').next()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await client.close()
+    expect(await watching).toEqual({ done: true, value: undefined })
+  })
+
+  test('changes that come while nobody looks are told once, and watches are bounded', async () => {
+    const { client, server } = await connect({ 'resources/subscribe': {} }, { limits: { maxWatches: 1 } })
+    const watching = client.watch('a:1')
+    const first = watching.next()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    for (let i = 0; i < 1000; i++) server.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:1' } })
+    await first
+    const second = watching.next()
+    server.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:1' } })
+    expect(await second).toEqual({ done: false, value: { uri: 'a:1' } })
+    await expect(client.watch('a:2').next()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'More than 1 watches at once (limits.maxWatches)' })
+    await client.close()
+  })
+
+  test('a stateless stream that the server ends is opened again', async () => {
+    const clock = fakeClock()
+    const ids: unknown[] = []
+    const server = cannedServer({
+      revision: '2026-07-28',
+      results: {
+        'subscriptions/listen': ({ notifications }, { id }) => {
+          ids.push(id)
+          server.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id }, notifications: ids.length === 1 ? {} : notifications } })
+          return undefined
+        },
+      },
+    })
+    const warnings: string[] = []
+    const client = await Client.connect(server.target, { clock, onWarning: (message) => warnings.push(message) })
+    let changes = 0
+    const stop = await client.onChange('tools', () => changes++)
+    expect(warnings).toEqual(['The server does not tell of toolsListChanged'])
+    server.send({ jsonrpc: '2.0', id: ids[0], result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': ids[0] } } })
+    await clock.advance(1000)
+    expect(ids).toHaveLength(2)
+    server.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 'another' } } })
+    server.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { 'io.modelcontextprotocol/subscriptionId': ids[1] } } })
+    await clock.advance(0)
+    expect(changes).toBe(1)
+    stop()
+    await clock.advance(0)
+    expect(server.received.at(-1)).toMatchObject({ method: 'notifications/cancelled', params: { requestId: ids[1] } })
+    await client.close()
+  })
+})
+
+describe('pages that must be visited first, in 2025-11-25', () => {
+  const required = { code: -32042, message: 'Visit first', data: { elicitations: [{ mode: 'url', message: 'Connect', url: 'https://example.com', elicitationId: 'e1' }] } }
+  const visiting = async (action: 'accept' | 'decline' | 'cancel', options: ConnectOptions = {}) => {
+    let calls = 0
+    const { client, server } = await connect({ 'tools/call': () => { if (++calls === 1) throw Object.assign(new Error(required.message), required); return { content: [] } } }, { answer: { elicitUrl: () => ({ action }) }, ...options })
+    return { client, server, calls: () => calls }
+  }
+
+  test('are shown, and the call is made again when the server says that the person is done [T-ELIC-045] [T-ELIC-046]', async () => {
+    const { client, server, calls } = await visiting('accept')
+    const call = client.call('x')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    for (const elicitationId of ['unknown', 5, undefined]) server.send({ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId } })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(calls()).toBe(1)
+    for (let i = 0; i < 2; i++) server.send({ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId: 'e1' } })
+    await expect(call).resolves.toEqual({ content: [] })
+    expect(calls()).toBe(2)
+  })
+
+  test('can be said to be done, or given up, by the person [T-ELIC-047]', async () => {
+    const { client } = await visiting('accept')
+    const call = client.call('x')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(client.completeElicitation('e1')).toBe(true)
+    await expect(call).resolves.toEqual({ content: [] })
+    expect(client.completeElicitation('e1')).toBe(false)
+    const controller = new AbortController()
+    const other = (await visiting('accept')).client.call('x', {}, { signal: controller.signal })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    controller.abort(new Error('enough'))
+    await expect(other).rejects.toThrow('enough')
+  })
+
+  test('that are declined or dismissed end the call, and without a handler the error is passed on', async () => {
+    await expect((await visiting('decline')).client.call('x')).rejects.toMatchObject({ name: 'Declined' })
+    await expect((await visiting('cancel')).client.call('x')).rejects.toMatchObject({ name: 'Cancelled' })
+    await expect((await visiting('accept', { answer: {} })).client.call('x')).rejects.toMatchObject({ code: -32042 })
+  })
+})

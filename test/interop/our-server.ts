@@ -1,0 +1,471 @@
+/** What a client of another SDK gets from our everything server, in one revision. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Feature, Matrix, PeerName } from './matrix.ts'
+import { type ElicitAnswer, newPerson, type TheirClient } from './their-client.ts'
+
+export interface OurServerRun {
+  matrix: Matrix
+  peer: PeerName
+  /** The revision the two must agree on. */
+  revision: string
+  open(): Promise<TheirClient>
+}
+
+const FORM_SINCE = '2025-06-18'
+const STRUCTURED_SINCE = '2025-06-18'
+const AUDIO_SINCE = '2025-03-26'
+const PROGRESS_TEXT_SINCE = '2025-03-26'
+const PAGES_SINCE = '2025-11-25'
+const BAD_ARGUMENTS_FOR_MODEL_SINCE = '2025-11-25'
+const STATELESS_SINCE = '2026-07-28'
+
+const PNG = /^iVBOR/
+
+/** The v1 client always asks for its newest revision; the v2 client asks for the one it is given. */
+const versionIds = (peer: PeerName): string =>
+  peer === 'v1 client' ? ' [T-VER-004]' : peer === 'v2 client legacy' ? ' [T-VER-004] [T-VER-009]' : ''
+
+export function describeOurServer({ matrix, peer, revision, open }: OurServerRun): void {
+  const hasSession = revision < STATELESS_SINCE
+  /** Requirement ids of the revisions that have sessions. */
+  const ids = (list: string): string => (hasSession ? ` ${list}` : '')
+
+  describe(`our server and the ${peer} at ${revision}`, () => {
+    let client: TheirClient
+    beforeAll(async () => {
+      client = await open()
+    })
+    afterAll(() => client.close())
+    beforeEach(() => {
+      Object.assign(client.person, newPerson())
+      for (const inbox of [client.asked, client.logs, client.updates, client.refreshed, client.completed]) inbox.clear()
+    })
+    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(peer, feature, name, run)
+    const textOf = async (name: string, args?: Record<string, unknown>): Promise<string | undefined> =>
+      (await client.call(name, args)).content[0]?.text
+
+    test(`agree on the revision and know each other${ids('[T-LIFE-003] [T-LIFE-007] [T-LIFE-008] [T-VER-005]')}${versionIds(peer)}`, () => {
+      expect(client.revision).toBe(revision)
+      expect(client.server).toMatchObject({ name: 'everything', version: '1.0.0' })
+      expect(client.server?.title).toBe(revision >= STRUCTURED_SINCE ? 'Everything' : undefined)
+      expect(client.instructions).toBe('Every tool, resource and prompt here exists to test a client.')
+      expect(client.capabilities).toMatchObject({
+        logging: {},
+        prompts: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        tools: { listChanged: true },
+      })
+    })
+
+    proves('tools', `tools are listed and called, with and without arguments${ids('[T-TOOL-001] [T-TOOL-013]')}`, async () => {
+      const tools = await client.listTools()
+      expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['echo', 'add', 'test_simple_text']))
+      expect(tools.find(({ name }) => name === 'add')).toMatchObject({
+        description: 'Adds two numbers',
+        inputSchema: { type: 'object', required: ['a', 'b'] },
+      })
+      expect(await client.call('test_simple_text')).toMatchObject({
+        content: [{ type: 'text', text: 'This is a simple text response for testing.' }],
+      })
+    })
+
+    proves('tools', `text of any script, with line breaks, comes back unchanged${ids('[T-BASE-010] [T-STDIO-003]')}`, async () => {
+      const text = 'Grüße, 世界 🌍\r\nzweite Zeile\u2028dritte\u0000'
+      expect(await textOf('echo', { text })).toBe(text)
+    })
+
+    proves('tools', `a failing tool is a result, an unknown one an error${ids('[T-TOOL-037] [T-TOOL-040]')}`, async () => {
+      expect(await client.call('test_error_handling')).toMatchObject({
+        isError: true,
+        content: [{ type: 'text', text: 'This tool intentionally returns an error for testing' }],
+      })
+      await expect(client.call('nowhere')).rejects.toMatchObject({
+        code: -32602,
+        message: expect.stringContaining('Unknown tool: nowhere'),
+      })
+    })
+
+    if (revision >= BAD_ARGUMENTS_FOR_MODEL_SINCE) {
+      proves('tools', 'wrong arguments are explained to the model', async () => {
+        expect(await client.call('add', { a: 'one', b: 2 })).toMatchObject({
+          isError: true,
+          content: [{ text: expect.stringContaining('argument "a": expected number') }],
+        })
+      })
+    } else {
+      proves('tools', 'wrong arguments are an error of the protocol [T-TOOL-038]', async () => {
+        await expect(client.call('add', { a: 'one', b: 2 })).rejects.toMatchObject({
+          code: -32602,
+          message: expect.stringContaining('argument "a": expected number'),
+        })
+      })
+    }
+
+    if (revision >= STRUCTURED_SINCE) {
+      proves(
+        'structured',
+        `structured output passes the client's own check and is also there as text${ids('[T-TOOL-022] [T-TOOL-034]')}`,
+        async () => {
+          const tools = await client.listTools()
+          expect(tools.find(({ name }) => name === 'add')).toMatchObject({ outputSchema: { properties: { sum: { type: 'number' } } } })
+          const result = await client.call('add', { a: 1, b: 2 })
+          expect(result.structuredContent).toEqual({ sum: 3 })
+          expect(JSON.parse(result.content[0]?.text ?? '')).toEqual({ sum: 3 })
+        },
+      )
+
+      proves('structured', `output that breaks its schema never reaches the client${ids('[T-TOOL-035]')}`, async () => {
+        await client.listTools()
+        await expect(client.call('break_word')).rejects.toMatchObject({ code: -32603 })
+      })
+    } else {
+      proves('structured', 'structured output is lowered to text, and no schema promises more [T-VER-015]', async () => {
+        const tools = await client.listTools()
+        expect(tools.find(({ name }) => name === 'add')).not.toHaveProperty('outputSchema')
+        const result = await client.call('add', { a: 1, b: 2 })
+        expect(result).not.toHaveProperty('structuredContent')
+        expect(JSON.parse(result.content[0]?.text ?? '')).toEqual({ sum: 3 })
+      })
+    }
+
+    proves('content kinds', `images, resources and mixtures arrive whole${ids('[T-TOOL-014] [T-TOOL-030]')}`, async () => {
+      const [image] = (await client.call('test_image_content')).content
+      expect(image).toEqual({ type: 'image', mimeType: 'image/png', data: expect.stringMatching(PNG) })
+      const [embedded] = (await client.call('test_embedded_resource')).content
+      expect(embedded).toEqual({
+        type: 'resource',
+        resource: { uri: 'test://embedded-resource', mimeType: 'text/plain', text: 'This is an embedded resource content.' },
+      })
+      const mixture = (await client.call('test_multiple_content_types')).content
+      expect(mixture.map(({ type }) => type)).toEqual(['text', 'image', 'resource'])
+    })
+
+    const audioName =
+      revision >= AUDIO_SINCE ? 'audio arrives as audio' : 'audio is lowered to an embedded resource that keeps the bytes [T-VER-019]'
+    proves('content kinds', audioName, async () => {
+      const [block] = (await client.call('test_audio_content')).content
+      if (revision >= AUDIO_SINCE)
+        expect(block).toMatchObject({ type: 'audio', mimeType: 'audio/wav', data: expect.stringMatching(/^UklGR/) })
+      else expect(block).toMatchObject({ type: 'resource', resource: { mimeType: 'audio/wav', blob: expect.stringMatching(/^UklGR/) } })
+    })
+
+    const linkName =
+      revision >= STRUCTURED_SINCE
+        ? `a resource link can be read${ids('[T-TOOL-026] [T-TOOL-027]')}`
+        : 'a resource link is lowered to text that names the resource [T-VER-015]'
+    proves('content kinds', linkName, async () => {
+      const [block] = (await client.call('test_resource_link')).content
+      if (revision < STRUCTURED_SINCE) return expect(block).toEqual({ type: 'text', text: 'static-text: test://static-text' })
+      expect(block).toMatchObject({ type: 'resource_link', uri: 'test://static-text', name: 'static-text' })
+      expect(await client.read(String(block?.uri))).toHaveLength(1)
+    })
+
+    proves('resources', `resources are listed and read, as text and as bytes${ids('[T-RES-001] [T-RES-036] [T-RES-038]')}`, async () => {
+      const resources = await client.listResources()
+      expect(resources.map(({ uri }) => uri)).toEqual(expect.arrayContaining(['test://static-text', 'test://static-binary']))
+      expect(await client.read('test://static-text')).toEqual([
+        { uri: 'test://static-text', mimeType: 'text/plain', text: 'This is the content of the static text resource.' },
+      ])
+      expect(await client.read('test://static-binary')).toEqual([
+        { uri: 'test://static-binary', mimeType: 'image/png', blob: expect.stringMatching(PNG) },
+      ])
+    })
+
+    proves('resources', `a template is listed and one of its resources read${ids('[T-RES-014]')}`, async () => {
+      const templates = await client.listResourceTemplates()
+      expect(templates).toContainEqual(expect.objectContaining({ uriTemplate: 'test://template/{id}/data', mimeType: 'application/json' }))
+      const [contents] = await client.read('test://template/123/data')
+      expect(JSON.parse(String(contents?.text))).toEqual({ id: '123', templateTest: true, data: 'Data for ID: 123' })
+    })
+
+    proves(
+      'resources',
+      `an unknown resource and a failing one are told apart${ids(peer === 'v1 client' ? '[T-RES-052] [T-RES-053] [T-RES-054]' : '[T-RES-053] [T-RES-054]')}`,
+      async () => {
+        // The v2 client raises the code of older revisions to the newest one's.
+        const notFound = peer === 'v1 client' ? -32002 : -32602
+        await expect(client.read('test://nowhere')).rejects.toMatchObject({ code: notFound, data: { uri: 'test://nowhere' } })
+        const failure = client.read('test://failing')
+        await expect(failure).rejects.toMatchObject({ code: -32603 })
+        await expect(failure).rejects.not.toThrow('something internal')
+      },
+    )
+
+    proves(
+      'subscribe',
+      `changes of a resource are told from subscription to its end${ids('[T-RES-023] [T-RES-024] [T-RES-025] [T-RES-026]')}`,
+      async () => {
+        await client.call('test_trigger_resource_update')
+        const told = client.updates.next()
+        const unsubscribe = await client.subscribe('test://watched-resource')
+        await client.call('test_trigger_resource_update')
+        expect(await told).toMatchObject({ uri: 'test://watched-resource' })
+        await unsubscribe()
+        await client.call('test_trigger_resource_update')
+        await client.ping()
+        expect(client.updates.items).toHaveLength(1)
+      },
+    )
+
+    proves('prompts', `prompts are listed and got, with and without arguments${ids('[T-PROM-001]')}`, async () => {
+      const prompts = await client.listPrompts()
+      expect(prompts.find(({ name }) => name === 'test_prompt_with_arguments')).toMatchObject({
+        arguments: [
+          { name: 'arg1', description: 'First argument', required: true },
+          { name: 'arg2', description: 'Second argument', required: true },
+        ],
+      })
+      expect(await client.prompt('test_simple_prompt')).toEqual([
+        { role: 'user', content: { type: 'text', text: 'This is a simple prompt for testing.' } },
+      ])
+      expect(await client.prompt('test_prompt_with_arguments', { arg1: 'x', arg2: 'y' })).toMatchObject([
+        { content: { text: "Prompt with arguments: arg1='x', arg2='y'" } },
+      ])
+    })
+
+    proves('prompts', `prompts carry images and resources`, async () => {
+      const withImage = await client.prompt('test_prompt_with_image')
+      expect(withImage.map(({ content }) => content.type)).toEqual(['image', 'text'])
+      const [embedded] = await client.prompt('test_prompt_with_embedded_resource', { resourceUri: 'test://static-text' })
+      expect(embedded?.content).toMatchObject({ type: 'resource', resource: { uri: 'test://static-text' } })
+    })
+
+    proves('prompts', `an unknown prompt and a missing argument are refused${ids('[T-PROM-035] [T-PROM-036]')}`, async () => {
+      await expect(client.prompt('nowhere')).rejects.toMatchObject({ code: -32602 })
+      await expect(client.prompt('test_prompt_with_arguments', { arg1: 'x' })).rejects.toMatchObject({ code: -32602 })
+    })
+
+    proves('completion', `arguments of prompts and of templates are completed${ids('[T-COMP-001]')}`, async () => {
+      const ofPrompt = await client.complete({ type: 'ref/prompt', name: 'test_prompt_with_arguments' }, { name: 'arg1', value: 'test' })
+      expect(ofPrompt.slice(0, 2)).toEqual(['test', 'testing'])
+      const ofTemplate = await client.complete({ type: 'ref/resource', uri: 'test://template/{id}/data' }, { name: 'id', value: '12' })
+      expect(ofTemplate).toEqual(['123', '124'])
+    })
+
+    proves('progress', `progress reaches the call that asked for it${ids('[T-PROG-006]')}`, async () => {
+      const heard: unknown[] = []
+      // Both SDKs lose progress that arrives together with the result, so the result waits until the last has arrived.
+      const result = await client.call('test_steps', undefined, {
+        onprogress: (progress) => {
+          heard.push(progress)
+          if (progress.progress === 3) void client.call('go_on')
+        },
+      })
+      const said = (step: number): object => (revision >= PROGRESS_TEXT_SINCE ? { message: `Step ${step}` } : {})
+      expect(heard).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, ...said(progress) })))
+      expect(result.content[0]?.text).toBe('All steps done')
+    })
+
+    proves('progress', `a call that did not ask hears of no progress`, async () => {
+      expect(await textOf('test_tool_with_progress')).toBe('Progress complete')
+      expect(client.errors).toEqual([])
+    })
+
+    proves('cancel', `a call the client gives up is stopped and not answered${ids('[T-CANC-008] [T-CANC-010]')}`, async () => {
+      const before = Number(await textOf('count_cancelled'))
+      const controller = new AbortController()
+      const held = client.call('hold', undefined, { signal: controller.signal })
+      const failed = expect(held).rejects.toThrow('Enough')
+      await client.ping()
+      controller.abort('Enough')
+      await failed
+      expect(Number(await textOf('count_cancelled'))).toBe(before + 1)
+      // An answer to a call that was given up would be reported here.
+      expect(client.errors).toEqual([])
+    })
+
+    proves('cancel', "a call that times out on the client's side is stopped", async () => {
+      const before = Number(await textOf('count_cancelled'))
+      await expect(client.call('hold', undefined, { timeout: 50 })).rejects.toThrow(/timed out/)
+      expect(Number(await textOf('count_cancelled'))).toBe(before + 1)
+    })
+
+    proves('logging', `log messages come from the wanted level on${ids('[T-LOG-001] [T-LOG-006]')}`, async () => {
+      await client.callLogged('error', 'log_at_every_level')
+      await client.ping()
+      expect(client.logs.items.map(({ level }) => level)).toEqual(['error', 'critical', 'alert', 'emergency'])
+      expect(client.logs.items[0]).toMatchObject({ logger: 'everything', data: 'A error message' })
+      await client.callLogged('debug', 'log_at_every_level')
+      await client.ping()
+      expect(client.logs.items).toHaveLength(4 + 8)
+    })
+
+    if (!hasSession) {
+      proves('logging', 'a request that names no level hears no log messages', async () => {
+        await client.call('log_at_every_level')
+        await client.ping()
+        expect(client.logs.items).toEqual([])
+      })
+    }
+
+    if (revision >= FORM_SINCE) {
+      proves('elicit', `a form is shown, and its answer reaches the tool${ids('[T-ELIC-001] [T-ELIC-058]')}`, async () => {
+        client.person.elicit = () => ({ action: 'accept', content: { username: 'ada', email: 'ada@example.org' } })
+        expect(await textOf('test_elicitation', { message: 'Who are you?' })).toBe(
+          'User response: action=accept, content={"username":"ada","email":"ada@example.org"}',
+        )
+        expect(client.asked.items).toMatchObject([
+          {
+            method: 'elicitation/create',
+            params: { message: 'Who are you?', requestedSchema: { type: 'object', required: ['username', 'email'] } },
+          },
+        ])
+      })
+
+      proves('elicit', `declining and cancelling a form are told apart${ids('[T-ELIC-059] [T-ELIC-060]')}`, async () => {
+        for (const action of ['decline', 'cancel'] as const) {
+          client.person.elicit = () => ({ action })
+          expect(await textOf('test_elicitation', { message: 'Who are you?' })).toContain(`action=${action}`)
+        }
+      })
+
+      proves('elicit', 'choices and defaults of every form are understood', async () => {
+        client.person.elicit = () => ({ action: 'accept', content: {} })
+        const withDefaults = await textOf('test_elicitation_sep1034_defaults')
+        const all = { name: 'John Doe', age: 30, score: 95.5, status: 'active', verified: true }
+        // Before, only switches had a default.
+        const content = revision >= PAGES_SINCE ? all : { verified: true }
+        expect(withDefaults).toBe(`Elicitation completed: ${JSON.stringify({ action: 'accept', content })}`)
+        const several = revision >= PAGES_SINCE ? ['value1', 'value3'] : 'value1, value3'
+        client.person.elicit = () => ({
+          action: 'accept',
+          content: { untitledSingle: 'option2', titledSingle: 'value1', legacyEnum: 'opt3', titledMulti: several },
+        })
+        const chosen = await textOf('test_elicitation_sep1330_enums')
+        expect(JSON.parse(chosen?.replace('Elicitation completed: ', '') ?? '')).toEqual({
+          action: 'accept',
+          content: { untitledSingle: 'option2', titledSingle: 'value1', legacyEnum: 'opt3', titledMulti: ['value1', 'value3'] },
+        })
+      })
+
+      proves('elicit', 'questions of three kinds at once, and one after another, come to one result', async () => {
+        client.person.elicit = ({ message }): ElicitAnswer =>
+          String(message).includes('colour')
+            ? { action: 'accept', content: { color: 'red' } }
+            : { action: 'accept', content: { name: 'Ada' } }
+        expect(await textOf('test_input_required_result_multiple_inputs')).toBe('["user_name","greeting","roots"]')
+        expect(client.asked.items.map(({ method }) => method).sort()).toEqual([
+          'elicitation/create',
+          'roots/list',
+          'sampling/createMessage',
+        ])
+        expect(await textOf('test_input_required_result_multi_round')).toBe('Ada likes red')
+      })
+
+      proves('elicit', 'a prompt may ask as well', async () => {
+        client.person.elicit = () => ({ action: 'accept', content: { context: 'a test' } })
+        expect(await client.prompt('test_input_required_result_prompt')).toMatchObject([{ content: { text: 'Use this context: a test' } }])
+      })
+    } else {
+      proves('elicit', 'a form is never sent where the revision has none, and the tool says why it fails [T-VER-016]', async () => {
+        await expect(client.call('test_elicitation', { message: 'Who are you?' })).rejects.toMatchObject({
+          message: expect.stringContaining('has not declared elicitation'),
+        })
+        expect(client.asked.items).toEqual([])
+      })
+    }
+
+    const url = 'https://example.com/connect?id=1'
+    if (revision >= PAGES_SINCE) {
+      proves('url', 'a page is offered to the person, and the tool learns of the answer', async () => {
+        client.person.elicit = () => ({ action: 'accept' })
+        expect(await textOf('test_url_elicitation', { url })).toBe('The person agreed')
+        expect(client.asked.items).toMatchObject([{ params: { mode: 'url', url, message: 'Please visit this page' } }])
+        client.person.elicit = () => ({ action: 'decline' })
+        expect(await client.call('test_url_elicitation', { url })).toMatchObject({ isError: true })
+      })
+    } else {
+      proves('url', 'a page is never sent where the revision has none [T-VER-016]', async () => {
+        await expect(client.call('test_url_elicitation', { url })).rejects.toMatchObject({
+          message: expect.stringContaining('has not declared elicitation.url'),
+        })
+        expect(client.asked.items).toEqual([])
+        expect(await client.call('test_url_required', { url })).toMatchObject({
+          isError: true,
+          content: [{ text: expect.stringContaining(url) }],
+        })
+      })
+    }
+    if (revision === PAGES_SINCE) {
+      proves(
+        'url',
+        'a page that must come first is an error, its end is told, and the call then works [T-ELIC-042] [T-ELIC-044] [T-ELIC-048] [T-ELIC-050] [T-ELIC-051]',
+        async () => {
+          const failure = await client.call('test_url_required', { url }).catch((error: unknown) => error)
+          expect(failure).toMatchObject({
+            code: -32042,
+            data: { elicitations: [{ mode: 'url', url, message: 'Please visit this page first', elicitationId: expect.any(String) }] },
+          })
+          const { elicitationId } = (failure as { data: { elicitations: [{ elicitationId: string }] } }).data.elicitations[0]
+          const told = client.completed.next()
+          await client.call('complete_page', { elicitationId })
+          expect(await told).toBe(elicitationId)
+          expect(await textOf('test_url_required', { url })).toBe('The page was visited')
+        },
+      )
+    }
+    if (!hasSession) {
+      proves('url', 'a page that must come first is asked for in the answer, and the call then works', async () => {
+        client.person.elicit = () => ({ action: 'accept' })
+        expect(await textOf('test_url_required', { url })).toBe('The page was visited')
+        expect(client.asked.items).toMatchObject([{ params: { mode: 'url', url, message: 'Please visit this page first' } }])
+      })
+    }
+
+    proves('sample', `a tool has the client's model answer${ids('[T-SAMP-001]')}`, async () => {
+      expect(await textOf('test_sampling', { prompt: 'Say hello' })).toBe('LLM response: The model answers')
+      expect(client.asked.items).toMatchObject([
+        {
+          method: 'sampling/createMessage',
+          params: { messages: [{ role: 'user', content: { type: 'text', text: 'Say hello' } }], maxTokens: 100 },
+        },
+      ])
+    })
+
+    const rootsName = hasSession
+      ? "a tool sees the client's roots, and new ones once it is told of them [T-ROOT-009] [T-ROOT-029]"
+      : "a tool sees the client's roots as they are at each call"
+    proves('roots', rootsName, async () => {
+      const rootsSeen = async (): Promise<unknown> => JSON.parse((await textOf('test_roots')) ?? '')
+      await client.setRoots([{ uri: 'file:///work/one', name: 'One' }])
+      expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///work/one', name: 'One' }] })
+      await rootsSeen()
+      expect(client.asked.items).toHaveLength(hasSession ? 1 : 2)
+      await client.setRoots([{ uri: 'file:///work/two' }, { uri: 'file:///work/three' }])
+      expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///work/two' }, { uri: 'file:///work/three' }] })
+    })
+
+    const changes = `lists that change are read again at once${ids('[T-TOOL-008] [T-TOOL-016] [T-TOOL-017] [T-PROM-004] [T-PROM-013] [T-PROM-014] [T-RES-007] [T-RES-021] [T-RES-022]')}`
+    proves('list_changed', changes, async () => {
+      for (const [kind, tool, known] of [
+        ['tools', 'test_trigger_tool_change', 'echo'],
+        ['prompts', 'test_trigger_prompt_change', 'test_simple_prompt'],
+        ['resources', 'test_trigger_resource_change', 'static-binary'],
+      ] as const) {
+        const refreshed = client.refreshed.next((list) => list.kind === kind)
+        await client.call(tool)
+        expect((await refreshed).names).toContain(known)
+      }
+    })
+
+    test(`a sign of life is answered while a long call runs${ids('[T-BASE-004] [T-PING-001] [T-PING-003]')}`, async () => {
+      const controller = new AbortController()
+      const held = client.call('hold', undefined, { signal: controller.signal })
+      const ended = expect(held).rejects.toThrow()
+      const answer = await client.ping()
+      if (hasSession) expect(answer).toEqual({})
+      else expect(answer).toMatchObject({ supportedVersions: expect.arrayContaining([revision]) })
+      controller.abort('Over')
+      await ended
+    })
+
+    test('the client found nothing wrong with what our server sent, and the process ends with the connection', async () => {
+      expect(client.errors).toEqual([])
+      const { pid } = client
+      await client.close()
+      expect(pid).toBeGreaterThan(0)
+      expect(() => process.kill(pid as number, 0)).toThrow('ESRCH')
+    })
+  })
+}

@@ -1,0 +1,344 @@
+/** What our client gets from a server on one version of the official SDK, in one revision. */
+
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Client } from '../../src/index.ts'
+import type { Feature, Matrix } from './matrix.ts'
+import { type Connected, changeOf, connectOurClient, contentOf, newPerson, type ServerProcess, textOf } from './our-client.ts'
+
+export interface SdkServerRun {
+  matrix: Matrix
+  peer: 'v1 server' | 'v2 server'
+  /** The one revision our client speaks. */
+  revision: string
+}
+
+const FORM_SINCE = '2025-06-18'
+const STRUCTURED_SINCE = '2025-06-18'
+const AUDIO_SINCE = '2025-03-26'
+const PAGES_SINCE = '2025-11-25'
+const STATELESS_SINCE = '2026-07-28'
+
+export const sdkServer = (peer: SdkServerRun['peer'], options: object = {}): ServerProcess => ({
+  args: [fileURLToPath(new URL(`fixtures/${peer.replace(' ', '-')}.mjs`, import.meta.url)), JSON.stringify(options)],
+})
+
+export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): void {
+  const hasSession = revision < STATELESS_SINCE
+  /** Requirement ids of the revisions that have sessions. */
+  const ids = (list: string): string => (hasSession ? ` ${list}` : '')
+
+  describe(`our client and the ${peer} at ${revision}`, () => {
+    let connected: Connected
+    let client: Client
+    beforeAll(async () => {
+      connected = await connectOurClient(sdkServer(peer), { revision })
+      client = connected.client
+    })
+    afterAll(() => client.close())
+    beforeEach(() => {
+      Object.assign(connected.person, newPerson())
+      connected.asked.clear()
+      connected.logs.clear()
+    })
+    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(peer, feature, name, run)
+    const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
+
+    test(`agree on the revision and know each other${ids('[T-LIFE-003] [T-LIFE-009] [T-STDIO-001] [T-STDIO-002]')}`, () => {
+      expect(client.revision).toBe(revision)
+      expect(client.server.info).toMatchObject({ name: peer.replace(' ', '-') })
+      expect(client.server.info.title).toBe(revision < STRUCTURED_SINCE ? undefined : `Version ${peer[1]}`)
+      expect(client.server.instructions).toBe('Made to be tested.')
+      expect(client.server.capabilities).toMatchObject({
+        logging: {},
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        prompts: { listChanged: true },
+      })
+    })
+
+    test(`what the server writes to its standard error is heard and harms nothing${ids('[T-STDIO-006] [T-STDIO-007] [T-STDIO-008]')}`, () => {
+      expect(connected.stderr.items).toEqual([`The ${peer} is up`])
+    })
+
+    proves('tools', `tools are listed and called${ids('[T-TOOL-001]')}`, async () => {
+      const tools = await client.tools().all()
+      expect(tools.find(({ name }) => name === 'echo')).toMatchObject({
+        description: 'Returns what it is given',
+        inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      })
+      const words = 'Grüße, 世界 🌍\r\nzweite Zeile\u2028dritte'
+      expect(await text('echo', { text: words })).toBe(words)
+    })
+
+    proves('tools', `failures of tools and wrong arguments are results, an unknown tool is what the SDK makes of it`, async () => {
+      expect(await client.call('fail')).toMatchObject({ isError: true, content: [{ text: 'This tool always fails' }] })
+      expect(await client.call('add', { a: 'one', b: 2 })).toMatchObject({ isError: true })
+      expect((await client.call('echo', { text: 'x' })).isError).toBeUndefined()
+      // The v1 server reports the protocol's error as a failure of a tool.
+      if (peer === 'v1 server') expect(await client.call('nowhere')).toMatchObject({ isError: true })
+      else await expect(client.call('nowhere')).rejects.toMatchObject({ name: 'RemoteError', code: -32602 })
+    })
+
+    const structuredName =
+      revision >= STRUCTURED_SINCE
+        ? `structured output is checked against its schema and given out`
+        : 'structured output that a careless server sends too early is not given out [T-LIFE-027] [T-VER-015]'
+    proves('structured', structuredName, async () => {
+      const add = (await client.tools().all()).find(({ name }) => name === 'add')
+      const result = await client.call<{ sum: number }>('add', { a: 1, b: 2 })
+      expect(result.content).toEqual([{ type: 'text', text: '{"sum":3}' }])
+      if (revision >= STRUCTURED_SINCE) {
+        expect(add?.outputSchema).toMatchObject({ type: 'object', properties: { sum: { type: 'number' } } })
+        expect(result.structuredContent?.sum).toBe(3)
+      } else {
+        expect(add).not.toHaveProperty('outputSchema')
+        expect(result).not.toHaveProperty('structuredContent')
+      }
+    })
+
+    proves('content kinds', `every kind of content arrives whole${ids('[T-TOOL-014]')}`, async () => {
+      const content = await contentOf(client, 'kinds')
+      expect(content[0]).toEqual({ type: 'text', text: 'Words', annotations: { audience: ['user'], priority: 0.5 } })
+      expect(content[1]).toMatchObject({ type: 'image', mimeType: 'image/gif', data: expect.stringMatching(/^R0lGOD/) })
+      if (revision >= AUDIO_SINCE) expect(content[2]).toMatchObject({ type: 'audio', mimeType: 'audio/wav' })
+      else
+        expect(content[2]).toMatchObject({ type: 'resource', resource: { mimeType: 'audio/wav', blob: expect.stringMatching(/^UklGR/) } })
+      expect(content[3]).toEqual({ type: 'resource', resource: { uri: 'test://text', mimeType: 'text/plain', text: 'Inside' } })
+      expect(content[4]).toMatchObject({ type: 'resource', resource: { blob: expect.stringMatching(/^R0lGOD/) } })
+      if (revision >= STRUCTURED_SINCE) expect(content[5]).toMatchObject({ type: 'resource_link', uri: 'test://text', name: 'text' })
+      else expect(content[5]).toEqual({ type: 'text', text: 'text: test://text' })
+    })
+
+    proves(
+      'resources',
+      `resources are listed through all pages and read, as text and as bytes${ids('[T-RES-001] [T-PAGE-006] [T-PAGE-014] [T-PAGE-015]')}`,
+      async () => {
+        const resources = await client.resources().all()
+        expect(resources).toHaveLength(7)
+        expect(new Set(resources.map(({ uri }) => uri)).size).toBe(7)
+        expect(await client.read('test://text')).toMatchObject({
+          contents: [{ uri: 'test://text', mimeType: 'text/plain', text: 'Grüße, 世界' }],
+        })
+        expect(await client.read('test://blob')).toMatchObject({ contents: [{ blob: expect.stringMatching(/^R0lGOD/) }] })
+      },
+    )
+
+    proves('resources', `a template is listed, one of its resources read, and an unknown one refused`, async () => {
+      expect(await client.resourceTemplates().all()).toMatchObject([{ name: 'city', uriTemplate: 'test://city/{name}' }])
+      expect(await client.read('test://city/Bern')).toMatchObject({ contents: [{ text: 'The city of Bern' }] })
+      await expect(client.read('test://nowhere')).rejects.toMatchObject({ name: 'RemoteError', code: -32602 })
+    })
+
+    proves('subscribe', `changes of a watched resource are told until the loop ends${ids('[T-RES-023] [T-RES-024]')}`, async () => {
+      const watching = client.watch('test://text')
+      const first = watching.next()
+      // By its answer the subscription is on its way, and what follows comes after it.
+      await client.ping()
+      expect(await text('change_text')).toBe('Told')
+      expect((await first).value).toEqual({ uri: 'test://text' })
+      await watching.return(undefined)
+      await client.ping()
+      // Without a session the SDK keeps to itself whether somebody listens.
+      expect(await text('change_text')).toBe(hasSession ? 'Nobody listens' : 'Told')
+    })
+
+    proves('prompts', `prompts are listed and got, and wrong ones refused${ids('[T-PROM-001]')}`, async () => {
+      const prompts = await client.prompts().all()
+      expect(prompts.find(({ name }) => name === 'greet')).toMatchObject({
+        arguments: [{ name: 'tone', required: true }, { name: 'name' }],
+      })
+      expect(await client.prompt('hello')).toMatchObject({ messages: [{ role: 'user', content: { type: 'text', text: 'Hello' } }] })
+      expect(await client.prompt('greet', { tone: 'warm', name: 'Bob' })).toMatchObject({
+        messages: [{ role: 'assistant', content: { text: 'A warm hello, Bob' } }],
+      })
+      await expect(client.prompt('nowhere')).rejects.toMatchObject({ code: -32602 })
+      await expect(client.prompt('greet', { tone: 'warm' })).rejects.toMatchObject({ code: -32602 })
+    })
+
+    proves('completion', `arguments of prompts and of templates are completed${ids('[T-COMP-006] [T-COMP-007]')}`, async () => {
+      const greet = { type: 'ref/prompt', name: 'greet' } as const
+      expect(await client.complete({ ref: greet, argument: { name: 'tone', value: 'wa' } })).toEqual({
+        values: ['warm', 'wary'],
+        total: 2,
+        hasMore: false,
+      })
+      const city = { type: 'ref/resource', uri: 'test://city/{name}' } as const
+      expect((await client.complete({ ref: city, argument: { name: 'name', value: 'Ber' } })).values).toEqual(['Berlin', 'Bern'])
+    })
+
+    const contextName =
+      revision >= STRUCTURED_SINCE
+        ? `what is already chosen narrows the next argument${ids('[T-COMP-010]')}`
+        : 'what is already chosen is not sent where the revision has no place for it [T-VER-017]'
+    proves('completion', contextName, async () => {
+      const { values } = await client.complete({
+        ref: { type: 'ref/prompt', name: 'greet' },
+        argument: { name: 'name', value: 'Bob' },
+        context: { arguments: { tone: 'warm' } },
+      })
+      expect(values).toEqual([revision >= STRUCTURED_SINCE ? 'Bob-dear' : 'Bob-sir'])
+    })
+
+    proves('progress', `progress reaches the call that asked for it, in order${ids('[T-PROG-006] [T-PROG-009]')}`, async () => {
+      const heard: unknown[] = []
+      const result = await client.call(
+        'steps',
+        {},
+        {
+          onProgress: (progress) => {
+            heard.push(progress)
+            if (progress.progress === 3) void client.call('go_on')
+          },
+        },
+      )
+      expect(heard).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3, message: `Step ${progress}` })))
+      expect(result.content).toEqual([{ type: 'text', text: 'All steps done' }])
+    })
+
+    proves('cancel', `a call we give up, or that takes too long, is stopped${ids('[T-CANC-002] [T-LIFE-032] [T-LIFE-033]')}`, async () => {
+      const controller = new AbortController()
+      const held = client.call('hold', {}, { signal: controller.signal })
+      const failed = expect(held).rejects.toMatchObject({ name: 'AbortError' })
+      await client.ping()
+      controller.abort()
+      await failed
+      expect(await text('count_cancelled')).toBe('1')
+      await expect(client.call('hold', {}, { timeoutMs: 50 })).rejects.toMatchObject({ name: 'McpError', code: 'ERR_TIMEOUT' })
+      expect(await text('count_cancelled')).toBe('2')
+      expect(connected.warnings).toEqual([])
+    })
+
+    proves('logging', `log messages come from the wanted level on${ids('[T-LOG-004] [T-LOG-018]')}`, async () => {
+      await client.setLogLevel('critical')
+      await client.call('log_at_every_level')
+      await client.ping()
+      expect(connected.logs.items).toMatchObject(
+        ['critical', 'alert', 'emergency'].map((level) => ({ level, logger: 'fixture', data: `A ${level} message` })),
+      )
+    })
+
+    if (revision >= FORM_SINCE) {
+      proves('elicit', `a form is answered, with defaults for what was left blank${ids('[T-ELIC-001] [T-ELIC-054]')}`, async () => {
+        connected.person.elicit = () => ({ action: 'accept', content: { name: 'Ada', colour: 'red' } })
+        expect(JSON.parse(await text('ask_form'))).toEqual({
+          action: 'accept',
+          content: { name: 'Ada', colour: 'red', age: 30, isMember: true },
+        })
+        expect(connected.asked.items).toMatchObject([
+          { kind: 'form', request: { message: 'Who are you?', defaults: { age: 30, isMember: true }, schema: { required: ['name'] } } },
+        ])
+      })
+
+      proves(
+        'elicit',
+        `declining and cancelling are told apart, and a wrong answer is none${ids('[T-ELIC-056] [T-ELIC-057]')}`,
+        async () => {
+          for (const action of ['decline', 'cancel'] as const) {
+            connected.person.elicit = () => ({ action })
+            expect(JSON.parse(await text('ask_form'))).toEqual({ action })
+          }
+          connected.person.elicit = () => ({ action: 'accept', content: { name: 'Ada', colour: 'mauve' } })
+          const outcome = await client.call('ask_form').catch((error: unknown) => error)
+          expect(JSON.stringify(outcome)).not.toContain('accept')
+        },
+      )
+    } else {
+      proves('elicit', 'a client that speaks a revision without forms does not offer them [T-LIFE-027] [T-VER-016]', async () => {
+        expect(await client.call('ask_form')).toMatchObject({ isError: true })
+        expect(connected.asked.items).toEqual([])
+      })
+    }
+
+    const url = 'https://example.com/connect?id=1'
+    if (revision >= PAGES_SINCE) {
+      proves(
+        'url',
+        `a page is described before it is opened, and the answer reaches the tool${ids('[T-ELIC-003] [T-ELIC-055]')}`,
+        async () => {
+          connected.person.elicitUrl = () => ({ action: 'accept' })
+          expect(JSON.parse(await text('ask_page', { url }))).toEqual({ action: 'accept' })
+          expect(connected.asked.items).toMatchObject([{ kind: 'page', request: { href: url, host: 'example.com' } }])
+          connected.person.elicitUrl = () => ({ action: 'decline' })
+          expect(JSON.parse(await text('ask_page', { url }))).toEqual({ action: 'decline' })
+        },
+      )
+
+      proves('url', `a call that needs a page first is tried again once the page is done${ids('[T-ELIC-046]')}`, async () => {
+        connected.person.elicitUrl = async () => {
+          if (hasSession) await client.call('finish_page')
+          return { action: 'accept' }
+        }
+        expect(await text('need_page', { url })).toBe('The page was visited')
+        expect(connected.asked.items).toMatchObject([{ kind: 'page', request: { href: url, message: 'Please visit this page first' } }])
+      })
+    } else {
+      proves('url', 'a client that speaks a revision without pages does not offer them [T-LIFE-027]', async () => {
+        expect(await client.call('ask_page', { url })).toMatchObject({ isError: true })
+        expect(connected.asked.items).toEqual([])
+      })
+    }
+
+    proves('sample', `a tool has our model answer${ids('[T-SAMP-001] [T-SAMP-022]')}`, async () => {
+      expect(JSON.parse(await text('ask_model', { prompt: 'Say hello' }))).toMatchObject({
+        role: 'assistant',
+        model: 'test-model',
+        content: { type: 'text', text: 'The model answers' },
+      })
+      expect(connected.asked.items).toMatchObject([
+        {
+          kind: 'model',
+          request: {
+            messages: [{ role: 'user', content: { type: 'text', text: 'Say hello' } }],
+            systemPrompt: 'Be brief.',
+            maxTokens: 50,
+            modelPreferences: { hints: [{ name: 'small' }], speedPriority: 0.9 },
+          },
+        },
+      ])
+    })
+
+    const rootsName = hasSession
+      ? 'a tool sees our roots, and the server hears that they changed [T-ROOT-001] [T-ROOT-007] [T-ROOT-013]'
+      : 'a tool sees our roots as they are at each call'
+    proves('roots', rootsName, async () => {
+      expect(JSON.parse(await text('ask_roots'))).toEqual([{ uri: 'file:///work/one' }])
+      await withRootsToChange(async (its, logs) => {
+        const told = logs.next(({ logger }) => logger === 'roots')
+        its.setRoots([{ uri: 'file:///work/two', name: 'Two' }, 'file:///work/three'])
+        const changed = [{ uri: 'file:///work/two', name: 'Two' }, { uri: 'file:///work/three' }]
+        expect(JSON.parse(await textOf(its, 'ask_roots'))).toEqual(changed)
+        if (!hasSession) return
+        expect(await told).toMatchObject({ data: 2 })
+        expect(JSON.parse(await textOf(its, 'told_roots'))).toEqual(changed)
+      })
+    })
+
+    // A session of a revision without elicitation refuses new roots while there is a handler for forms.
+    const withRootsToChange = async (use: (its: Client, logs: Connected['logs']) => Promise<void>): Promise<void> => {
+      if (revision >= FORM_SINCE) return use(client, connected.logs)
+      const other = await connectOurClient(sdkServer(peer), { revision, without: ['elicit', 'elicitUrl'] })
+      try {
+        await use(other.client, other.logs)
+      } finally {
+        await other.client.close()
+      }
+    }
+
+    proves('list_changed', `changes of the three lists are heard`, async () => {
+      for (const kind of ['tools', 'prompts', 'resources'] as const) {
+        expect(await changeOf(client, kind, () => text(`change_${kind}`))).toBe('Changed')
+      }
+    })
+
+    test(`both sides answer a sign of life${ids('[T-BASE-004] [T-BASE-012] [T-PING-001]')}`, async () => {
+      await client.ping()
+      if (hasSession) expect(await text('ping_client')).toBe('{}')
+    })
+
+    test('nothing the server sent was odd', () => {
+      expect(connected.warnings).toEqual([])
+      expect(client.isClosed).toBe(false)
+    })
+  })
+}

@@ -1,0 +1,221 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { classify, malformed, type ReadBounds, read } from '../../src/jsonrpc/read.ts'
+import { cpuMs, expectLinear } from '../support/linear.ts'
+import { MALFORMED } from '../support/malformed.ts'
+
+const BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
+const of = (message: unknown) => read(JSON.stringify(message), BOUNDS)
+
+describe('each message is of exactly one kind [T-BASE-009]', () => {
+  test('a request has an id and a method, and may have params [T-BASE-011]', () => {
+    expect(of({ jsonrpc: '2.0', id: 1, method: 'x', params: { a: 1 } })).toEqual({ kind: 'request', id: 1, method: 'x', params: { a: 1 } })
+    expect(of({ jsonrpc: '2.0', id: 'one', method: 'x' })).toEqual({ kind: 'request', id: 'one', method: 'x', params: undefined })
+  })
+
+  test('a notification has a method and no id, and may have params [T-BASE-026]', () => {
+    expect(of({ jsonrpc: '2.0', method: 'x', params: {} })).toEqual({ kind: 'notification', method: 'x', params: {} })
+    expect(of({ jsonrpc: '2.0', method: 'x' })).toEqual({ kind: 'notification', method: 'x', params: undefined })
+  })
+
+  test('a response has an id and a result or an error [T-BASE-016] [T-BASE-025]', () => {
+    expect(of({ jsonrpc: '2.0', id: 1, result: { a: 1 } })).toEqual({ kind: 'result', id: 1, result: { a: 1 } })
+    const error = { code: -32000, message: 'no', data: [1, { a: null }] }
+    expect(of({ jsonrpc: '2.0', id: 1, error })).toEqual({ kind: 'error', id: 1, error })
+    expect(of({ jsonrpc: '2.0', id: null, error })).toEqual({ kind: 'error', id: undefined, error })
+    expect(of({ jsonrpc: '2.0', error })).toEqual({ kind: 'error', id: undefined, error })
+  })
+
+  test('members that nobody knows change nothing [T-BASE-038]', () => {
+    const params = { name: 'x', 'com.example/extra': [1] }
+    expect(of({ jsonrpc: '2.0', id: 1, method: 'x', params, extra: true })).toEqual({ kind: 'request', id: 1, method: 'x', params })
+    expect(of({ jsonrpc: '2.0', id: 1, result: params, extra: true })).toEqual({ kind: 'result', id: 1, result: params })
+  })
+})
+
+describe('a request', () => {
+  test.each([undefined, '1.0', '2', 2, null, true, ['2.0'], ' 2.0'])(
+    'whose "jsonrpc" is %j is refused with its id [T-BASE-008]',
+    (jsonrpc) => {
+      expect(of({ jsonrpc, id: 7, method: 'x' })).toMatchObject({ kind: 'malformed', id: 7, error: { code: -32600 }, isRequest: true })
+    },
+  )
+
+  test.each([1.5, true, false, [], {}, 2 ** 53])('whose id is %j is refused without an id [T-BASE-013]', (id) => {
+    expect(of({ jsonrpc: '2.0', id, method: 'x' })).toMatchObject({ kind: 'malformed', id: undefined, error: { code: -32600 } })
+  })
+
+  test('whose id is null is refused [T-BASE-014]', () => {
+    expect(of({ jsonrpc: '2.0', id: null, method: 'x' })).toMatchObject({
+      kind: 'malformed',
+      id: undefined,
+      error: { code: -32600, message: '"id" must be a string or an integer, not null' },
+    })
+  })
+
+  test('may have any string and any integer as its id [T-BASE-013]', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.maxSafeInteger()), (id) => {
+        expect(of({ jsonrpc: '2.0', id, method: 'x' })).toMatchObject({ kind: 'request', id })
+      }),
+    )
+  })
+
+  test.each([null, 1, true, [], {}])('whose method is %j is refused with its id', (method) => {
+    expect(of({ jsonrpc: '2.0', id: 7, method })).toMatchObject({ kind: 'malformed', id: 7, error: { code: -32600 } })
+  })
+
+  test.each([
+    [null, -32600],
+    ['x', -32600],
+    [7, -32600],
+    [true, -32600],
+    [[], -32602],
+    [[1], -32602],
+  ])('whose params are %j is refused with %i and its id', (params, code) => {
+    expect(of({ jsonrpc: '2.0', id: 7, method: 'x', params })).toMatchObject({ kind: 'malformed', id: 7, error: { code } })
+  })
+
+  test('is not made of members in other letters [T-BASE-031]', () => {
+    expect(of({ jsonrpc: '2.0', id: 7, Method: 'x' })).toMatchObject({
+      kind: 'malformed',
+      id: 7,
+      error: { code: -32600 },
+      isRequest: false,
+    })
+  })
+})
+
+describe('a notification that is wrong is owed silence [T-BASE-028]', () => {
+  test.each([
+    { jsonrpc: '1.0', method: 'x' },
+    { method: 'x' },
+    { jsonrpc: '2.0', method: 'x', params: null },
+    { jsonrpc: '2.0', method: 'x', params: [] },
+    { jsonrpc: '2.0', method: 'x', params: 'y' },
+  ])('%j', (message) => expect(of(message)).toMatchObject({ kind: 'ignored' }))
+
+  test.each([
+    '{"jsonrpc":"2.0","method":"x","params":{"__proto__":1}}',
+    '{"jsonrpc":"2.0","method":"x","method":"x"}',
+    `{"jsonrpc":"2.0","method":"x","params":{"a":${'['.repeat(70)}${']'.repeat(70)}}}`,
+  ])('even when it is refused unparsed', (text) => expect(read(text, BOUNDS)).toMatchObject({ kind: 'ignored', id: undefined }))
+})
+
+describe('a response that cannot be used is never answered, and names the request that it ends', () => {
+  test('without a result and an error it is no response [T-BASE-018]', () => {
+    expect(of({ jsonrpc: '2.0', id: 1 })).toMatchObject({ kind: 'malformed', error: { code: -32600 }, isRequest: false })
+  })
+
+  test('with both a result and an error [T-BASE-019]', () => {
+    expect(of({ jsonrpc: '2.0', id: 1, result: {}, error: { code: 1, message: 'no' } })).toMatchObject({ kind: 'ignored', id: 1 })
+  })
+
+  test.each([{ code: 1 }, { message: 'no' }, 'no', null, [], {}])('with the error %j [T-BASE-021]', (error) => {
+    expect(of({ jsonrpc: '2.0', id: 1, error })).toMatchObject({ kind: 'ignored', id: 1 })
+  })
+
+  test.each([1.5, '1', null])('with the error code %j [T-BASE-022]', (code) => {
+    expect(of({ jsonrpc: '2.0', id: 1, error: { code, message: 'no' } })).toMatchObject({ kind: 'ignored', id: 1 })
+  })
+
+  test.each(['done', 1, true, null, []])('with the result %j', (result) => {
+    expect(of({ jsonrpc: '2.0', id: 1, result })).toMatchObject({ kind: 'ignored', id: 1 })
+  })
+
+  test.each([null, 1.5, undefined, {}])('with a result and the id %j', (id) => {
+    expect(of({ jsonrpc: '2.0', id, result: {} })).toEqual({ kind: 'ignored', reason: 'a result without a usable id' })
+  })
+
+  test('when it is refused unparsed', () => {
+    expect(read('{"jsonrpc":"2.0","result":{"__proto__":1},"id":"q"}', BOUNDS)).toMatchObject({ kind: 'ignored', id: 'q' })
+  })
+
+  test('but nothing without "jsonrpc": "2.0" ends a request: it is somebody’s log', () => {
+    expect(of({ id: 1, level: 'error', error: 'boom' })).toEqual({ kind: 'ignored', reason: 'a response without "jsonrpc": "2.0"' })
+  })
+})
+
+describe('a batch', () => {
+  test('is read message by message', () => {
+    const message = read('[{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","method":"y"},5]', BOUNDS)
+    expect(message).toMatchObject({
+      kind: 'batch',
+      messages: [{ kind: 'request', id: 1 }, { kind: 'notification' }, { kind: 'malformed' }],
+    })
+  })
+
+  test('that is empty is no message', () => {
+    expect(read('[]', BOUNDS)).toMatchObject({ kind: 'malformed', id: undefined, error: { code: -32600 } })
+  })
+
+  test.each([
+    [49, 'batch'],
+    [50, 'batch'],
+    [51, 'malformed'],
+  ])('of %i messages against a bound of 50 is a %s', (count, kind) => {
+    expect(of(Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method: 'x' }))).kind).toBe(kind)
+  })
+
+  test('past its bound is refused with the name of the bound', () => {
+    expect(of(Array.from({ length: 51 }, () => 1))).toMatchObject({
+      error: { code: -32600, message: 'A batch holds 51 messages; at most 50 are accepted (maxBatch)' },
+    })
+  })
+})
+
+test('text that is not JSON is a parse error without an id [T-BASE-030]', () => {
+  expect(read('{"jsonrpc":"2.0","id":7,"method":"x"', BOUNDS)).toEqual(malformed(undefined, -32700, 'The message is not valid JSON'))
+})
+
+test('a flaw found before parsing is told with the id, wherever the id stands', () => {
+  for (const text of ['{"id":7,"method":"x","params":{"__proto__":1}}', '{"method":"x","params":{"__proto__":1},"id":7}'])
+    expect(read(text, BOUNDS)).toMatchObject({ kind: 'malformed', id: 7, error: { code: -32602 }, isRequest: true })
+})
+
+test('a key that reaches a prototype pollutes nothing', () => {
+  read('{"jsonrpc":"2.0","id":7,"method":"x","params":{"__proto__":{"polluted":1}}}', BOUNDS)
+  read('{"jsonrpc":"2.0","id":7,"method":"x","params":{"constructor":{"prototype":{"polluted":1}}}}', BOUNDS)
+  expect(({} as { polluted?: number }).polluted).toBeUndefined()
+})
+
+test('an error message is one short sentence whatever was sent [T-BASE-024]', () => {
+  const messages = MALFORMED.flatMap(({ text }) => {
+    const message = read(text ?? '', BOUNDS)
+    return message.kind === 'malformed' ? [message.error.message] : []
+  })
+  expect(messages.length).toBeGreaterThan(65)
+  for (const message of messages) expect(message).toMatch(/^[^\n]{1,120}$/)
+})
+
+test('nothing that can be sent makes it throw', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void read(text, BOUNDS)))
+  fc.assert(fc.property(fc.jsonValue(), (value) => void read(JSON.stringify(value), BOUNDS)))
+  fc.assert(fc.property(fc.anything(), (value) => void classify(value)))
+})
+
+describe('the time taken grows no faster than the message', () => {
+  test('that is well made', () =>
+    expectLinear(150_000, (size) => {
+      const text = JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'x',
+        params: { a: Array.from({ length: size / 12 }, () => ({ abcdef: 1 })) },
+      })
+      return () => expect(read(text, BOUNDS).kind).toBe('request')
+    }))
+
+  test('that is refused', () =>
+    expectLinear(150_000, (size) => {
+      const items = Array.from({ length: size / 12 }, () => '{"abcdef":1}').join(',')
+      const text = `{"jsonrpc":"2.0","method":"x","params":{"a":[${items}],"__proto__":1},"id":1}`
+      return () => expect(read(text, BOUNDS)).toMatchObject({ kind: 'malformed', id: 1 })
+    }))
+
+  test('and 65 levels are refused within 2 ms', () => {
+    const text = `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`
+    for (let i = 0; i < 100; i++) read(text, BOUNDS)
+    expect(cpuMs(() => expect(read(text, BOUNDS)).toMatchObject({ id: 1, error: { code: -32600 } }))).toBeLessThan(2)
+  })
+})

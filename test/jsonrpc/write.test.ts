@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { read } from '../../src/jsonrpc/read.ts'
+import { errorJson, notificationJson, requestJson, resultJson } from '../../src/jsonrpc/write.ts'
+
+const BOUNDS = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
+const id = fc.oneof(fc.maxSafeInteger(), fc.string({ unit: 'binary' }))
+const text = fc.string({ unit: 'binary' })
+const params = fc.option(
+  fc.dictionary(
+    fc.string({ unit: 'grapheme' }).map((key) => `k${key}`),
+    fc.jsonValue({ maxDepth: 2 }),
+  ),
+  { nil: undefined },
+)
+const json = (value: unknown): string | undefined => JSON.stringify(value)
+const again = <T>(value: T): T => (value === undefined ? value : JSON.parse(JSON.stringify(value)))
+
+test('every message says "jsonrpc": "2.0" [T-BASE-008]', () => {
+  const written = [
+    requestJson(1, 'x', undefined),
+    notificationJson('x', '{}'),
+    resultJson(1, '{}'),
+    errorJson(1, { code: 1, message: 'no' }),
+  ]
+  for (const message of written) expect(JSON.parse(message)).toHaveProperty('jsonrpc', '2.0')
+})
+
+test('a request is read as it was written, with the same type of id [T-BASE-011] [T-BASE-013]', () => {
+  fc.assert(
+    fc.property(id, text, params, (anId, method, some) => {
+      const written = requestJson(anId, method, json(some))
+      expect(read(written, BOUNDS)).toEqual({ kind: 'request', id: anId, method, params: again(some) })
+    }),
+  )
+})
+
+test('a notification is read as it was written and has no id [T-BASE-026] [T-BASE-029]', () => {
+  fc.assert(
+    fc.property(text, params, (method, some) => {
+      const written = notificationJson(method, json(some))
+      expect(JSON.parse(written)).not.toHaveProperty('id')
+      expect(read(written, BOUNDS)).toEqual({ kind: 'notification', method, params: again(some) })
+    }),
+  )
+})
+
+test('a result is read as it was written [T-BASE-016] [T-BASE-025]', () => {
+  fc.assert(
+    fc.property(id, params, (anId, some = {}) => {
+      expect(read(resultJson(anId, json(some) as string), BOUNDS)).toEqual({ kind: 'result', id: anId, result: again(some) })
+    }),
+  )
+})
+
+test('an error is read as it was written, with its data unchanged [T-BASE-021] [T-BASE-023]', () => {
+  fc.assert(
+    fc.property(id, fc.integer(), text, fc.jsonValue({ maxDepth: 2 }), (anId, code, message, data) => {
+      fc.pre(!JSON.stringify(data).includes('proto'))
+      expect(read(errorJson(anId, { code, message, data }), BOUNDS)).toEqual({
+        kind: 'error',
+        id: anId,
+        error: { code, message, data: again(data) },
+      })
+    }),
+  )
+})
+
+test('the error of an id that could not be read has null for it, or nothing', () => {
+  const error = { code: -32700, message: 'no' }
+  expect(JSON.parse(errorJson(null, error))).toEqual({ jsonrpc: '2.0', id: null, error })
+  expect(JSON.parse(errorJson(undefined, error))).toEqual({ jsonrpc: '2.0', error })
+})
+
+test('whatever it holds, a message is one line [T-STDIO-005]', () => {
+  const lines = 'a\nb\r\nc\u2028d\u0085'
+  const written = [
+    requestJson(lines, lines, json({ [lines]: lines })),
+    notificationJson(lines, json({ lines })),
+    resultJson(lines, json({ lines }) as string),
+    errorJson(lines, { code: 1, message: lines, data: lines }),
+  ]
+  for (const message of written) expect(message).not.toMatch(/[\n\r]/)
+})

@@ -1,0 +1,578 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { Cancelled, type Client, type ConnectOptions, Declined } from '../../src/index.ts'
+import { type Context, createServer, form, page, rootList, sampling, ToolError, text } from '../../src/server/index.ts'
+import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { rawChannel, settle } from '../support/raw-channel.ts'
+
+/** A server whose one tool is the given handler. */
+const serverOf = (handler: (ctx: Context) => unknown, options = {}) => {
+  const server = createServer({ name: 'asker', version: '1.0.0', onError: () => {}, ...options })
+  server.tool('run', {}, async (_args, ctx) => {
+    const value = await handler(ctx)
+    return typeof value === 'string' ? value : JSON.stringify(value)
+  })
+  return server
+}
+const run = async (client: Client) => {
+  const { content, isError } = await client.call('run')
+  const [first] = content
+  return { isError, text: first?.type === 'text' ? first.text : undefined }
+}
+const withElicitation = REVISIONS.filter((revision) => revision >= '2025-06-18')
+const withUrls = REVISIONS.filter((revision) => revision >= '2025-11-25')
+const person = z.object({ name: z.string().min(2), age: z.number().int().min(0).max(150).optional() })
+
+describe.each(withElicitation)('forms in %s', (revision) => {
+  const connect = (handler: (ctx: Context) => unknown, elicit: NonNullable<ConnectOptions['answer']>['elicit']) =>
+    connectPair(serverOf(handler), { revision, answer: { elicit } as NonNullable<ConnectOptions['answer']> })
+
+  test('a handler gets the accepted content, and the person sees message, schema and who asks [T-ELIC-001] [T-ELIC-015] [T-ELIC-017] [T-ELIC-020] [T-ELIC-021] [T-ELIC-053] [T-ELIC-054] [T-ELIC-058] [T-ELIC-006] [T-ELIC-083]', async () => {
+    const asked: unknown[] = []
+    const { client } = await connect(
+      async (ctx) => (await ctx.elicit('who', 'Who are you?', person)).name,
+      (request, asking) => {
+        asked.push({ ...request, server: asking.server })
+        return { action: 'accept', content: { name: 'Anna' } }
+      },
+    )
+    expect((await run(client)).text).toBe('Anna')
+    expect(asked).toEqual([
+      {
+        message: 'Who are you?',
+        server: 'asker',
+        defaults: {},
+        schema: {
+          type: 'object',
+          properties: { name: { type: 'string', minLength: 2 }, age: { type: 'integer', minimum: 0, maximum: 150 } },
+          required: ['name'],
+        },
+      },
+    ])
+  })
+
+  test('declining and cancelling are told apart [T-ELIC-007] [T-ELIC-056] [T-ELIC-057] [T-ELIC-059] [T-ELIC-060] [T-ELIC-081]', async () => {
+    const handler = async (ctx: Context) => {
+      try {
+        await ctx.elicit('who', 'Who?', person)
+        return 'accepted'
+      } catch (error) {
+        return (error as Error).name
+      }
+    }
+    for (const [action, name] of [
+      ['decline', 'Declined'],
+      ['cancel', 'Cancelled'],
+    ] as const) {
+      const { client, sent } = await connect(handler, () => ({ action, content: { name: 'ignored' } }))
+      expect((await run(client)).text).toBe(name)
+      expect(JSON.stringify(sent('client'))).not.toContain('ignored')
+    }
+    const throwing = await connect(handler, () => {
+      throw new Declined('no')
+    })
+    expect((await run(throwing.client)).text).toBe('Declined')
+    const dismissing = await connect(handler, () => {
+      throw new Cancelled('gone')
+    })
+    expect((await run(dismissing.client)).text).toBe('Cancelled')
+  })
+
+  test('an unhandled refusal is the result of the tool', async () => {
+    const { client } = await connect(
+      (ctx) => ctx.elicit('who', 'Who?', person),
+      () => ({ action: 'decline' }),
+    )
+    expect(await run(client)).toEqual({ isError: true, text: 'The person declined: Who?' })
+  })
+
+  test('the client checks the answer before it is sent [T-ELIC-033] [T-ELIC-078] [T-ELIC-079]', async () => {
+    const { client, sent } = await connect(
+      (ctx) => ctx.elicit('who', 'Who?', person),
+      () => ({ action: 'accept', content: { name: 'A', age: 200 } }),
+    )
+    const outcome =
+      revision === '2026-07-28'
+        ? expect(run(client)).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+        : expect(run(client)).resolves.toMatchObject({ isError: true })
+    await outcome
+    expect(JSON.stringify(sent('client'))).not.toContain('"age":200')
+  })
+
+  test('several questions at once give plain answers by name', async () => {
+    const { client } = await connect(
+      (ctx) => ctx.ask({ first: form('First?', z.object({ a: z.string() })), second: form('Second?', z.object({ b: z.boolean() })) }),
+      ({ message }) => (message === 'First?' ? { action: 'accept', content: { a: 'yes' } } : { action: 'decline' }),
+    )
+    expect(JSON.parse((await run(client)).text ?? '')).toEqual({
+      first: { action: 'accept', content: { a: 'yes' } },
+      second: { action: 'decline' },
+    })
+  })
+
+  test('every form of choice reaches the person in the form of the revision, and comes back as asked for [T-ELIC-022] [T-ELIC-023] [T-ELIC-025] [T-ELIC-026] [T-ELIC-027] [T-ELIC-028] [T-ELIC-029] [T-ELIC-030] [T-ELIC-031] [T-ELIC-032] [T-ELIC-034]', async () => {
+    const titled = [
+      { const: 'r', title: 'Red' },
+      { const: 'g', title: 'Green' },
+    ]
+    const schema = {
+      type: 'object',
+      properties: {
+        text: { type: 'string', title: 'Text', description: 'Some', minLength: 1, maxLength: 9, default: 'abc' },
+        mail: { type: 'string', format: 'email' },
+        count: { type: 'integer', minimum: 1, maximum: 5, default: 3 },
+        ratio: { type: 'number' },
+        sure: { type: 'boolean', default: true },
+        single: { type: 'string', enum: ['a', 'b'], default: 'b' },
+        titled: { type: 'string', oneOf: titled },
+        old: { type: 'string', enum: ['x', 'y'], enumNames: ['Ex', 'Why'] },
+        several: { type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] }, minItems: 1, maxItems: 2 },
+        severalTitled: { type: 'array', items: { anyOf: titled }, default: ['r'] },
+      },
+    } as const
+    let seen: Record<string, Record<string, unknown>> = {}
+    const isOld = revision === '2025-06-18'
+    const { client } = await connect(
+      async (ctx) => ctx.elicit('all', 'All of it', schema),
+      (request) => {
+        seen = request.schema.properties as never
+        return {
+          action: 'accept',
+          content: {
+            text: 'hello',
+            mail: 'a@example.com',
+            count: 2,
+            ratio: 0.5,
+            sure: false,
+            single: 'a',
+            titled: 'g',
+            old: 'y',
+            several: isOld ? 'a, c' : ['a', 'c'],
+            severalTitled: isOld ? 'r' : ['r'],
+          },
+        }
+      },
+    )
+    const { text: answer } = await run(client)
+    expect(JSON.parse(answer ?? '')).toEqual({
+      text: 'hello',
+      mail: 'a@example.com',
+      count: 2,
+      ratio: 0.5,
+      sure: false,
+      single: 'a',
+      titled: 'g',
+      old: 'y',
+      several: ['a', 'c'],
+      severalTitled: ['r'],
+    })
+    expect(seen['old']).toEqual({ type: 'string', enum: ['x', 'y'], enumNames: ['Ex', 'Why'] })
+    if (isOld) {
+      expect(seen['titled']).toEqual({ type: 'string', enum: ['r', 'g'], enumNames: ['Red', 'Green'] })
+      expect(seen['several']).toEqual({ type: 'string', description: 'Any of these, separated by commas: a, b, c' })
+      expect(seen['text']).not.toHaveProperty('default')
+      expect(seen['sure']).toHaveProperty('default', true)
+    } else {
+      expect(seen['titled']).toEqual({ type: 'string', oneOf: titled })
+      expect(seen['severalTitled']).toEqual({ type: 'array', items: { anyOf: titled }, default: ['r'] })
+      expect(seen['several']).toEqual({ type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] }, minItems: 1, maxItems: 2 })
+    }
+  })
+
+  test('a schema that no form can hold is refused before anybody is asked [T-ELIC-022]', async () => {
+    let asked = 0
+    const nested = z.object({ address: z.object({ street: z.string() }) })
+    const { client } = await connect(
+      async (ctx) => {
+        try {
+          return await ctx.elicit('a', 'Address?', nested as never)
+        } catch (error) {
+          throw new ToolError((error as Error).message)
+        }
+      },
+      () => {
+        asked++
+        return { action: 'cancel' }
+      },
+    )
+    expect((await run(client)).text).toMatch(/form field "address" is "object"; a form holds strings, numbers, booleans and choices/)
+    expect(asked).toBe(0)
+  })
+
+  test('two questions of one name are refused', async () => {
+    const { client } = await connect(
+      async (ctx) => {
+        await ctx.elicit('same', 'A?', z.object({ a: z.string() }))
+        await ctx.elicit('same', 'B?', z.object({ b: z.string() }))
+      },
+      () => ({ action: 'accept', content: { a: 'x', b: 'x' } }),
+    )
+    await expect(client.call('run')).rejects.toMatchObject({ code: -32603, message: 'Two questions or steps of one call are named "same"' })
+  })
+})
+
+describe.each(withUrls)('pages in %s', (revision) => {
+  test('the person sees the whole address, its host and what is odd about it, and nothing is fetched [T-ELIC-003] [T-ELIC-009] [T-ELIC-036] [T-ELIC-037] [T-ELIC-041] [T-ELIC-055] [T-ELIC-088] [T-ELIC-089] [T-ELIC-090] [T-ELIC-091] [T-ELIC-093] [T-ELIC-094]', async () => {
+    const url = 'https://xn--pple-43d.com:8443/connect?id=1'
+    const asked: unknown[] = []
+    const { client, sent } = await connectPair(
+      serverOf(async (ctx) => {
+        await ctx.elicitUrl('page', 'Please connect', url)
+        return 'agreed'
+      }),
+      {
+        revision,
+        answer: {
+          elicitUrl: (request) => {
+            asked.push(request)
+            return { action: 'accept' }
+          },
+        },
+      },
+    )
+    expect((await run(client)).text).toBe('agreed')
+    expect(asked).toEqual([
+      {
+        message: 'Please connect',
+        elicitationId: revision === '2025-11-25' ? expect.any(String) : undefined,
+        href: url,
+        host: 'xn--pple-43d.com',
+        hostUnicode: 'аpple.com',
+        warnings: ['punycode', 'mixed-scripts', 'unusual-port'],
+      },
+    ])
+    expect(JSON.stringify(sent('client'))).not.toContain('"content"')
+  })
+
+  test('an address that a browser must not be sent to never reaches the person [T-ELIC-038] [T-ELIC-075]', async () => {
+    let asked = 0
+    for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'http://example.com/', 'data:text/html,x', 'custom-app:open']) {
+      const { client } = await connectPair(
+        serverOf((ctx) => ctx.elicitUrl('p', 'Go', url)),
+        {
+          revision,
+          answer: {
+            elicitUrl: () => {
+              asked++
+              return { action: 'accept' }
+            },
+          },
+        },
+      )
+      if (revision === '2026-07-28') await expect(run(client)).rejects.toMatchObject({ code: 'ERR_INVALID_PARAMS' })
+      else expect((await run(client)).isError).toBe(true)
+    }
+    expect(asked).toBe(0)
+    const { client } = await connectPair(
+      serverOf((ctx) => ctx.elicitUrl('p', 'Go', 'not a url')),
+      { revision, answer: { elicitUrl: () => ({ action: 'accept' }) } },
+    )
+    await expect(client.call('run')).rejects.toMatchObject({ message: 'Not a URL to send a person to: "not a url"' })
+  })
+
+  test('a mode that the client has not declared is not used [T-ELIC-011] [T-ELIC-012] [T-ELIC-014]', async () => {
+    const { client, sent } = await connectPair(
+      serverOf((ctx) => ctx.elicitUrl('p', 'Go', 'https://example.com')),
+      { revision, answer: { elicit: () => ({ action: 'cancel' }) } },
+    )
+    await expect(client.call('run')).rejects.toMatchObject({
+      code: revision === '2026-07-28' ? -32021 : -32603,
+      message: 'The client has not declared elicitation.url',
+      data: { requiredCapabilities: { elicitation: { url: {} } } },
+    })
+    expect(sent('server').filter(({ method }) => method === 'elicitation/create')).toEqual([])
+  })
+})
+
+describe('the completion of a page in 2025-11-25', () => {
+  test('is told to the client that was asked, and to no other [T-ELIC-039] [T-ELIC-042] [T-ELIC-043] [T-ELIC-044] [T-ELIC-076] [T-BASE-043]', async () => {
+    const server = serverOf((ctx) => ctx.elicitUrl('p', 'Go', 'https://example.com', { elicitationId: 'e-1' }))
+    const [asked, other] = [rawChannel(server), rawChannel(server)]
+    for (const raw of [asked, other]) await raw.initialize('2025-11-25', { elicitation: { url: {} } })
+    asked.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
+    const question = await asked.until(({ method }) => method === 'elicitation/create')
+    expect(question['params']).toEqual({ mode: 'url', message: 'Go', url: 'https://example.com', elicitationId: 'e-1' })
+    asked.send({ jsonrpc: '2.0', id: question['id'], result: { action: 'accept' } })
+    await asked.until(({ id, method }) => id === 1 && method === undefined)
+    expect(server.completeElicitation('e-1')).toBe(true)
+    expect(server.completeElicitation('e-1')).toBe(false)
+    expect(server.completeElicitation('unknown')).toBe(false)
+    expect(asked.out.at(-1)).toEqual({ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId: 'e-1' } })
+    expect(other.out.filter(({ method }) => method !== undefined)).toEqual([])
+  })
+})
+
+describe('roots', () => {
+  test.each(REVISIONS)(
+    'are asked for when they are needed, in %s [T-ROOT-001] [T-ROOT-005] [T-ROOT-006] [T-ROOT-010] [T-ROOT-012] [T-ROOT-013] [T-ROOT-027]',
+    async (revision) => {
+      const { client } = await connectPair(
+        serverOf((ctx) => ctx.roots()),
+        { revision, answer: { roots: ['file:///home/me/project', { uri: 'file:///srv', name: 'Server' }] } },
+      )
+      expect(JSON.parse((await run(client)).text ?? '')).toEqual([
+        { uri: 'file:///home/me/project' },
+        { uri: 'file:///srv', name: 'Server' },
+      ])
+      const without = await connectPair(
+        serverOf((ctx) => ctx.roots()),
+        { revision },
+      )
+      await expect(without.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared roots' })
+    },
+  )
+
+  test.each(SESSION_REVISIONS)(
+    'are remembered until the client says that they changed, in %s [T-ROOT-004] [T-ROOT-007] [T-ROOT-008] [T-ROOT-009] [T-ROOT-028] [T-ROOT-029]',
+    async (revision) => {
+      const { client, sent } = await connectPair(
+        serverOf(async (ctx) => (await ctx.roots())[0]?.uri ?? 'none'),
+        { revision, answer: { roots: ['file:///a'] } },
+      )
+      expect((await run(client)).text).toBe('file:///a')
+      expect((await run(client)).text).toBe('file:///a')
+      expect(sent('server', 'roots/list')).toHaveLength(1)
+      client.setRoots(['file:///b'])
+      expect(sent('client', 'notifications/roots/list_changed')).toHaveLength(1)
+      expect((await run(client)).text).toBe('file:///b')
+      expect(sent('server', 'roots/list')).toHaveLength(2)
+    },
+  )
+
+  test('of a client that does not tell changes are asked for each time, and failures are not remembered', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.roots()))
+    await raw.initialize('2025-11-25', { roots: {} })
+    for (const id of [1, 2]) {
+      raw.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'run' } })
+      await settle()
+    }
+    expect(raw.out.filter(({ method }) => method === 'roots/list')).toHaveLength(2)
+  })
+
+  test('that are no file URIs are not believed', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.roots()))
+    await raw.initialize('2025-11-25', { roots: {} })
+    raw.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
+    const question = await raw.until(({ method }) => method === 'roots/list')
+    raw.send({ jsonrpc: '2.0', id: question['id'], result: { roots: [{ uri: 'https://example.com' }] } })
+    expect((await raw.until(({ id, method }) => id === 1 && method === undefined))['error']['message']).toMatch(
+      /The answer to roots\/list is not usable/,
+    )
+  })
+})
+
+describe('sampling', () => {
+  const ask = {
+    messages: [{ role: 'user' as const, content: text('Capital of France?') }],
+    maxTokens: 100,
+    systemPrompt: 'Be brief',
+    temperature: 0.2,
+    stopSequences: ['\n'],
+    metadata: { a: 1 },
+    modelPreferences: { hints: [{ name: 'sonnet' }], costPriority: 0.3, speedPriority: 0.8, intelligencePriority: 0.5 },
+    includeContext: 'none' as const,
+  }
+
+  test.each(REVISIONS)(
+    'asks the model of the client, in %s [T-SAMP-001] [T-SAMP-002] [T-SAMP-009] [T-SAMP-010] [T-SAMP-011] [T-SAMP-013] [T-SAMP-015] [T-SAMP-017] [T-SAMP-018] [T-SAMP-020] [T-SAMP-021] [T-SAMP-022] [T-SAMP-023] [T-SAMP-025] [T-SAMP-026] [T-SAMP-027] [T-SAMP-028] [T-SAMP-029] [T-ARCH-011] [T-ARCH-030]',
+    async (revision) => {
+      const asked: unknown[] = []
+      const { client } = await connectPair(
+        serverOf((ctx) => ctx.sample('capital', ask)),
+        {
+          revision,
+          answer: {
+            sample: (params) => {
+              asked.push(params)
+              return { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'test-model', stopReason: 'endTurn' }
+            },
+          },
+        },
+      )
+      expect(JSON.parse((await run(client)).text ?? '')).toMatchObject({
+        role: 'assistant',
+        content: { type: 'text', text: 'Paris' },
+        model: 'test-model',
+        stopReason: 'endTurn',
+      })
+      expect(asked).toEqual([ask])
+    },
+  )
+
+  test.each(SESSION_REVISIONS)(
+    'refused by the person is an error of the client, in %s [T-SAMP-038] [T-SAMP-039] [T-SAMP-040]',
+    async (revision) => {
+      const { client, sent } = await connectPair(
+        serverOf((ctx) => ctx.sample('capital', ask)),
+        {
+          revision,
+          answer: {
+            sample: () => {
+              throw new Declined('User rejected sampling request')
+            },
+          },
+        },
+      )
+      expect(await run(client)).toEqual({ isError: true, text: 'The client answered with an error: User rejected sampling request' })
+      expect(sent('client').find(({ error }) => error)).toMatchObject({ error: { code: -1, message: 'User rejected sampling request' } })
+    },
+  )
+
+  test.each(REVISIONS)('with tools goes only to a client that has declared them, in %s', async (revision) => {
+    const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
+    const handler = (ctx: Context) => ctx.sample('m', { ...ask, tools, toolChoice: { mode: 'auto' } })
+    const answerWith = {
+      role: 'assistant' as const,
+      content: [{ type: 'tool_use' as const, id: '1', name: 'lookup', input: {} }],
+      model: 'm',
+      stopReason: 'toolUse',
+    }
+    const able = await connectPair(serverOf(handler), { revision, answer: { sample: { handler: () => answerWith, tools: true } } })
+    const unable = await connectPair(serverOf(handler), { revision, answer: { sample: () => answerWith } })
+    if (revision >= '2025-11-25') expect(JSON.parse((await run(able.client)).text ?? '')).toMatchObject({ stopReason: 'toolUse' })
+    else await expect(able.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared sampling.tools' })
+    await expect(unable.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared sampling.tools' })
+  })
+
+  test('messages that break the rules of tool use are refused before they are sent [T-SAMP-041]', async () => {
+    const use = { type: 'tool_use' as const, id: 'u1', name: 'lookup', input: {} }
+    const result = { type: 'tool_result' as const, toolUseId: 'u1', content: [] }
+    const cases: [unknown[], string][] = [
+      [
+        [
+          { role: 'assistant', content: use },
+          { role: 'user', content: text('hi') },
+        ],
+        'Sampling message 1 leaves the tool use u1 without a result',
+      ],
+      [
+        [
+          { role: 'assistant', content: use },
+          { role: 'user', content: [result, text('hi')] },
+        ],
+        'Sampling message 1 mixes tool results with other content',
+      ],
+      [[{ role: 'user', content: result }], 'Sampling message 0 answers a tool use that was not made'],
+    ]
+    for (const [messages, message] of cases) {
+      const { client } = await connectPair(
+        serverOf((ctx) => ctx.sample('m', { ...ask, messages: messages as never, tools: [] })),
+        {
+          revision: '2025-11-25',
+          answer: { sample: { handler: () => ({ role: 'assistant', content: text('x'), model: 'm' }), tools: true } },
+        },
+      )
+      await expect(client.call('run')).rejects.toMatchObject({ message })
+    }
+  })
+
+  test('several blocks of one message become several messages for a peer that has one each', async () => {
+    const asked: unknown[] = []
+    const { client } = await connectPair(
+      serverOf((ctx) => ctx.sample('m', { ...ask, messages: [{ role: 'user', content: [text('a'), text('b')] }] })),
+      {
+        revision: '2025-06-18',
+        answer: {
+          sample: ({ messages }) => {
+            asked.push(...messages)
+            return { role: 'assistant', content: text('x'), model: 'm' }
+          },
+        },
+      },
+    )
+    await run(client)
+    expect(asked).toEqual([
+      { role: 'user', content: { type: 'text', text: 'a' } },
+      { role: 'user', content: { type: 'text', text: 'b' } },
+    ])
+  })
+})
+
+describe('a question on a session', () => {
+  test('is sent while the call runs, and withdrawn when the call is cancelled [T-BASE-012] [T-BASE-042] [T-CANC-005]', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() }))))
+    await raw.initialize('2025-11-25', { elicitation: {} })
+    raw.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
+    const question = await raw.until(({ method }) => method === 'elicitation/create')
+    raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    raw.send({ jsonrpc: '2.0', id: question['id'], result: { action: 'accept', content: { a: 'late' } } })
+    await settle()
+    expect(raw.out.some(({ id, method }) => id === 1 && method === undefined)).toBe(false)
+    expect(raw.dropped).toBe(1)
+  })
+
+  test('that is not answered in time is withdrawn with a cancellation [T-LIFE-031] [T-LIFE-032]', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() })), { limits: { askTimeoutMs: 30 } }))
+    await raw.initialize('2025-11-25', { elicitation: {} })
+    const answer = raw.ask('tools/call', { name: 'run' })
+    const question = await raw.until(({ method }) => method === 'elicitation/create')
+    const cancelled = await raw.until(({ method }) => method === 'notifications/cancelled')
+    expect(cancelled['params']).toEqual({ requestId: question['id'], reason: 'No answer to elicitation/create within 30 ms (timeoutMs)' })
+    expect(await answer).toMatchObject({ error: { code: -32603 } })
+  })
+
+  test('waits until the client has said that it is initialized', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.roots()))
+    await raw.ask('initialize', { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo: { name: 'a', version: '1' } })
+    raw.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
+    await settle()
+    expect(raw.out.some(({ method }) => method === 'roots/list')).toBe(false)
+    raw.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    await raw.until(({ method }) => method === 'roots/list')
+  })
+
+  test('can be asked by prompts and resources as well [T-ELIC-001]', async () => {
+    const server = createServer({ name: 'x', version: '1' })
+    server.prompt('p', {}, async (_args, ctx) => (await ctx.elicit('a', 'A?', z.object({ a: z.string() }))).a)
+    server.resource('a:1', { name: 'a' }, async (_variables, ctx) => (await ctx.elicit('a', 'A?', z.object({ a: z.string() }))).a)
+    for (const revision of withElicitation) {
+      const { client } = await connectPair(server, { revision, answer: { elicit: () => ({ action: 'accept', content: { a: 'given' } }) } })
+      expect(JSON.stringify(await client.prompt('p'))).toContain('given')
+      expect(JSON.stringify(await client.read('a:1'))).toContain('given')
+    }
+  })
+
+  test('answered in a shape that is none is an error that says so', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() }))))
+    await raw.initialize('2025-11-25', { elicitation: {} })
+    for (const result of [{}, { action: 'maybe' }, { action: 'accept' }, { action: 'accept', content: { a: 5 } }]) {
+      const answer = raw.ask('tools/call', { name: 'run' })
+      const question =
+        raw.out.findLast(({ method }) => method === 'elicitation/create') ??
+        (await raw.until(({ method }) => method === 'elicitation/create'))
+      raw.send({ jsonrpc: '2.0', id: question['id'], result })
+      expect((await answer)['error']).toMatchObject({
+        code: -32603,
+        message: expect.stringContaining('The answer to elicitation/create is not usable'),
+      })
+      raw.out.length = 0
+    }
+  })
+})
+
+test('questions made ahead can be put together', async () => {
+  const questions = {
+    who: form('Who?', person),
+    where: page('Where?', 'https://example.com'),
+    what: sampling({ messages: [], maxTokens: 1 }),
+    roots: rootList(),
+  }
+  const { client } = await connectPair(
+    serverOf((ctx) => ctx.ask(questions)),
+    {
+      revision: '2026-07-28',
+      answer: {
+        elicit: () => ({ action: 'accept', content: { name: 'Anna' } }),
+        elicitUrl: () => ({ action: 'accept' }),
+        sample: () => ({ role: 'assistant', content: text('x'), model: 'm' }),
+        roots: ['file:///a'],
+      },
+    },
+  )
+  expect(JSON.parse((await run(client)).text ?? '')).toMatchObject({
+    who: { action: 'accept', content: { name: 'Anna' } },
+    where: { action: 'accept' },
+    what: { model: 'm' },
+    roots: { roots: [{ uri: 'file:///a' }] },
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { createServer, type KeyRing } from '../../src/server/index.ts'
+import { connectPair, REVISIONS } from '../support/judged-pair.ts'
+import { envelope, rawChannel } from '../support/raw-channel.ts'
+
+const newServer = (count: number, options = {}) => {
+  const server = createServer({ name: 'pages', version: '1.0.0', pageSize: 3, ...options })
+  for (let i = 0; i < count; i++) {
+    server.tool(`tool-${i}`, {}, () => 'x')
+    server.prompt(`prompt-${i}`, {}, () => 'x')
+    server.resource(`a:${i}`, { name: `r${i}` }, () => 'x')
+    server.resource(`t:${i}/{id}`, { name: `t${i}` }, () => 'x')
+  }
+  return server
+}
+
+describe.each(REVISIONS)('pages in %s', (revision) => {
+  test('all four lists come in pages that add up, in order [T-PAGE-001] [T-PAGE-002] [T-PAGE-004] [T-PAGE-005] [T-PAGE-006] [T-PAGE-007] [T-PAGE-008] [T-PAGE-009] [T-PAGE-012] [T-PAGE-013] [T-PROM-039]', async () => {
+    const { client, sent } = await connectPair(newServer(7), { revision, cache: false })
+    const numbers = Array.from({ length: 7 }, (_, i) => i)
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(numbers.map((i) => `tool-${i}`))
+    expect((await client.prompts().all()).map(({ name }) => name)).toEqual(numbers.map((i) => `prompt-${i}`))
+    expect((await client.resources().all()).map(({ uri }) => uri)).toEqual(numbers.map((i) => `a:${i}`))
+    expect((await client.resourceTemplates().all()).map(({ name }) => name)).toEqual(numbers.map((i) => `t${i}`))
+    expect(sent('client', 'tools/list')).toHaveLength(3)
+  })
+})
+
+test('a list of exactly one page has no cursor; one more item makes a second page', async () => {
+  for (const [count, pages] of [
+    [3, 1],
+    [4, 2],
+  ] as const) {
+    const { client, sent } = await connectPair(newServer(count), { revision: '2025-11-25' })
+    await client.tools().all()
+    expect(sent('client', 'tools/list')).toHaveLength(pages)
+  }
+})
+
+describe('cursors', () => {
+  const firstCursor = async (raw: ReturnType<typeof rawChannel>, method = 'tools/list'): Promise<string> =>
+    (await raw.ask(method, { _meta: envelope() }))['result']['nextCursor']
+  const page = (raw: ReturnType<typeof rawChannel>, cursor: unknown, method = 'tools/list') =>
+    raw.ask(method, { cursor, _meta: envelope() })
+
+  test('anything but a cursor of this list from this server is -32602 [T-PAGE-011] [T-PAGE-017]', async () => {
+    const raw = rawChannel(newServer(7))
+    const cursor = await firstCursor(raw)
+    const other = await firstCursor(rawChannel(newServer(7)))
+    const flipped = [...cursor].map((character, i) => cursor.slice(0, i) + (character === 'A' ? 'B' : 'A') + cursor.slice(i + 1))
+    for (const wrong of [
+      '',
+      'abc',
+      'k1.',
+      'k1.AAAA',
+      `${cursor}A`,
+      cursor.slice(1),
+      other,
+      5,
+      null,
+      {},
+      'x'.repeat(2000),
+      await firstCursor(raw, 'prompts/list'),
+      ...flipped,
+    ]) {
+      expect((await page(raw, wrong))['error'], String(wrong)).toMatchObject({ code: -32602, message: 'Invalid cursor' })
+    }
+    expect((await page(raw, cursor))['result']['tools']).toHaveLength(3)
+  })
+
+  test('a cursor goes on after its item, whatever was added or removed meanwhile [T-PAGE-010]', async () => {
+    const server = newServer(7)
+    const raw = rawChannel(server)
+    const cursor = await firstCursor(raw)
+    server.tool('new', {}, () => 'x')
+    const names = (answer: Record<string, any>) => answer['result']['tools'].map(({ name }: { name: string }) => name)
+    expect(names(await page(raw, cursor))).toEqual(['tool-3', 'tool-4', 'tool-5'])
+    expect(names(await page(raw, cursor))).toEqual(['tool-3', 'tool-4', 'tool-5'])
+  })
+
+  test('a cursor whose item is gone starts the list anew rather than skip anything', async () => {
+    const server = createServer({ name: 'x', version: '1', pageSize: 2 })
+    const handles = ['a', 'b', 'c', 'd'].map((name) => server.tool(name, {}, () => 'x'))
+    const raw = rawChannel(server)
+    const cursor = await firstCursor(raw)
+    handles[1]?.remove()
+    expect((await page(raw, cursor))['result']['tools'].map(({ name }: { name: string }) => name)).toEqual(['a', 'c'])
+  })
+
+  test('replicas that share a key understand each other', async () => {
+    const key = { id: 'shared', secret: new Uint8Array(32).fill(7) }
+    const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
+    const cursor = await firstCursor(rawChannel(newServer(7, { keys })))
+    expect((await page(rawChannel(newServer(7, { keys })), cursor))['result']['tools'][0]['name']).toBe('tool-3')
+  })
+
+  test('all pages of a list have the same scope', async () => {
+    const raw = rawChannel(newServer(7, { listCache: { cacheScope: 'private' } }))
+    const cursor = await firstCursor(raw)
+    expect((await page(raw, cursor))['result']['cacheScope']).toBe('private')
+  })
+})

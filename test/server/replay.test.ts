@@ -1,0 +1,513 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type Context, createServer, form, type KeyRing, pageRequired, type ServerOptions } from '../../src/server/index.ts'
+import { rehearse } from '../../src/testing/index.ts'
+import { connectPair } from '../support/judged-pair.ts'
+import { envelope, type Message, rawChannel } from '../support/raw-channel.ts'
+
+const ALL = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
+const yes = z.object({ ok: z.boolean() })
+const accept = { action: 'accept', content: { ok: true } }
+
+const serverOf = (handler: (ctx: Context) => unknown, options: Partial<ServerOptions> = {}) => {
+  const server = createServer({ name: 'replay', version: '1.0.0', onError: () => {}, ...options })
+  server.tool('run', { input: z.object({ x: z.string().optional() }) }, async (_args, ctx) => String(await handler(ctx)))
+  return server
+}
+
+/** One round: a call on a channel of its own, as another process would see it. */
+const round = async (
+  server: ReturnType<typeof serverOf>,
+  additions: Message = {},
+  options: { principal?: string; capabilities?: unknown; name?: string } = {},
+): Promise<Message> => {
+  const raw = rawChannel(server, options.principal === undefined ? {} : { principal: options.principal })
+  return raw.ask('tools/call', { name: options.name ?? 'run', ...additions, _meta: envelope(options.capabilities ?? ALL) })
+}
+const answering = (previous: Message, inputResponses: Message): Message => ({
+  inputResponses,
+  requestState: previous['result']['requestState'],
+})
+
+describe('a call that asks', () => {
+  test('comes back with its questions and sealed state, and ends with the answers on any replica', async () => {
+    const key = { id: 'fleet', secret: new Uint8Array(32).fill(3) }
+    const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
+    const make = () => serverOf(async (ctx) => `ok=${(await ctx.elicit('sure', 'Sure?', yes)).ok}`, { keys })
+    const first = await round(make())
+    expect(first['result']).toMatchObject({
+      resultType: 'input_required',
+      inputRequests: {
+        sure: {
+          method: 'elicitation/create',
+          params: {
+            mode: 'form',
+            message: 'Sure?',
+            requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] },
+          },
+        },
+      },
+      requestState: expect.stringMatching(/^fleet\.[\w-]+$/),
+    })
+    expect(first['result']).not.toHaveProperty('ttlMs')
+    const second = await round(make(), answering(first, { sure: accept }))
+    expect(second['result']).toMatchObject({ resultType: 'complete', content: [{ text: 'ok=true' }] })
+  })
+
+  test('asks questions of one turn in one round, and later ones in later rounds', async () => {
+    const { rounds, result } = await rehearse(
+      serverOf(async (ctx) => {
+        const both = await Promise.all([ctx.elicit('a', 'A?', yes), ctx.elicit('b', 'B?', yes)])
+        const last = await ctx.elicit('c', 'C?', yes)
+        return JSON.stringify([...both, last])
+      }),
+      'run',
+      {},
+      { a: { ok: true }, b: { ok: false }, c: { ok: true } },
+    )
+    expect(rounds).toEqual([['a', 'b'], ['c']])
+    expect(result.content).toEqual([{ type: 'text', text: '[{"ok":true},{"ok":false},{"ok":true}]' }])
+  })
+
+  test('waits for steps in flight, so that what they ask next travels along', async () => {
+    const { rounds } = await rehearse(
+      serverOf((ctx) =>
+        Promise.all([
+          ctx.elicit('a', 'A?', yes),
+          ctx.once('slow', () => new Promise((resolve) => setTimeout(() => resolve(1), 30))).then(() => ctx.elicit('b', 'B?', yes)),
+        ]),
+      ),
+      'run',
+      {},
+      { a: { ok: true }, b: { ok: true } },
+    )
+    expect(rounds).toEqual([['a', 'b']])
+  })
+
+  test('runs a step once and gives every round the same JSON value', async () => {
+    let runs = 0
+    const seen: unknown[] = []
+    const server = serverOf(async (ctx) => {
+      seen.push(await ctx.once('made', () => ({ at: new Date(0), n: ++runs })))
+      await ctx.elicit('a', 'A?', yes)
+      await ctx.elicit('b', 'B?', yes)
+      return 'done'
+    })
+    await rehearse(server, 'run', {}, { a: { ok: true }, b: { ok: true } })
+    expect(runs).toBe(1)
+    expect(seen).toEqual(Array(3).fill({ at: '1970-01-01T00:00:00.000Z', n: 1 }))
+  })
+
+  test('has one id through all rounds, and another for another call', async () => {
+    const ids: string[] = []
+    const server = serverOf(async (ctx) => {
+      ids.push(ctx.callId)
+      await ctx.elicit('a', 'A?', yes)
+      return 'done'
+    })
+    await rehearse(server, 'run', {}, { a: { ok: true } })
+    await rehearse(server, 'run', {}, { a: { ok: true } })
+    expect(ids[0]).toBe(ids[1])
+    expect(ids[2]).toBe(ids[3])
+    expect(ids[0]).not.toBe(ids[2])
+    expect(ids[0]?.length).toBeGreaterThanOrEqual(22)
+  })
+
+  test('is unwound when it has to wait: finally runs, the signal aborts, nothing is left unhandled', async () => {
+    const trace: string[] = []
+    const unhandled: unknown[] = []
+    const listen = (reason: unknown) => unhandled.push(reason)
+    process.on('unhandledRejection', listen)
+    const server = serverOf(async (ctx) => {
+      ctx.signal.addEventListener('abort', () => trace.push('aborted'))
+      const dropped = ctx.elicit('b', 'B?', yes)
+      try {
+        await ctx.elicit('a', 'A?', yes)
+        await dropped
+      } finally {
+        trace.push('finally')
+      }
+      return 'done'
+    })
+    const first = await round(server)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    process.off('unhandledRejection', listen)
+    expect(first['result']['resultType']).toBe('input_required')
+    expect(trace.sort()).toEqual(['aborted', 'finally'])
+    expect(unhandled).toEqual([])
+  })
+
+  test('is not completed by a handler that swallows the suspension, and asks nothing more after it', async () => {
+    let late: unknown
+    const server = serverOf(async (ctx) => {
+      try {
+        await ctx.elicit('a', 'A?', yes)
+      } catch {
+        late = await ctx.once('effect', () => 'happened').catch((error: Error) => error.name)
+        return 'swallowed'
+      }
+      return 'done'
+    })
+    const first = await round(server)
+    expect(first['result']['resultType']).toBe('input_required')
+    expect(late).toBe('Suspended')
+    expect((await round(server, answering(first, { a: accept })))['result']['content'][0]['text']).toBe('done')
+  })
+
+  test('gets a decline as a decline', async () => {
+    const server = serverOf((ctx) => ctx.elicit('a', 'A?', yes))
+    const first = await round(server)
+    expect((await round(server, answering(first, { a: { action: 'decline' } })))['result']).toMatchObject({
+      isError: true,
+      content: [{ text: 'The person declined: A?' }],
+    })
+  })
+})
+
+describe('answers', () => {
+  const server = serverOf(async (ctx) => `ok=${(await ctx.elicit('a', 'A?', yes)).ok}`)
+
+  test('of the wrong shape, under the wrong name, or missing are asked for again, never used', async () => {
+    const first = await round(server)
+    for (const inputResponses of [
+      {},
+      { b: accept },
+      { a: 12345 },
+      { a: null },
+      { a: { action: 'perhaps' } },
+      { a: { action: 'accept' } },
+      { a: { action: 'accept', content: { ok: 'yes' } } },
+      null,
+      [],
+      'x',
+    ]) {
+      const again = await round(server, { inputResponses, requestState: first['result']['requestState'] })
+      expect(again['result'], JSON.stringify(inputResponses)).toMatchObject({ resultType: 'input_required', inputRequests: { a: {} } })
+    }
+  })
+
+  test('beyond those asked for are ignored', async () => {
+    const first = await round(server)
+    expect((await round(server, answering(first, { a: accept, extra: { action: 'accept' } })))['result']['resultType']).toBe('complete')
+  })
+
+  test('without the state of the round they belong to count for nothing', async () => {
+    expect((await round(server, { inputResponses: { a: accept } }))['result']['resultType']).toBe('input_required')
+  })
+
+  test('to a question that has changed since are not used', async () => {
+    let message = 'Old?'
+    const changing = serverOf((ctx) => ctx.elicit('a', message, yes))
+    const first = await round(changing)
+    message = 'New?'
+    const second = await round(changing, answering(first, { a: accept }))
+    expect(second['result']).toMatchObject({ resultType: 'input_required', inputRequests: { a: { params: { message: 'New?' } } } })
+  })
+
+  test('given in an earlier round are kept when a later answer is missing', async () => {
+    const two = serverOf(async (ctx) => JSON.stringify(await Promise.all([ctx.elicit('a', 'A?', yes), ctx.elicit('b', 'B?', yes)])))
+    const first = await round(two)
+    const second = await round(two, answering(first, { a: accept }))
+    expect(Object.keys(second['result']['inputRequests'])).toEqual(['b'])
+    const third = await round(two, answering(second, { b: { action: 'accept', content: { ok: false } } }))
+    expect(third['result']['content'][0]['text']).toBe('[{"ok":true},{"ok":false}]')
+  })
+})
+
+describe('requestState', () => {
+  const make = (options: Partial<ServerOptions> = {}) => {
+    const server = serverOf((ctx) => ctx.elicit('a', 'A?', yes), options)
+    server.tool('other', {}, () => 'x')
+    server.prompt('run', {}, () => 'x')
+    return server
+  }
+  const frozen = { code: -32602, message: 'Invalid or expired requestState' }
+
+  test('with any byte changed, cut or extended is refused with one and the same error', async () => {
+    const server = make()
+    const first = await round(server)
+    const state: string = first['result']['requestState']
+    const altered = [...state].map((character, i) => state.slice(0, i) + (character === 'A' ? 'B' : 'A') + state.slice(i + 1))
+    const raw = rawChannel(server)
+    for (const requestState of [...altered, `${state}-TAMPERED`, state.slice(0, -1), '', 'k1.', 'k1.AAAA', 5, null, {}]) {
+      const { error } = await raw.ask('tools/call', { name: 'run', requestState, inputResponses: { a: accept }, _meta: envelope(ALL) })
+      expect(error, String(requestState)).toEqual(frozen)
+    }
+  })
+
+  test('belongs to one principal, method, target and arguments', async () => {
+    const server = make()
+    const first = await round(server, {}, { principal: 'alice' })
+    const additions = answering(first, { a: accept })
+    expect((await round(server, additions, { principal: 'mallory' }))['error']).toEqual(frozen)
+    expect((await round(server, additions))['error']).toEqual(frozen)
+    expect((await round(server, { ...additions, arguments: { x: 'other' } }, { principal: 'alice' }))['error']).toEqual(frozen)
+    expect((await round(server, additions, { principal: 'alice', name: 'other' }))['error']).toEqual(frozen)
+    const raw = rawChannel(server, { principal: 'alice' })
+    expect((await raw.ask('prompts/get', { name: 'run', ...additions, _meta: envelope(ALL) }))['error']).toEqual(frozen)
+    expect((await round(server, additions, { principal: 'alice' }))['result']['resultType']).toBe('complete')
+  })
+
+  test('expires, and means nothing to a server with another key', async () => {
+    const short = make({ limits: { stateTtlMs: 20 } })
+    const first = await round(short)
+    await new Promise((resolve) => setTimeout(resolve, 40))
+    expect((await round(short, answering(first, { a: accept })))['error']).toEqual(frozen)
+    expect((await round(make(), answering(await round(make()), { a: accept })))['error']).toEqual(frozen)
+  })
+
+  test('of an older key in the ring is still understood', async () => {
+    const old = { id: 'old', secret: new Uint8Array(32).fill(1) }
+    const fresh = { id: 'new', secret: new Uint8Array(32).fill(2) }
+    let current = old
+    const server = make({ keys: { current: () => current, find: (id) => [old, fresh].find((key) => key.id === id) } })
+    const first = await round(server)
+    current = fresh
+    expect((await round(server, answering(first, { a: accept })))['result']['resultType']).toBe('complete')
+  })
+
+  test('hides what it holds, and may be used again after a broken round', async () => {
+    const secret = 'a value that no client may read'
+    const server = serverOf(async (ctx) => {
+      await ctx.once('secret', () => secret)
+      return (await ctx.elicit('a', 'A?', yes)).ok
+    })
+    const first = await round(server)
+    const state: string = first['result']['requestState']
+    expect(Buffer.from(state.split('.')[1] ?? '', 'base64url').toString('latin1')).not.toContain('value')
+    for (let i = 0; i < 2; i++) expect((await round(server, answering(first, { a: accept })))['result']['resultType']).toBe('complete')
+  })
+})
+
+describe('bounds', () => {
+  test('a call may come back maxRounds times', async () => {
+    const server = serverOf(
+      async (ctx) => {
+        for (let i = 0; i < 4; i++) await ctx.elicit(`q${i}`, `Q${i}?`, yes)
+        return 'done'
+      },
+      { limits: { maxRounds: 3 } },
+    )
+    let last = await round(server)
+    for (let i = 0; i < 2; i++) last = await round(server, answering(last, { [`q${i}`]: accept }))
+    expect(last['result']['resultType']).toBe('input_required')
+    const { error } = await round(server, answering(last, { q2: accept }))
+    expect(error).toMatchObject({
+      code: -32603,
+      message: 'The call has come back with questions 3 times, the most allowed (limits.maxRounds); use a task',
+    })
+  })
+
+  test('what a call carries from round to round may have maxJournalBytes', async () => {
+    const carrying = (length: number, maxJournalBytes: number) =>
+      round(
+        serverOf(
+          async (ctx) => {
+            await ctx.once('data', () => 'x'.repeat(length))
+            await ctx.elicit('a', 'A?', yes)
+          },
+          { limits: { maxJournalBytes } },
+        ),
+      )
+    expect((await carrying(60_000, 64 * 1024))['result']['resultType']).toBe('input_required')
+    expect((await carrying(70_000, 64 * 1024))['error']).toMatchObject({
+      code: -32603,
+      message: expect.stringMatching(/more than 65536 \(limits\.maxJournalBytes\); use a task$/),
+    })
+  })
+
+  test('a step must return JSON and have a name of its own', async () => {
+    const circle: Record<string, unknown> = {}
+    circle['self'] = circle
+    expect((await round(serverOf((ctx) => ctx.once('bad', () => circle))))['result']['isError']).toBe(true)
+    expect(
+      (
+        await round(
+          serverOf(async (ctx) => {
+            await ctx.once('same', () => 1)
+            await ctx.once('same', () => 2)
+          }),
+        )
+      )['error']['message'],
+    ).toBe('Two questions or steps of one call are named "same"')
+    expect((await round(serverOf((ctx) => ctx.once('', () => 1))))['error']['message']).toMatch(/needs a name/)
+  })
+})
+
+describe('capabilities', () => {
+  test('that a request has not declared are answered with -32021 and what is missing', async () => {
+    const cases: [(ctx: Context) => unknown, unknown, unknown][] = [
+      [(ctx) => ctx.elicit('a', 'A?', yes), {}, { elicitation: { form: {} } }],
+      [(ctx) => ctx.elicit('a', 'A?', yes), { elicitation: { url: {} } }, { elicitation: { form: {} } }],
+      [(ctx) => ctx.elicitUrl('a', 'A?', 'https://example.com'), { elicitation: {} }, { elicitation: { url: {} } }],
+      [(ctx) => ctx.sample('a', { messages: [], maxTokens: 1 }), {}, { sampling: {} }],
+      [(ctx) => ctx.sample('a', { messages: [], maxTokens: 1, tools: [] }), { sampling: {} }, { sampling: { tools: {} } }],
+      [
+        (ctx) => ctx.sample('a', { messages: [], maxTokens: 1, includeContext: 'thisServer' }),
+        { sampling: {} },
+        { sampling: { context: {} } },
+      ],
+      [(ctx) => ctx.roots(), { sampling: {} }, { roots: {} }],
+    ]
+    for (const [handler, capabilities, requiredCapabilities] of cases) {
+      expect((await round(serverOf(handler), {}, { capabilities }))['error']).toMatchObject({
+        code: -32021,
+        data: { requiredCapabilities },
+      })
+    }
+  })
+
+  test('an empty elicitation capability means forms', async () => {
+    expect(
+      (
+        await round(
+          serverOf((ctx) => ctx.elicit('a', 'A?', yes)),
+          {},
+          { capabilities: { elicitation: {} } },
+        )
+      )['result']['resultType'],
+    ).toBe('input_required')
+  })
+})
+
+describe('pages that must be visited first', () => {
+  test('become questions, each round anew, until the handler is content', async () => {
+    let isConnected = false
+    const server = serverOf(() => {
+      if (!isConnected) throw pageRequired('Connect your account', 'https://example.com/connect')
+      return 'connected'
+    })
+    const first = await round(server)
+    const [key] = Object.keys(first['result']['inputRequests'])
+    expect(first['result']['inputRequests'][key as string]).toEqual({
+      method: 'elicitation/create',
+      params: { mode: 'url', message: 'Connect your account', url: 'https://example.com/connect' },
+    })
+    const second = await round(server, answering(first, { [key as string]: { action: 'accept' } }))
+    expect(second['result']['resultType']).toBe('input_required')
+    isConnected = true
+    const [again] = Object.keys(second['result']['inputRequests'])
+    expect((await round(server, answering(second, { [again as string]: { action: 'accept' } })))['result']['content'][0]['text']).toBe(
+      'connected',
+    )
+  })
+
+  test('that the person declines are a refusal, and without URL mode a missing capability', async () => {
+    const server = serverOf(() => {
+      throw pageRequired('Connect', 'https://example.com')
+    })
+    expect((await round(server, {}, { capabilities: { elicitation: {} } }))['error']).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { elicitation: { url: {} } } },
+    })
+  })
+
+  test('are error -32042 with their ids in 2025-11-25, and readable text before that [T-ELIC-048] [T-ELIC-049] [T-ELIC-050] [T-ELIC-051] [T-ELIC-052]', async () => {
+    const server = serverOf(() => {
+      throw pageRequired('Connect', 'https://example.com', 'id-1')
+    })
+    const modern = rawChannel(server)
+    await modern.initialize('2025-11-25', { elicitation: { url: {} } })
+    expect((await modern.ask('tools/call', { name: 'run' }))['error']).toMatchObject({
+      code: -32042,
+      data: { elicitations: [{ mode: 'url', message: 'Connect', url: 'https://example.com', elicitationId: 'id-1' }] },
+    })
+    const formsOnly = rawChannel(server)
+    await formsOnly.initialize('2025-11-25', { elicitation: {} })
+    expect((await formsOnly.ask('tools/call', { name: 'run' }))['result']).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: 'Connect: https://example.com' }],
+    })
+    const old = rawChannel(server)
+    await old.initialize('2025-06-18', { elicitation: {} })
+    expect((await old.ask('tools/call', { name: 'run' }))['result']['isError']).toBe(true)
+  })
+})
+
+describe('rehearse', () => {
+  test('fails on an effect that would happen twice', async () => {
+    let charges = 0
+    const careless = serverOf(async (ctx) => {
+      charges++
+      await ctx.elicit('a', 'A?', yes)
+    })
+    await expect(rehearse(careless, 'run', {}, { a: { ok: true } }, { effects: { 'the charge': () => charges } })).rejects.toThrow(
+      'the charge happened in round 1 and again in round 2: put it into ctx.once(), or after the last question',
+    )
+    const careful = serverOf(async (ctx) => {
+      await ctx.once('charge', () => ++charges)
+      await ctx.elicit('a', 'A?', yes)
+    })
+    await expect(rehearse(careful, 'run', {}, { a: { ok: true } }, { effects: { 'the charge': () => charges } })).resolves.toMatchObject({
+      rounds: [['a']],
+    })
+  })
+
+  test('watches what fetch sends by itself', async () => {
+    const original = globalThis.fetch
+    globalThis.fetch = () => Promise.resolve(new Response('ok'))
+    try {
+      const server = serverOf(async (ctx) => {
+        await fetch('https://example.com/read')
+        await fetch('https://example.com/orders', { method: 'POST' })
+        await ctx.elicit('a', 'A?', yes)
+      })
+      await expect(rehearse(server, 'run', {}, { a: { ok: true } })).rejects.toThrow(
+        'a request sent by fetch happened in round 1 and again in round 2',
+      )
+    } finally {
+      globalThis.fetch = original
+    }
+  })
+
+  test('says which question has no answer', async () => {
+    await expect(
+      rehearse(
+        serverOf((ctx) => ctx.elicit('a', 'A?', yes)),
+        'run',
+        {},
+        {},
+      ),
+    ).rejects.toThrow('No answer was given for the question "a"')
+    await expect(
+      rehearse(
+        serverOf(() => {
+          throw new Error('x')
+        }),
+        'nope',
+        {},
+        {},
+      ),
+    ).rejects.toThrow('The call failed: Unknown tool: nope (-32602)')
+  })
+})
+
+test('the same handler runs live and by replay, with the same result', async () => {
+  const handler = async (ctx: Context) => {
+    const stamp = await ctx.once('stamp', () => 42)
+    const { who } = await ctx.ask({ who: form('Who?', z.object({ name: z.string() })) })
+    const model = await ctx.sample('model', { messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }], maxTokens: 5 })
+    const [root] = await ctx.roots()
+    return JSON.stringify({ stamp, who, model: model.model, root })
+  }
+  const results = []
+  for (const revision of ['2025-06-18', '2025-11-25', '2026-07-28']) {
+    const { client } = await connectPair(serverOf(handler), {
+      revision,
+      answer: {
+        elicit: () => ({ action: 'accept', content: { name: 'Anna' } }),
+        sample: () => ({ role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' }),
+        roots: ['file:///a'],
+      },
+    })
+    results.push((await client.call('run')).content)
+  }
+  expect(results[1]).toEqual(results[0])
+  expect(results[2]).toEqual(results[0])
+})
+
+test('lists never ask, and a handler of a completion has no way to', async () => {
+  const raw = rawChannel(serverOf(() => 'x'))
+  for (const method of ['tools/list', 'server/discover'])
+    expect((await raw.ask(method, { requestState: undefined, _meta: envelope(ALL) }))['result']['resultType']).toBe('complete')
+})

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import { createServer } from '../../src/server/index.ts'
+import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
+
+const ID = 'io.modelcontextprotocol/subscriptionId'
+
+const newServer = (options = {}) => {
+  const server = createServer({ name: 'listen', version: '1.0.0', ...options })
+  server.tool('t', {}, () => 'x')
+  server.resource('a:{+path}', { name: 'a' }, () => 'x')
+  return server
+}
+const listen = async (raw: ReturnType<typeof rawChannel>, id: string | number, notifications: unknown): Promise<Message> => {
+  raw.send({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params: { notifications, _meta: envelope() } })
+  return raw.until(
+    ({ method, params, id: answered, error }) =>
+      (method === 'notifications/subscriptions/acknowledged' && params['_meta'][ID] === id) || (answered === id && error !== undefined),
+  )
+}
+
+describe('subscriptions/listen', () => {
+  test('is acknowledged first with what the server can do of what was asked', async () => {
+    const raw = rawChannel(newServer())
+    const acknowledged = await listen(raw, 'sub-1', {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true,
+      resourceSubscriptions: ['a:1'],
+      future: true,
+    })
+    expect(raw.out[0]).toBe(acknowledged)
+    expect(acknowledged['params']).toEqual({
+      _meta: { [ID]: 'sub-1' },
+      notifications: { toolsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ['a:1'] },
+    })
+  })
+
+  test('delivers the changes asked for, each with the id of the request, and no other', async () => {
+    const server = newServer()
+    const raw = rawChannel(server)
+    await listen(raw, 1, { resourceSubscriptions: ['a:1'] })
+    await listen(raw, 2, { toolsListChanged: true })
+    server.tool('new', {}, () => 'x')
+    server.resourceChanged('a:1')
+    server.resourceChanged('a:1/below')
+    server.resourceChanged('a:2')
+    server.prompt('p', {}, () => 'x')
+    await settle()
+    const notices = raw.out.slice(2).map(({ method, params }) => [method, params['_meta'][ID], params['uri']])
+    expect(notices).toEqual(
+      expect.arrayContaining([
+        ['notifications/tools/list_changed', 2, undefined],
+        ['notifications/resources/updated', 1, 'a:1'],
+        ['notifications/resources/updated', 1, 'a:1/below'],
+      ]),
+    )
+    expect(notices).toHaveLength(3)
+  })
+
+  test('ends when the client cancels it, without an answer and without leaving anything behind', async () => {
+    const server = newServer()
+    await settle()
+    const raw = rawChannel(server)
+    await listen(raw, 1, { toolsListChanged: true })
+    raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    await settle()
+    server.tool('new', {}, () => 'x')
+    await settle()
+    expect(raw.out.slice(1)).toEqual([])
+    expect(raw.dropped).toBe(1)
+    await listen(raw, 1, { toolsListChanged: true })
+  })
+
+  test('ends with a result when the server ends it', async () => {
+    const server = newServer()
+    const raw = rawChannel(server)
+    await listen(raw, 7, { toolsListChanged: true })
+    await server.close()
+    expect(raw.out.at(-1)).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      result: { resultType: 'complete', _meta: { [ID]: 7, 'io.modelcontextprotocol/serverInfo': { name: 'listen', version: '1.0.0' } } },
+    })
+  })
+
+  test('refuses a filter that is none, and more than the bounds allow', async () => {
+    const raw = rawChannel(newServer({ limits: { maxListens: 2, maxSubscriptions: 3 } }))
+    for (const notifications of [undefined, 5, [], { resourceSubscriptions: 'a:1' }, { resourceSubscriptions: [5] }])
+      expect((await listen(raw, 'x', notifications))['error']).toMatchObject({ code: -32602 })
+    expect((await listen(raw, 'y', { resourceSubscriptions: ['a:1', 'a:2', 'a:3', 'a:4'] }))['error']).toMatchObject({
+      code: -32603,
+      message: 'Too many subscriptions: at most 3 (limits.maxSubscriptions)',
+      data: { limit: 'maxSubscriptions', max: 3 },
+    })
+    expect((await listen(raw, 1, { resourceSubscriptions: ['a:1', 'a:2', 'a:3'] }))['method']).toBeDefined()
+    expect((await listen(raw, 2, { toolsListChanged: true }))['method']).toBeDefined()
+    expect((await listen(raw, 3, { toolsListChanged: true }))['error']).toMatchObject({
+      message: 'Too many subscriptions: at most 2 (limits.maxListens)',
+    })
+  })
+})
+
+test('a session may be subscribed to maxSubscriptions resources', async () => {
+  const raw = rawChannel(newServer({ limits: { maxSubscriptions: 2 } }))
+  await raw.initialize('2025-11-25')
+  for (const uri of ['a:1', 'a:2', 'a:2']) expect((await raw.ask('resources/subscribe', { uri }))['result']).toEqual({})
+  expect((await raw.ask('resources/subscribe', { uri: 'a:3' }))['error']).toMatchObject({
+    message: 'Too many subscriptions: at most 2 (limits.maxSubscriptions)',
+  })
+  await raw.ask('resources/unsubscribe', { uri: 'a:1' })
+  expect((await raw.ask('resources/subscribe', { uri: 'a:3' }))['result']).toEqual({})
+})
+
+test('a session that is closed hears nothing more', async () => {
+  const server = newServer()
+  const raw = rawChannel(server)
+  await raw.initialize('2025-11-25')
+  raw.channel.close('gone')
+  server.tool('new', {}, () => 'x')
+  await settle()
+  expect(raw.out).toHaveLength(1)
+})
+
+test('changes travel over a bus that replicas share', async () => {
+  const listeners = new Set<(change: never) => void>()
+  const bus = {
+    publish: (change: never) => listeners.forEach((listener) => listener(change)),
+    subscribe: (listener: (change: never) => void) => (listeners.add(listener), () => listeners.delete(listener)),
+  }
+  const [one, two] = [newServer({ bus }), newServer({ bus })]
+  const raw = rawChannel(two)
+  await listen(raw, 1, { resourceSubscriptions: ['a:1'] })
+  one.resourceChanged('a:1')
+  await raw.until(({ method }) => method === 'notifications/resources/updated')
+})

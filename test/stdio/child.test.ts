@@ -1,0 +1,208 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { childEnvironment, endChild, endGroup, type ProcessOptions, Stderr, startChild } from '../../src/stdio/child.ts'
+import { groupOf, isAlive, untilGone } from '../support/processes.ts'
+import { fixture } from '../support/stdio-process.ts'
+
+const ODD = fixture('odd-server.mjs')
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(`${tmpdir()}/portico-child-`)
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Diary {
+  options: ProcessOptions
+  read(): string[]
+  /** Resolves with what follows `word` on its line. */
+  until(word: string): Promise<string>
+}
+
+/** A server that writes down what happens to it. */
+function diarist(...flags: string[]): Diary {
+  const file = `${folder}/diary`
+  const read = (): string[] => {
+    try {
+      return readFileSync(file, 'utf8').trimEnd().split('\n')
+    } catch {
+      return []
+    }
+  }
+  return {
+    options: { command: process.execPath, args: [ODD, ...flags], env: { DIARY: file } },
+    read,
+    until: async (word) => {
+      for (;;) {
+        const line = read().find((each) => each.startsWith(`${word} `))
+        if (line !== undefined) return line.slice(word.length + 1)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    },
+  }
+}
+
+describe('the environment of a child', () => {
+  test('is what it needs to run and what was declared, and nothing else of ours', () => {
+    process.env.PORTICO_TEST_SECRET = 'hunter2'
+    try {
+      const environment = childEnvironment({ API_URL: 'https://example.com', PATH: '/only/here' })
+      const allowed = new Set(['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'API_URL'])
+      expect(Object.keys(environment).filter((name) => !allowed.has(name))).toEqual([])
+      expect(environment).toMatchObject({ API_URL: 'https://example.com', PATH: '/only/here' })
+    } finally {
+      delete process.env.PORTICO_TEST_SECRET
+    }
+  })
+
+  test('has no shell functions in it', () => {
+    const before = process.env.TERM
+    process.env.TERM = '() { :; }; echo vulnerable'
+    try {
+      expect(childEnvironment()).not.toHaveProperty('TERM')
+    } finally {
+      if (before === undefined) delete process.env.TERM
+      else process.env.TERM = before
+    }
+  })
+})
+
+describe('a process that cannot be started is an ERR_SPAWN that says why', () => {
+  test.each<[string, ProcessOptions, RegExp]>([
+    ['there is no such command', { command: 'no-such-command-here' }, /"no-such-command-here": there is no such command \(ENOENT\)/],
+    ['there is no such folder', { command: process.execPath, cwd: '/no/such/folder' }, /no such command or working directory \(ENOENT\)/],
+    ['it may not be executed', { command: ODD }, /it may not be executed \(EACCES\)/],
+    ['an argument has a NUL', { command: process.execPath, args: ['a\0b'] }, /null bytes/],
+    ['an argument is too long', { command: process.execPath, args: ['x'.repeat(4_000_000)] }, /E2BIG/],
+    ['there is no command', { command: '' }, /needs a command/],
+  ])('because %s', async (_why, options, message) => {
+    await expect(startChild(options)).rejects.toMatchObject({ code: 'ERR_SPAWN', message: expect.stringMatching(message) })
+  })
+})
+
+describe('ending a child', () => {
+  test('that goes when its input is closed needs no signal, and it sees the end of its input first [T-STDIO-011]', async () => {
+    const { options, read, until } = diarist()
+    const child = await startChild(options)
+    await until('pid')
+    await endChild(child)
+    expect(read()).toEqual([`pid ${child.pid}`, 'eof'])
+    expect(child.exitCode).toBe(0)
+  })
+
+  test('that stays sends SIGTERM after a while [T-STDIO-012]', async () => {
+    const { options, read, until } = diarist('--ignore-eof')
+    const child = await startChild(options)
+    await until('pid')
+    const started = performance.now()
+    await endChild(child, 200)
+    expect(performance.now() - started).toBeGreaterThanOrEqual(199)
+    expect(read()).toEqual([`pid ${child.pid}`, 'eof', 'SIGTERM'])
+    await untilGone(child.pid as number, 1000)
+  })
+
+  test('that ignores SIGTERM sends SIGKILL after another while [T-STDIO-013] [T-LIFE-040]', async () => {
+    const { options, read, until } = diarist('--ignore-eof', '--ignore-sigterm')
+    const child = await startChild(options)
+    await until('pid')
+    const started = performance.now()
+    await endChild(child, 200)
+    expect(performance.now() - started).toBeGreaterThanOrEqual(399)
+    await untilGone(child.pid as number, 1000)
+    expect(read().slice(0, 3)).toEqual([`pid ${child.pid}`, 'eof', 'SIGTERM'])
+    expect(child.signalCode).toBe('SIGKILL')
+  })
+
+  test('ends what it has started too, though that ignores SIGTERM', async () => {
+    const { options, until } = diarist('--grandchild')
+    const child = await startChild(options)
+    const grandchild = Number(await until('grandchild'))
+    expect(groupOf(grandchild)).toBe(child.pid)
+    expect(isAlive(grandchild)).toBe(true)
+    await endChild(child, 200)
+    await untilGone(grandchild, 1000)
+    expect(isAlive(child.pid as number)).toBe(false)
+  })
+
+  test('that is gone already ends what it has left behind', async () => {
+    const { options, until } = diarist('--grandchild')
+    const child = await startChild(options)
+    const grandchild = Number(await until('grandchild'))
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    process.kill(child.pid as number, 'SIGKILL')
+    await exited
+    await endGroup(child)
+    await untilGone(grandchild, 1000)
+  })
+
+  test('with everything against it takes less than five seconds and leaves nobody', async () => {
+    const { options, until } = diarist('--ignore-eof', '--ignore-sigterm', '--grandchild')
+    const child = await startChild(options)
+    const grandchild = Number(await until('grandchild'))
+    const started = performance.now()
+    await endChild(child)
+    await Promise.all([untilGone(child.pid as number, 1000), untilGone(grandchild, 1000)])
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
+})
+
+test('a child leads a group of its own and has no shell before it', async () => {
+  const { options, until } = diarist()
+  const child = await startChild(options)
+  expect(Number(await until('pid'))).toBe(child.pid)
+  expect(groupOf(child.pid as number)).toBe(child.pid)
+  expect(groupOf(process.pid)).not.toBe(child.pid)
+  await endChild(child)
+})
+
+describe('what a child says on standard error', () => {
+  const collect = (options: { maxStderrBytes?: number } = {}): { stream: PassThrough; stderr: Stderr; lines: string[] } => {
+    const stream = new PassThrough()
+    const lines: string[] = []
+    return { stream, lines, stderr: new Stderr(stream, { ...options, onStderr: (line) => lines.push(line) }) }
+  }
+  const ended = (stream: PassThrough): Promise<void> => new Promise((resolve) => stream.once('end', resolve))
+
+  test('is told line by line, cut anywhere, and the last line without its newline too', async () => {
+    const { stream, lines } = collect()
+    for (const byte of Buffer.from('one\nžluť\n\nlast')) stream.write(Uint8Array.of(byte))
+    stream.end()
+    await ended(stream)
+    expect(lines).toEqual(['one', 'žluť', '', 'last'])
+  })
+
+  test.each([99, 100, 101])('of %i characters is kept up to 100', async (length) => {
+    const { stream, stderr } = collect({ maxStderrBytes: 100 })
+    stream.end(`${'x'.repeat(length - 1)}y`)
+    await ended(stream)
+    expect(stderr.tail).toHaveLength(Math.min(length, 100))
+    expect(stderr.tail.endsWith('y')).toBe(true)
+  })
+
+  test('is not kept at all when nothing may be', async () => {
+    const { stream, stderr, lines } = collect({ maxStderrBytes: 0 })
+    stream.end('words\n')
+    await ended(stream)
+    expect(stderr.tail).toBe('')
+    expect(lines).toEqual(['words'])
+  })
+
+  test('goes into an error message in part, and without what looks secret', async () => {
+    const { stream, stderr } = collect()
+    stream.write(`${'noise '.repeat(1000)}\n`)
+    stream.end('Authorization: Bearer abcdefghijklmnop123\npostgres://me:hunter2@db/x\nkey sk-abcdefghijklmnop1234\nfatal: no settings\n')
+    await ended(stream)
+    const words = stderr.lastWords()
+    expect(words.length).toBeLessThanOrEqual(1003)
+    expect(words).toContain('fatal: no settings')
+    for (const secret of ['abcdefghijklmnop', 'hunter2']) expect(words).not.toContain(secret)
+  })
+
+  test('never ends the child, nor this process, by an error of the stream', () => {
+    const { stream, stderr } = collect()
+    stream.destroy(new Error('read failed'))
+    expect(stderr.tail).toBe('')
+  })
+})

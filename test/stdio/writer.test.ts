@@ -1,0 +1,108 @@
+import { PassThrough, Writable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { LineWriter } from '../../src/stdio/writer.ts'
+
+/** A stream that takes what is written when the test says so. */
+function slowStream(highWaterMark: number): { stream: Writable; written: string[]; takeAll(): void } {
+  const written: string[] = []
+  const held: (() => void)[] = []
+  const stream = new Writable({
+    highWaterMark,
+    write: (chunk: Buffer, _encoding, done) => {
+      written.push(chunk.toString())
+      held.push(done)
+    },
+  })
+  return {
+    stream,
+    written,
+    takeAll: () => {
+      for (let done = held.shift(); done; done = held.shift()) done()
+    },
+  }
+}
+
+test('the lines of one turn leave in one write, in order', async () => {
+  const writes: string[] = []
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      writes.push(chunk.toString())
+      done()
+    },
+  })
+  const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
+  writer.line('1')
+  writer.line('2')
+  await turn()
+  writer.line('3')
+  await turn()
+  expect(writes).toEqual(['1\n2\n', '3\n'])
+})
+
+test('a producer waits while nobody reads, and goes on when somebody does', async () => {
+  const { stream, takeAll } = slowStream(10)
+  const blocked: boolean[] = []
+  const writer = new LineWriter(stream, { maxPendingBytes: 1000, onBlocked: (isBlocked) => blocked.push(isBlocked) })
+  expect(writer.line('more than ten bytes')).toBeUndefined()
+  await turn()
+  expect(blocked).toEqual([true])
+  const wait = writer.line('next')
+  expect(wait).toBeInstanceOf(Promise)
+  takeAll()
+  await wait
+  expect(blocked).toEqual([true, false])
+  expect(writer.line('free')).toBeUndefined()
+})
+
+test.each([
+  [99, false],
+  [100, false],
+  [101, true],
+])('%i bytes that wait for a reader against a bound of 100 are too many: %s', async (bytes, isTooMany) => {
+  const { stream } = slowStream(10)
+  const writer = new LineWriter(stream, { maxPendingBytes: 100 })
+  writer.line('x'.repeat(49))
+  await turn()
+  expect(writer.pendingBytes).toBe(50)
+  const write = (): unknown => writer.line('y'.repeat(bytes - 50))
+  if (isTooMany)
+    expect(write).toThrow(expect.objectContaining({ code: 'ERR_LIMIT', message: expect.stringContaining('(maxPendingBytes)') }))
+  else expect(write()).toBeInstanceOf(Promise)
+})
+
+test('the end waits until what was written has left, however little it was', async () => {
+  const { stream, written, takeAll } = slowStream(1000)
+  const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
+  writer.line('little')
+  let isOver = false
+  const over = writer.end().then(() => {
+    isOver = true
+  })
+  await turn()
+  expect(written).toEqual(['little\n'])
+  expect(isOver).toBe(false)
+  takeAll()
+  await turn()
+  takeAll()
+  await over
+})
+
+test('the end waits for nothing when nothing is left or nobody is there', async () => {
+  const stream = new PassThrough()
+  await new LineWriter(stream, { maxPendingBytes: 10 }).end()
+  stream.destroy()
+  const writer = new LineWriter(stream, { maxPendingBytes: 10 })
+  writer.line('lost')
+  await writer.end()
+})
+
+test('who waits for a reader is set free when the stream is closed', async () => {
+  const { stream } = slowStream(10)
+  const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
+  writer.line('more than ten bytes')
+  await turn()
+  const wait = writer.line('next')
+  stream.destroy()
+  await wait
+})

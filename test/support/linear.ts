@@ -1,0 +1,32 @@
+/** Proof that the cost of something grows no faster than its input. */
+
+import { expect } from 'vitest'
+
+const MOST = 2.5
+/** Other work on the machine can only make a run look dearer: what counts is the cheapest of several. */
+const MIN_REPEATS = 3
+const MAX_REPEATS = 25
+/** Below this the clock says more than the code does. */
+const LEAST_MS = 2
+
+/** Doubles the input three times; each time the CPU time may grow by at most 2.5. */
+export function expectLinear(smallest: number, prepare: (size: number) => () => void): void {
+  const runs = [1, 2, 4, 8].map((factor) => prepare(factor * smallest))
+  const costs = runs.map(() => Number.POSITIVE_INFINITY)
+  const ratios = (): number[] => costs.slice(1).map((cost, i) => cost / Math.max(LEAST_MS, costs[i] as number))
+  for (const run of runs) run()
+  for (let repeat = 1; repeat <= MAX_REPEATS; repeat++) {
+    runs.forEach((run, i) => {
+      costs[i] = Math.min(costs[i] as number, cpuMs(run))
+    })
+    if (repeat >= MIN_REPEATS && ratios().every((ratio) => ratio <= MOST)) break
+  }
+  expect(Math.max(...ratios()), `CPU time at sizes 1, 2, 4, 8: ${costs.join(', ')} ms`).toBeLessThanOrEqual(MOST)
+}
+
+export function cpuMs(run: () => void): number {
+  const before = process.cpuUsage()
+  run()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}

@@ -1,0 +1,85 @@
+/**
+ * Transcripts: what a client sends and what the everything server answers, one file a revision and feature.
+ * Lines with > are sent in order, each when everything before it has been said; lines with < are what comes back.
+ * `UPDATE_WIRE=1 npx vitest run test/wire.test.ts` writes the answers anew.
+ */
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { everythingServer } from '../src/testing/index.ts'
+import { Judge } from './support/published-schemas.ts'
+import { type Message, type RawChannel, rawChannel } from './support/raw-channel.ts'
+
+const folder = fileURLToPath(new URL('./wire/', import.meta.url))
+const isUpdating = process.env.UPDATE_WIRE === '1'
+
+for (const revision of readdirSync(folder).sort()) {
+  describe(revision, () => {
+    for (const name of readdirSync(`${folder}${revision}`).sort()) {
+      const file = `${folder}${revision}/${name}`
+      const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+      test(`${name.replace('.txt', '')}: ${lines[0]?.slice(2)}`, async () => {
+        const written = await play(lines, revision)
+        if (isUpdating) writeFileSync(file, `${written.join('\n')}\n`)
+        expect(written).toEqual(isUpdating ? written : lines)
+      })
+    }
+  })
+}
+
+async function play(lines: string[], revision: string): Promise<string[]> {
+  const options = lines.find((line) => line.startsWith('# server: '))?.slice('# server: '.length)
+  const raw = rawChannel(everythingServer({ ...(options ? JSON.parse(options) : {}), onError: () => {} }))
+  const judge = new Judge(revision)
+  const written = lines.filter((line) => line.startsWith('#'))
+  const last = { state: '', cursor: '' }
+  for (const line of lines.filter((each) => each.startsWith('> '))) {
+    written.push(line)
+    const json = line.slice(2).replace('"$state"', JSON.stringify(last.state)).replace('"$cursor"', JSON.stringify(last.cursor))
+    follow(judge, json)
+    const before = raw.out.length
+    raw.send(json)
+    await answered(raw, json, before)
+    for (const message of raw.out.slice(before)) {
+      judge.judge({ from: 'server', json: JSON.stringify(message) })
+      const result = (Array.isArray(message) ? {} : message['result']) ?? {}
+      last.state = result['requestState'] ?? last.state
+      last.cursor = result['nextCursor'] ?? last.cursor
+      written.push(`< ${stable(JSON.stringify(message))}`)
+    }
+  }
+  expect(judge.faults.join('\n')).toBe('')
+  raw.channel.close('The transcript is over')
+  return written
+}
+
+/** A transcript may hold what no client should send; the judge has to know of it all the same. */
+function follow(judge: Judge, json: string): void {
+  try {
+    judge.follow({ from: 'client', json })
+  } catch {
+    // Not JSON: that is what the transcript is about.
+  }
+}
+
+/** Resolves when a request is answered, or questions are asked about it, and nothing more is said for a moment. */
+async function answered(raw: RawChannel, json: string, from: number): Promise<void> {
+  const owed = /^\{.*"method":"(?!notifications)/.test(json) && !json.includes('"name":"wait"')
+  const isReply = (message: Message): boolean => Array.isArray(message) || message['id'] !== undefined || message['error'] !== undefined || message['method'] === 'notifications/subscriptions/acknowledged'
+  if (owed) while (!raw.out.slice(from).some(isReply)) await pause()
+  for (let length = -1; length !== raw.out.length; ) {
+    length = raw.out.length
+    await pause()
+  }
+}
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
+
+/** What differs from run to run by design. */
+const stable = (json: string): string =>
+  json
+    .replace(/"requestState":"[^"]+"/g, '"requestState":"<sealed>"')
+    .replace(/"nextCursor":"[^"]+"/g, '"nextCursor":"<opaque>"')
+    .replace(/\(reference [\w-]{8}\)/g, '(reference <random>)')
+    .replace(/"elicitationId":"[\w-]{22}"/g, '"elicitationId":"<random>"')
