@@ -17,7 +17,7 @@ try {
   }
   // What one subpath is for must not be carried by another.
   await bleed('portico/client', ['inputSchema must', 'node:child_process', 'Unknown tool:'])
-  await bleed('portico/server', ['node:', 'server/discover', 'notifications/initialized\')'].slice(0, 1))
+  await bleed('portico/server', ['node:', 'server/discover', "notifications/initialized')"].slice(0, 1))
   await bleed('portico', ['node:'])
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 /** npm run trace: which requirements are proved by tests that ran and passed, by area and level. */
 
 import { existsSync, readFileSync } from 'node:fs'
-import { run, root, say, setUp } from './setup.mjs'
+import { root, run, say, setUp } from './setup.mjs'
 
 const results = `${root}/.cache/test-results.json`
 const isSummary = process.argv.includes('--summary')
@@ -54,9 +54,24 @@ function printTable() {
   const line = (name, matching) => {
     const missing = matching.filter(({ id }) => !proved.has(id))
     const explained = missing.filter(({ id }) => reasons.has(id)).length
-    return [name, ...levels.map((level) => cell(matching.filter((row) => row.level === level))), cell(matching), String(explained), String(missing.length - explained)]
+    return [
+      name,
+      ...levels.map((level) => cell(matching.filter((row) => row.level === level))),
+      cell(matching),
+      String(explained),
+      String(missing.length - explained),
+    ]
   }
-  const table = [['area', ...levels, 'all', 'explained', 'open'], ...areas.map((area) => line(area, rows.filter(({ id }) => id.split('-')[1] === area))), line('all', rows)]
+  const table = [
+    ['area', ...levels, 'all', 'explained', 'open'],
+    ...areas.map((area) =>
+      line(
+        area,
+        rows.filter(({ id }) => id.split('-')[1] === area),
+      ),
+    ),
+    line('all', rows),
+  ]
   const widths = table[0].map((_, i) => Math.max(...table.map((cells) => cells[i].length)))
   console.log(`Requirements proved by ${tests} passed tests (run of ${ranAt}); proved/all by level`)
   for (const cells of table) console.log(cells.map((text, i) => (i === 0 ? text.padEnd(widths[i]) : text.padStart(widths[i]))).join('  '))
@@ -66,5 +81,6 @@ function printTable() {
 function printUncovered() {
   const missing = rows.filter(({ id }) => !proved.has(id))
   if (missing.length > 0) console.log('\nNot proved:')
-  for (const { id, level, requirement } of missing) console.log(`${id}  ${level.padEnd(10)}  ${requirement}${reasons.has(id) ? `\n    ${reasons.get(id)}` : ''}`)
+  for (const { id, level, requirement } of missing)
+    console.log(`${id}  ${level.padEnd(10)}  ${requirement}${reasons.has(id) ? `\n    ${reasons.get(id)}` : ''}`)
 }

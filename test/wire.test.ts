@@ -43,9 +43,9 @@ async function play(lines: string[], revision: string): Promise<string[]> {
     await answered(raw, json, before)
     for (const message of raw.out.slice(before)) {
       judge.judge({ from: 'server', json: JSON.stringify(message) })
-      const result = (Array.isArray(message) ? {} : message['result']) ?? {}
-      last.state = result['requestState'] ?? last.state
-      last.cursor = result['nextCursor'] ?? last.cursor
+      const result = (Array.isArray(message) ? {} : message.result) ?? {}
+      last.state = result.requestState ?? last.state
+      last.cursor = result.nextCursor ?? last.cursor
       written.push(`< ${stable(JSON.stringify(message))}`)
     }
   }
@@ -66,7 +66,11 @@ function follow(judge: Judge, json: string): void {
 /** Resolves when a request is answered, or questions are asked about it, and nothing more is said for a moment. */
 async function answered(raw: RawChannel, json: string, from: number): Promise<void> {
   const owed = /^\{.*"method":"(?!notifications)/.test(json) && !json.includes('"name":"wait"')
-  const isReply = (message: Message): boolean => Array.isArray(message) || message['id'] !== undefined || message['error'] !== undefined || message['method'] === 'notifications/subscriptions/acknowledged'
+  const isReply = (message: Message): boolean =>
+    Array.isArray(message) ||
+    message.id !== undefined ||
+    message.error !== undefined ||
+    message.method === 'notifications/subscriptions/acknowledged'
   if (owed) while (!raw.out.slice(from).some(isReply)) await pause()
   for (let length = -1; length !== raw.out.length; ) {
     length = raw.out.length

@@ -1,7 +1,7 @@
 /** The demo: starts the server beside it, calls its tool, shows progress, and puts its question to you. */
 
-import { fileURLToPath } from 'node:url'
 import { createInterface } from 'node:readline/promises'
+import { fileURLToPath } from 'node:url'
 import { connect } from 'portico'
 
 const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true
@@ -23,8 +23,14 @@ await client.close()
 
 console.log('\nThe same server, the same handler, in every protocol revision:')
 for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']) {
-  const old = await connect({ command: process.execPath, args: [script] }, { revisions: [revision], answer: { elicit: () => ({ action: 'accept', content: { nights: 2, power: true } }) } })
-  const outcome = await old.call('berth', { ship: 'Aurora' }).then((answer) => answer.content[0].text, (error) => dim(`${error.message}: this revision cannot ask a person`))
+  const old = await connect(
+    { command: process.execPath, args: [script] },
+    { revisions: [revision], answer: { elicit: () => ({ action: 'accept', content: { nights: 2, power: true } }) } },
+  )
+  const outcome = await old.call('berth', { ship: 'Aurora' }).then(
+    (answer) => answer.content[0].text,
+    (error) => dim(`${error.message}: this revision cannot ask a person`),
+  )
   console.log(`  ${revision}  ${outcome}`)
   await old.close()
 }

@@ -18,14 +18,13 @@ import { Completer } from './completion.ts'
 import { Connection } from './connection.ts'
 import type { ServerDescription } from './dialect/dialect.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
-import { Pages } from './pages.ts'
 import { type List, listOf } from './paging.ts'
 import { type Settings, settingsOf } from './settings.ts'
 import { badResult, headerFault, OutputSchemas } from './tool-results.ts'
 import { ChangeQueue, type ListKind, Watching } from './watching.ts'
 
 /** A tool's result whose structured content is known to be a `T`, as far as the server's schema says so. */
-export type ToolResult<T = unknown> = Omit<CallToolResult, 'structuredContent'> & { structuredContent?: T }
+export type ToolResult<T = unknown> = CallToolResult & { structuredContent?: T }
 
 const STALE: Readonly<Record<Change['kind'], readonly string[]>> = {
   tools: ['tools/list'],
@@ -41,7 +40,6 @@ export class Client {
   readonly #cache: ResponseCache | undefined
   readonly #cacheScope: { server: string; partition: string }
   readonly #outputs = new OutputSchemas()
-  readonly #pages = new Pages()
   readonly #watching: Watching
   readonly #queues = new Set<ChangeQueue>()
   readonly #completer: Completer
@@ -50,7 +48,6 @@ export class Client {
     this.#target = target
     this.#settings = settingsOf(options, {
       onChange: (change) => this.#onChange(change),
-      onElicitationComplete: (id) => this.#pages.complete(id),
     })
     this.#cache =
       options.cache === false
@@ -114,11 +111,7 @@ export class Client {
 
   /** Calls a tool. A failure of the tool is a result with `isError`; structured content is checked against its schema. */
   async call<T = unknown>(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<ToolResult<T>> {
-    const send = (): Promise<Params> => this.request('tools/call', { name, arguments: args }, options)
-    const asking = { server: this.server.info.name, signal: options.signal ?? new AbortController().signal }
-    const result = this.#settings.answerer.answers.elicitUrl
-      ? await this.#pages.through(send, this.#settings.answerer, asking)
-      : await send()
+    const result = await this.request('tools/call', { name, arguments: args }, options)
     if (!Array.isArray(result.content))
       throw new McpError('ERR_ANSWER_INVALID', `The result of tool ${JSON.stringify(name)} has no content`)
     if (result.structuredContent !== undefined || this.#outputs.knows(name)) await this.#checkOutput(name, result)
@@ -187,7 +180,7 @@ export class Client {
 
   /** The person is done with a page, though the server has not said so. False when nobody waits for that page. */
   completeElicitation(elicitationId: string): boolean {
-    return this.#pages.complete(elicitationId)
+    return this.#settings.pages.complete(elicitationId)
   }
 
   /** Asks the server for a sign of life; in a revision without ping, for its description. */

@@ -116,6 +116,7 @@ export class Connection {
       clock: this.#settings.clock,
       intervalMs,
       heardAt: () => wire.heardAt,
+      isWaiting: () => wire.isWaiting,
       ping: (timeoutMs) => dialect.request('ping', {}, { timeoutMs }),
       onDead: (cause) => void wire.fail(new McpError('ERR_CLOSED', 'The server does not answer pings', { cause })),
       onWarning: this.#settings.onWarning,

@@ -7,6 +7,8 @@ export interface HeartbeatOptions {
   intervalMs: number
   /** When something was last heard. */
   heardAt(): number
+  /** Whether an answer is waited for. */
+  isWaiting(): boolean
   ping(timeoutMs: number): Promise<unknown>
   /** Two pings in a row went unanswered. */
   onDead(error: unknown): void
@@ -24,8 +26,9 @@ export function startHeartbeat(options: HeartbeatOptions): () => void {
   let isStopped = false
 
   const beat = async (): Promise<void> => {
-    // Anything heard since the last look is as good as an answer.
-    if (clock.now() - options.heardAt() < intervalMs) misses = 0
+    // Anything heard since the last look is as good as an answer. A server that works on a request may be unable to
+    // answer two at a time, and the request has a timeout of its own.
+    if (clock.now() - options.heardAt() < intervalMs || options.isWaiting()) misses = 0
     else {
       try {
         await options.ping(Math.min(PING_TIMEOUT_MS, intervalMs))

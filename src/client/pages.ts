@@ -1,13 +1,20 @@
 /** Requests that fail until the person has visited a page: show the page, wait until it is done, try again. */
 
+import type { Deadlines } from '../jsonrpc/deadlines.ts'
 import { isObject, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import type { UrlElicitParams } from '../protocol/elicitation.ts'
-import { Cancelled, Declined } from '../protocol/errors.ts'
+import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
 import type { Answerer, Asking } from './answers.ts'
 
 const URL_ELICITATION_REQUIRED = -32042
 const MAX_OPEN = 1000
+
+/** Who asks, and how long the person may take. */
+export interface Visit extends Asking {
+  maxTotalMs: number
+  deadlines: Deadlines
+}
 
 export class Pages {
   readonly #waiting = new Map<string, () => void>()
@@ -21,40 +28,56 @@ export class Pages {
   }
 
   /** Runs `send`; when it needs pages visited first, has them visited and runs it once more. */
-  async through(send: () => Promise<Params>, answerer: Answerer, asking: Asking): Promise<Params> {
+  async through(send: () => Promise<Params>, answerer: Answerer, visit: Visit): Promise<Params> {
     try {
       return await send()
     } catch (error) {
       const pages = answerer.answers.elicitUrl ? pagesIn(error) : undefined
       if (!pages) throw error
-      for (const page of pages) await this.#visit(page, answerer, asking)
+      for (const page of pages) await this.#visit(page, answerer, visit)
       return await send()
     }
   }
 
-  async #visit(page: UrlElicitParams & { elicitationId: string }, answerer: Answerer, asking: Asking): Promise<void> {
+  async #visit(page: RequiredPage, answerer: Answerer, visit: Visit): Promise<void> {
+    const { elicitationId, message } = page
     // Waiting starts before the question: the notice may come while the person is still asked.
-    const done = this.#wait(page.elicitationId, asking.signal)
+    const done = this.#wait(elicitationId, visit)
     done.catch(() => {})
-    const { action } = await answerer.answer({ method: 'elicitation/create', params: page }, asking)
-    if (action === 'accept') return done
-    this.#waiting.delete(page.elicitationId)
-    throw action === 'decline'
-      ? new Declined(`The person declined: ${page.message}`)
-      : new Cancelled(`The person gave no answer: ${page.message}`)
+    try {
+      const { action } = await answerer.answer({ method: 'elicitation/create', params: page }, visit)
+      if (action === 'decline') throw new Declined(`The person declined: ${message}`)
+      if (action !== 'accept') throw new Cancelled(`The person gave no answer: ${message}`)
+      await done
+    } finally {
+      // Whatever ended the visit, nobody waits for this page any more.
+      this.complete(elicitationId)
+    }
   }
 
-  #wait(elicitationId: string, signal: AbortSignal): Promise<void> {
+  #wait(elicitationId: string, { signal, maxTotalMs, deadlines }: Visit): Promise<void> {
     const [oldest] = this.#waiting.keys()
-    if (this.#waiting.size >= MAX_OPEN && oldest !== undefined) this.#waiting.delete(oldest)
+    if (this.#waiting.size >= MAX_OPEN && oldest !== undefined) this.complete(oldest)
     return new Promise((resolve, reject) => {
-      this.#waiting.set(elicitationId, resolve)
-      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      const onAbort = (): void => settle(() => reject(signal.reason as Error))
+      // A server need not say that the person is done.
+      const deadline = deadlines.set(maxTotalMs, () =>
+        settle(() => reject(new McpError('ERR_TIMEOUT', `Nobody said within ${maxTotalMs} ms that the page was visited (maxTotalMs)`))),
+      )
+      const settle = (end: () => void): void => {
+        deadlines.clear(deadline)
+        signal.removeEventListener('abort', onAbort)
+        end()
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.set(elicitationId, () => settle(resolve))
     })
   }
 }
 
-function pagesIn(error: unknown): (UrlElicitParams & { elicitationId: string })[] | undefined {
+type RequiredPage = UrlElicitParams & { elicitationId: string }
+
+function pagesIn(error: unknown): RequiredPage[] | undefined {
   if (!(error instanceof RemoteError) || error.code !== URL_ELICITATION_REQUIRED || !isObject(error.data)) return undefined
   const list = error.data.elicitations
   if (!Array.isArray(list) || list.length === 0) return undefined

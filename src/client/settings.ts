@@ -11,6 +11,7 @@ import type { Revision } from '../revisions/revision.ts'
 import { Answerer, capabilitiesOf } from './answers.ts'
 import { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
 import type { ConnectOptions } from './options.ts'
+import { Pages } from './pages.ts'
 
 export interface Settings {
   info: Implementation
@@ -19,16 +20,16 @@ export interface Settings {
   clock: Clock
   deadlines: Deadlines
   answerer: Answerer
+  pages: Pages
   /** What is declared now; handlers may be added later. */
   capabilities(): ClientCapabilities
   logLevel: LogLevel | undefined
   onLog(message: LogMessage): void
   onWarning(message: string): void
   onChange(change: Change): void
-  onElicitationComplete(elicitationId: string): void
 }
 
-export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange' | 'onElicitationComplete'>): Settings {
+export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange'>): Settings {
   const limits = { ...DEFAULT_CLIENT_LIMITS, ...options.limits }
   const clock = options.clock ?? systemClock
   const answerer = new Answerer(options.answer ?? {}, limits, () => clock.now())
@@ -39,6 +40,7 @@ export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onCh
     clock,
     deadlines: new Deadlines(clock, { holdsProcess: true }),
     answerer,
+    pages: new Pages(),
     capabilities: () => capabilitiesOf(answerer.answers, options),
     logLevel: options.logLevel,
     onLog: options.onLog ?? (() => {}),

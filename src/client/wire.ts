@@ -65,6 +65,11 @@ export class Wire {
     })
   }
 
+  /** Whether an answer is waited for. */
+  get isWaiting(): boolean {
+    return this.#peer.isWaiting
+  }
+
   get isClosed(): boolean {
     return this.#isClosed
   }

@@ -96,6 +96,11 @@ export class Peer {
     this.#options = options
   }
 
+  /** Whether an answer to one of our requests is waited for. */
+  get isWaiting(): boolean {
+    return this.#state.pending.size > 0
+  }
+
   /** How many of their requests are being worked on or waiting. */
   get load(): number {
     return this.#state.active.size + this.#state.waiting.size

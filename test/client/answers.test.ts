@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Answers, Client, type ConnectOptions } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
 /** Sends one request from a server of this revision and resolves with the client's answer. */
@@ -11,13 +12,23 @@ const asked = async (method: string, params: unknown, answer: Answers, options: 
   server.send({ jsonrpc: '2.0', id: 'q', method, ...(params === undefined ? {} : { params }) })
   while (!server.received.some(({ id }) => id === 'q')) await new Promise((resolve) => setTimeout(resolve, 1))
   await client.close()
-  return server.received.find(({ id }) => id === 'q') as Record<string, any>
+  return server.received.find(({ id }) => id === 'q') as Message
 }
-const form = (properties: object, required: string[] = []) => ({ mode: 'form', message: 'Please', requestedSchema: { type: 'object', properties, required } })
+const form = (properties: object, required: string[] = []) => ({
+  mode: 'form',
+  message: 'Please',
+  requestedSchema: { type: 'object', properties, required },
+})
 
 describe('a form', () => {
   test('is filled with its defaults before the person sees it, and missing fields after [T-ELIC-035]', async () => {
-    const properties = { name: { type: 'string', default: 'John' }, age: { type: 'integer', default: 30 }, sure: { type: 'boolean', default: false }, tags: { type: 'array', items: { type: 'string', enum: ['a'] }, default: ['a'] }, other: { type: 'string' } }
+    const properties = {
+      name: { type: 'string', default: 'John' },
+      age: { type: 'integer', default: 30 },
+      sure: { type: 'boolean', default: false },
+      tags: { type: 'array', items: { type: 'string', enum: ['a'] }, default: ['a'] },
+      other: { type: 'string' },
+    }
     let seen: unknown
     const answer = await asked('elicitation/create', form(properties), {
       elicit: ({ defaults }) => {
@@ -26,12 +37,15 @@ describe('a form', () => {
       },
     })
     expect(seen).toEqual({ name: 'John', age: 30, sure: false, tags: ['a'] })
-    expect(answer['result']).toEqual({ action: 'accept', content: { name: 'John', age: 31, sure: false, tags: ['a'] } })
+    expect(answer.result).toEqual({ action: 'accept', content: { name: 'John', age: 31, sure: false, tags: ['a'] } })
   })
 
   test('without a mode is a form [T-ELIC-018] [T-ELIC-019] [T-ELIC-016]', async () => {
     const { mode: _mode, ...params } = form({})
-    expect((await asked('elicitation/create', params, { elicit: () => ({ action: 'accept', content: {} }) }))['result']).toEqual({ action: 'accept', content: {} })
+    expect((await asked('elicitation/create', params, { elicit: () => ({ action: 'accept', content: {} }) })).result).toEqual({
+      action: 'accept',
+      content: {},
+    })
   })
 
   test('whose answer does not fit is not sent', async () => {
@@ -42,17 +56,29 @@ describe('a form', () => {
       [{ name: { type: 'string', minLength: 3 } }, { name: 'ab' }],
     ]
     for (const [properties, content] of cases) {
-      const { error } = await asked('elicitation/create', form(properties), { elicit: () => ({ action: 'accept', content: content as never }) })
-      expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('The answer does not fit the form') })
+      const { error } = await asked('elicitation/create', form(properties), {
+        elicit: () => ({ action: 'accept', content: content as never }),
+      })
+      expect(error).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
     }
   })
 
   test('that is malformed, or of a mode that was not declared, is -32602 [T-ELIC-075]', async () => {
     const elicit = () => ({ action: 'accept' as const, content: {} })
-    for (const params of [undefined, {}, { message: 'x' }, { message: 5, requestedSchema: { properties: {} } }, { message: 'x', mode: 'voice' }, { message: 'x', mode: 'url', url: 'https://example.com', elicitationId: '1' }]) {
-      expect((await asked('elicitation/create', params, { elicit }))['error']).toMatchObject({ code: -32602 })
+    for (const params of [
+      undefined,
+      {},
+      { message: 'x' },
+      { message: 5, requestedSchema: { properties: {} } },
+      { message: 'x', mode: 'voice' },
+      { message: 'x', mode: 'url', url: 'https://example.com', elicitationId: '1' },
+    ]) {
+      expect((await asked('elicitation/create', params, { elicit })).error).toMatchObject({ code: -32602 })
     }
-    expect((await asked('elicitation/create', form({}), { elicitUrl: () => ({ action: 'accept' }) }))['error']).toMatchObject({ code: -32602, message: 'Elicitation mode "form" was not declared' })
+    expect((await asked('elicitation/create', form({}), { elicitUrl: () => ({ action: 'accept' }) })).error).toMatchObject({
+      code: -32602,
+      message: 'Elicitation mode "form" was not declared',
+    })
   })
 
   test('with a schema that is a trap is refused quickly', async () => {
@@ -60,7 +86,7 @@ describe('a form', () => {
     const start = performance.now()
     const { result } = await asked('elicitation/create', form({ a: { type: 'string', pattern: '^(a+)+$' } }), { elicit })
     expect(result).toBeUndefined()
-    expect((await asked('elicitation/create', form({ a: { $ref: 'https://example.com/x.json' } }), { elicit }))['error']).toBeDefined()
+    expect((await asked('elicitation/create', form({ a: { $ref: 'https://example.com/x.json' } }), { elicit })).error).toBeDefined()
     expect(performance.now() - start).toBeLessThan(1000)
   })
 
@@ -82,7 +108,10 @@ describe('a form', () => {
     await clock.advance(0)
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(shown).toBe(2)
-    expect(server.received.find(({ id }) => id === 'q2')?.['error']).toMatchObject({ code: -32603, data: { reason: 'rate-limited', limit: 'elicitations' } })
+    expect(server.received.find(({ id }) => id === 'q2')?.error).toMatchObject({
+      code: -32603,
+      data: { reason: 'rate-limited', limit: 'elicitations' },
+    })
   })
 })
 
@@ -99,16 +128,20 @@ describe('sampling', () => {
       },
     })
     expect(server).toBe('canned')
-    expect(answer['result']).toEqual(reply)
+    expect(answer.result).toEqual(reply)
   })
 
   test('that is malformed is -32602, and a handler that returns nonsense is our error', async () => {
-    for (const wrong of [undefined, {}, { messages: 'x', maxTokens: 1 }, { messages: [] }]) expect((await asked('sampling/createMessage', wrong, { sample: () => reply }))['error']).toMatchObject({ code: -32602 })
-    expect((await asked('sampling/createMessage', params, { sample: () => ({}) as never }))['error']).toMatchObject({ code: -32603 })
+    for (const wrong of [undefined, {}, { messages: 'x', maxTokens: 1 }, { messages: [] }])
+      expect((await asked('sampling/createMessage', wrong, { sample: () => reply })).error).toMatchObject({ code: -32602 })
+    expect((await asked('sampling/createMessage', params, { sample: () => ({}) as never })).error).toMatchObject({ code: -32603 })
   })
 
   test('with tools is refused unless declared, and the context of others is not given unless declared [T-SAMP-016]', async () => {
-    expect((await asked('sampling/createMessage', { ...params, tools: [] }, { sample: () => reply }))['error']).toMatchObject({ code: -32602, message: 'Tools in sampling were not declared' })
+    expect((await asked('sampling/createMessage', { ...params, tools: [] }, { sample: () => reply })).error).toMatchObject({
+      code: -32602,
+      message: 'Tools in sampling were not declared',
+    })
     const seen: unknown[] = []
     const handler = (given: { includeContext?: string }) => {
       seen.push(given.includeContext)
@@ -148,13 +181,31 @@ describe('sampling', () => {
 
 describe('roots', () => {
   test('are the file URIs given, or what a function says each time [T-ROOT-010] [T-ROOT-011]', async () => {
-    expect((await asked('roots/list', undefined, { roots: ['file:///a', { uri: 'file:///b', name: 'B' }] }))['result']).toEqual({ roots: [{ uri: 'file:///a' }, { uri: 'file:///b', name: 'B' }] })
-    expect((await asked('roots/list', undefined, { roots: async () => ['file:///dynamic'] }))['result']).toEqual({ roots: [{ uri: 'file:///dynamic' }] })
+    expect((await asked('roots/list', undefined, { roots: ['file:///a', { uri: 'file:///b', name: 'B' }] })).result).toEqual({
+      roots: [{ uri: 'file:///a' }, { uri: 'file:///b', name: 'B' }],
+    })
+    expect((await asked('roots/list', undefined, { roots: async () => ['file:///dynamic'] })).result).toEqual({
+      roots: [{ uri: 'file:///dynamic' }],
+    })
   })
 
   test('that are not plain file URIs are refused, each with the reason [T-ROOT-011] [T-ROOT-017] [T-ROOT-018]', async () => {
-    for (const uri of ['https://example.com', '/etc', 'file:///a/../b', 'file:///a/%2e%2e/b', 'file:///a/..', 'file:///a%2f..%2fb', 'file:///a?x=1', 'file:///a#x', 'file:///a%00', '']) {
-      expect((await asked('roots/list', undefined, { roots: [uri] }))['error'], uri).toMatchObject({ code: -32603, message: expect.stringContaining('Not a root') })
+    for (const uri of [
+      'https://example.com',
+      '/etc',
+      'file:///a/../b',
+      'file:///a/%2e%2e/b',
+      'file:///a/..',
+      'file:///a%2f..%2fb',
+      'file:///a?x=1',
+      'file:///a#x',
+      'file:///a%00',
+      '',
+    ]) {
+      const warnings: string[] = []
+      const { error } = await asked('roots/list', undefined, { roots: [uri] }, { onWarning: (message) => warnings.push(message) })
+      expect(error, uri).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
+      expect(warnings.join()).toContain('Not a root')
     }
   })
 
@@ -164,7 +215,7 @@ describe('roots', () => {
         throw new Error('the disk is gone')
       },
     })
-    expect(answer['error']).toEqual({ code: -32603, message: 'Internal error' })
+    expect(answer.error).toEqual({ code: -32603, message: 'Internal error' })
   })
 })
 

@@ -1,14 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { Client, type ConnectOptions, ResponseCache } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import type { Message } from '../support/raw-channel.ts'
 import { type Behaviour, cannedServer } from '../support/scripted-server.ts'
 
-const read = (hints: object) => (params: Record<string, any>) => ({ contents: [{ uri: params['uri'], text: 'x' }], ...hints })
+const read = (hints: object) => (params: Message) => ({ contents: [{ uri: params.uri, text: 'x' }], ...hints })
 const connect = async (results: NonNullable<Behaviour['results']>, options: ConnectOptions = {}) => {
   const clock = fakeClock()
-  const server = cannedServer({ revision: '2026-07-28', capabilities: { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, prompts: {} }, results })
+  const server = cannedServer({
+    revision: '2026-07-28',
+    capabilities: { tools: { listChanged: true }, resources: { subscribe: true, listChanged: true }, prompts: {} },
+    results,
+  })
   const client = await Client.connect(server.target, { clock, ...options })
-  const count = (method: string) => server.received.filter((message) => message['method'] === method).length
+  const count = (method: string) => server.received.filter((message) => message.method === method).length
   return { client, server, clock, count }
 }
 
@@ -34,7 +39,10 @@ describe('a response', () => {
   })
 
   test('serves only the same method with the same parameters', async () => {
-    const { client, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }), 'tools/call': { content: [], ttlMs: 1000 } })
+    const { client, count } = await connect({
+      'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }),
+      'tools/call': { content: [], ttlMs: 1000 },
+    })
     await client.read('a:1')
     await client.read('a:2')
     await client.read('a:1', { meta: { traceparent: 'x' } })
@@ -44,7 +52,14 @@ describe('a response', () => {
   })
 
   test('of a list is kept page by page', async () => {
-    const { client, count } = await connect({ 'tools/list': ({ cursor }) => ({ tools: [], ttlMs: cursor === undefined ? 1000 : 0, cacheScope: 'public', ...(cursor === undefined ? { nextCursor: 'b' } : {}) }) })
+    const { client, count } = await connect({
+      'tools/list': ({ cursor }) => ({
+        tools: [],
+        ttlMs: cursor === undefined ? 1000 : 0,
+        cacheScope: 'public',
+        ...(cursor === undefined ? { nextCursor: 'b' } : {}),
+      }),
+    })
     await client.tools().all()
     await client.tools().all()
     expect(count('tools/list')).toBe(3)
@@ -56,12 +71,16 @@ describe('a response', () => {
       'resources/list': { resources: [], ttlMs: 60_000, cacheScope: 'public' },
       'resources/read': read({ ttlMs: 60_000, cacheScope: 'public' }),
       'subscriptions/listen': (params, { id }) => {
-        server.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id }, notifications: params['notifications'] } })
+        server.send({
+          jsonrpc: '2.0',
+          method: 'notifications/subscriptions/acknowledged',
+          params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id }, notifications: params.notifications },
+        })
         return undefined
       },
     })
     await client.onChange('tools', () => {})
-    const listenId = server.received.at(-1)?.['id']
+    const listenId = server.received.at(-1)?.id
     const notify = async (method: string, params = {}) => {
       server.send({ jsonrpc: '2.0', method, params: { ...params, _meta: { 'io.modelcontextprotocol/subscriptionId': listenId } } })
       await new Promise((resolve) => setTimeout(resolve, 2))
@@ -87,11 +106,22 @@ describe('a cache that clients share', () => {
   test('gives public responses to all and private ones to their own partition', async () => {
     const cache = new ResponseCache()
     const counts = { public: 0, private: 0 }
-    const newServer = () => cannedServer({
-      revision: '2026-07-28',
-      capabilities: { resources: {} },
-      results: { 'resources/read': ({ uri }) => ({ contents: [], ttlMs: 60_000, ...(uri === 'a:public' ? { cacheScope: 'public' } : {}), n: ++counts[uri === 'a:public' ? 'public' : 'private'] }) },
-    }, { key: 'one server' })
+    const newServer = () =>
+      cannedServer(
+        {
+          revision: '2026-07-28',
+          capabilities: { resources: {} },
+          results: {
+            'resources/read': ({ uri }) => ({
+              contents: [],
+              ttlMs: 60_000,
+              ...(uri === 'a:public' ? { cacheScope: 'public' } : {}),
+              n: ++counts[uri === 'a:public' ? 'public' : 'private'],
+            }),
+          },
+        },
+        { key: 'one server' },
+      )
     const alice = await Client.connect(newServer().target, { cache, cachePartition: 'alice' })
     const bob = await Client.connect(newServer().target, { cache, cachePartition: 'bob' })
     for (const client of [alice, bob, alice, bob]) for (const uri of ['a:public', 'a:private']) await client.read(uri)
@@ -103,7 +133,12 @@ describe('a cache that clients share', () => {
 
   test('keeps servers apart', async () => {
     const cache = new ResponseCache()
-    const make = () => cannedServer({ revision: '2026-07-28', capabilities: { resources: {} }, results: { 'resources/read': read({ ttlMs: 60_000, cacheScope: 'public' }) } })
+    const make = () =>
+      cannedServer({
+        revision: '2026-07-28',
+        capabilities: { resources: {} },
+        results: { 'resources/read': read({ ttlMs: 60_000, cacheScope: 'public' }) },
+      })
     const [one, two] = [make(), make()]
     await (await Client.connect(one.target, { cache })).read('a:1')
     await (await Client.connect(two.target, { cache })).read('a:1')
@@ -112,7 +147,10 @@ describe('a cache that clients share', () => {
 
   test('holds maxEntries, the oldest goes first, and false means none', async () => {
     const cache = new ResponseCache({ maxEntries: 2 })
-    const { client, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }) }, { cache, clock: fakeClock() })
+    const { client, count } = await connect(
+      { 'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }) },
+      { cache, clock: fakeClock() },
+    )
     for (const uri of ['a:1', 'a:2', 'a:3', 'a:3', 'a:2', 'a:1']) await client.read(uri)
     expect(count('resources/read')).toBe(4)
     const without = await connect({ 'resources/read': read({ ttlMs: 1000 }) }, { cache: false })

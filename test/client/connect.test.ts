@@ -3,6 +3,7 @@ import { Client, connect, type Verdict, type VerdictMemory, verdictMemory } from
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import type { Message } from '../support/raw-channel.ts'
 import { cannedServer, scriptedServer } from '../support/scripted-server.ts'
 
 const newServer = (options = {}) => {
@@ -10,7 +11,7 @@ const newServer = (options = {}) => {
   server.tool('t', {}, () => 'x')
   return server
 }
-const methods = (received: Record<string, any>[]) => received.map(({ method }) => method)
+const methods = (received: Message[]) => received.map(({ method }) => method)
 
 describe('connecting', () => {
   test('to a server in this process speaks the newest revision', async () => {
@@ -20,27 +21,38 @@ describe('connecting', () => {
     await client.close()
   })
 
-  test.each(REVISIONS)('speaks %s with a server that knows nothing else [T-VER-004] [T-VER-005] [T-LIFE-013] [T-ARCH-005]', async (revision) => {
-    const client = await connect(newServer({ revisions: [revision] }), { memory: verdictMemory() })
-    expect(client.revision).toBe(revision)
-    expect((await client.call('t')).content).toHaveLength(1)
-    await client.close()
-  })
+  test.each(REVISIONS)(
+    'speaks %s with a server that knows nothing else [T-VER-004] [T-VER-005] [T-LIFE-013] [T-ARCH-005]',
+    async (revision) => {
+      const client = await connect(newServer({ revisions: [revision] }), { memory: verdictMemory() })
+      expect(client.revision).toBe(revision)
+      expect((await client.call('t')).content).toHaveLength(1)
+      await client.close()
+    },
+  )
 
-  test.each(SESSION_REVISIONS)('opens a session of %s with initialize and then initialized, and nothing before them [T-LIFE-002] [T-LIFE-004] [T-LIFE-010] [T-LIFE-011] [T-VER-007] [T-BASE-039] [T-BASE-040]', async (revision) => {
-    const { sent } = await connectPair(newServer(), { revision })
-    expect(sent('client').slice(0, 2)).toEqual([
-      { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'portico', version: '0.1.0' } } },
-      { jsonrpc: '2.0', method: 'notifications/initialized' },
-    ])
-  })
+  test.each(SESSION_REVISIONS)(
+    'opens a session of %s with initialize and then initialized, and nothing before them [T-LIFE-002] [T-LIFE-004] [T-LIFE-010] [T-LIFE-011] [T-VER-007] [T-BASE-039] [T-BASE-040]',
+    async (revision) => {
+      const { sent } = await connectPair(newServer(), { revision })
+      expect(sent('client').slice(0, 2)).toEqual([
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'initialize',
+          params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'portico', version: '0.1.0' } },
+        },
+        { jsonrpc: '2.0', method: 'notifications/initialized' },
+      ])
+    },
+  )
 
   test('offers the newest revision with a handshake and accepts any of the older ones [T-VER-008] [T-LIFE-036]', async () => {
     for (const revision of SESSION_REVISIONS) {
       const server = cannedServer({ revision })
       const client = await Client.connect(server.target)
       expect(client.revision).toBe(revision)
-      expect(server.received.find(({ method }) => method === 'initialize')?.['params']['protocolVersion']).toBe('2025-11-25')
+      expect(server.received.find(({ method }) => method === 'initialize')?.params.protocolVersion).toBe('2025-11-25')
       await client.close()
     }
   })
@@ -48,10 +60,14 @@ describe('connecting', () => {
   test('disconnects from a server that speaks nothing we know, and says what both speak [T-VER-006] [T-VER-012] [T-VER-013]', async () => {
     for (const revision of ['2023-01-01', '2026-07-28']) {
       const server = scriptedServer(({ id, method }, send) => {
-        if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: revision, capabilities: {}, serverInfo: { name: 'odd', version: '1' } } })
+        if (method === 'initialize')
+          send({ jsonrpc: '2.0', id, result: { protocolVersion: revision, capabilities: {}, serverInfo: { name: 'odd', version: '1' } } })
         else if (id !== undefined) send({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } })
       })
-      await expect(Client.connect(server.target, { memory: verdictMemory() })).rejects.toMatchObject({ code: 'ERR_VERSION_UNSUPPORTED', message: `The server speaks ${revision}; this client speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28` })
+      await expect(Client.connect(server.target, { memory: verdictMemory() })).rejects.toMatchObject({
+        code: 'ERR_VERSION_UNSUPPORTED',
+        message: `The server speaks ${revision}; this client speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28`,
+      })
       expect(server.isClosed).toBe(true)
       expect(methods(server.received)).not.toContain('notifications/initialized')
     }
@@ -60,13 +76,23 @@ describe('connecting', () => {
   test('understands a version refusal in the form of an error [T-LIFE-041]', async () => {
     const server = scriptedServer(({ id, method }, send) => {
       if (id === undefined) return
-      send({ jsonrpc: '2.0', id, error: method === 'initialize' ? { code: -32602, message: 'Unsupported protocol version', data: { supported: ['2023-01-01'], requested: '2025-11-25' } } : { code: -32601, message: 'no' } })
+      send({
+        jsonrpc: '2.0',
+        id,
+        error:
+          method === 'initialize'
+            ? { code: -32602, message: 'Unsupported protocol version', data: { supported: ['2023-01-01'], requested: '2025-11-25' } }
+            : { code: -32601, message: 'no' },
+      })
     })
     await expect(Client.connect(server.target)).rejects.toThrow('The server speaks 2023-01-01; this client speaks')
   })
 
   test('to something that is no server says what can be given', async () => {
-    await expect(connect('nonsense' as never)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED', message: expect.stringContaining('Cannot connect to "nonsense"') })
+    await expect(connect('nonsense' as never)).rejects.toMatchObject({
+      code: 'ERR_UNSUPPORTED',
+      message: expect.stringContaining('Cannot connect to "nonsense"'),
+    })
     await expect(connect({} as never)).rejects.toThrow('give { command, args }')
     await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('not "1999-01-01"')
   })
@@ -74,21 +100,49 @@ describe('connecting', () => {
   test('declares exactly what it has handlers for [T-ROOT-003] [T-SAMP-008] [T-ELIC-010] [T-ELIC-013] [T-LIFE-014] [T-LIFE-015] [T-LIFE-016] [T-LIFE-017] [T-ARCH-025] [T-ARCH-032]', async () => {
     const sample = () => ({ role: 'assistant' as const, content: { type: 'text' as const, text: 'x' }, model: 'm' })
     const declared = async (revision: string, answer: object) => {
-      const { sent } = await connectPair(newServer(), { revision, answer, experimental: { 'x-test': {} }, extensions: { 'com.example/ext': {} } })
-      return sent('client', 'initialize')[0]?.['params']['capabilities']
+      const { sent } = await connectPair(newServer(), {
+        revision,
+        answer,
+        experimental: { 'x-test': {} },
+        extensions: { 'com.example/ext': {} },
+      })
+      return sent('client', 'initialize')[0]?.params?.capabilities
     }
     expect(await declared('2025-11-25', {})).toEqual({ experimental: { 'x-test': {} } })
-    expect(await declared('2024-11-05', { roots: [], sample, elicit: () => ({ action: 'cancel' }) })).toEqual({ experimental: { 'x-test': {} }, roots: { listChanged: true }, sampling: {} })
-    expect(await declared('2025-06-18', { sample: { handler: sample, tools: true }, elicit: () => ({ action: 'cancel' }), elicitUrl: () => ({ action: 'cancel' }) })).toEqual({ experimental: { 'x-test': {} }, sampling: {}, elicitation: {} })
-    expect(await declared('2025-11-25', { sample: { handler: sample, tools: true, context: true }, elicitUrl: () => ({ action: 'cancel' }) })).toEqual({ experimental: { 'x-test': {} }, sampling: { tools: {}, context: {} }, elicitation: { url: {} } })
+    expect(await declared('2024-11-05', { roots: [], sample, elicit: () => ({ action: 'cancel' }) })).toEqual({
+      experimental: { 'x-test': {} },
+      roots: { listChanged: true },
+      sampling: {},
+    })
+    expect(
+      await declared('2025-06-18', {
+        sample: { handler: sample, tools: true },
+        elicit: () => ({ action: 'cancel' }),
+        elicitUrl: () => ({ action: 'cancel' }),
+      }),
+    ).toEqual({ experimental: { 'x-test': {} }, sampling: {}, elicitation: {} })
+    expect(
+      await declared('2025-11-25', { sample: { handler: sample, tools: true, context: true }, elicitUrl: () => ({ action: 'cancel' }) }),
+    ).toEqual({ experimental: { 'x-test': {} }, sampling: { tools: {}, context: {} }, elicitation: { url: {} } })
   })
 })
 
 describe('the probe', () => {
   test('asks as the newest client and falls back to the handshake on any other error', async () => {
-    for (const error of [{ code: -32601, message: 'Method not found' }, { code: -32602, message: 'Invalid' }, { code: -32600, message: 'x' }, { code: -32000, message: 'Not initialized' }, { code: 1, message: 'x' }]) {
+    for (const error of [
+      { code: -32601, message: 'Method not found' },
+      { code: -32602, message: 'Invalid' },
+      { code: -32600, message: 'x' },
+      { code: -32000, message: 'Not initialized' },
+      { code: 1, message: 'x' },
+    ]) {
       const server = scriptedServer(({ id, method }, send) => {
-        if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'old', version: '1' } } })
+        if (method === 'initialize')
+          send({
+            jsonrpc: '2.0',
+            id,
+            result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'old', version: '1' } },
+          })
         else if (id !== undefined) send({ jsonrpc: '2.0', id, error })
       })
       const client = await Client.connect(server.target)
@@ -99,12 +153,20 @@ describe('the probe', () => {
   })
 
   test('does not fall back on an error that only a stateless server gives, but speaks a revision it names', async () => {
-    const refusing = scriptedServer(({ id }, send) => send({ jsonrpc: '2.0', id, error: { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2030-01-01'], requested: '2026-07-28' } } }))
+    const refusing = scriptedServer(({ id }, send) =>
+      send({
+        jsonrpc: '2.0',
+        id,
+        error: { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2030-01-01'], requested: '2026-07-28' } },
+      }),
+    )
     await expect(Client.connect(refusing.target)).rejects.toThrow('The server speaks 2030-01-01; this client speaks')
     expect(methods(refusing.received)).toEqual(['server/discover'])
     const dual = scriptedServer(({ id, method }, send) => {
-      if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } } })
-      else if (id !== undefined) send({ jsonrpc: '2.0', id, error: { code: -32022, message: 'no', data: { supported: ['2025-11-25'], requested: '2026-07-28' } } })
+      if (method === 'initialize')
+        send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } } })
+      else if (id !== undefined)
+        send({ jsonrpc: '2.0', id, error: { code: -32022, message: 'no', data: { supported: ['2025-11-25'], requested: '2026-07-28' } } })
     })
     expect((await Client.connect(dual.target)).revision).toBe('2025-11-25')
   })
@@ -112,7 +174,12 @@ describe('the probe', () => {
   test('that gets no answer is followed by the handshake, and the first of the two to be answered counts', async () => {
     const clock = fakeClock()
     const silent = scriptedServer(({ id, method }, send) => {
-      if (method === 'initialize') send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-03-26', capabilities: {}, serverInfo: { name: 'silent', version: '1' } } })
+      if (method === 'initialize')
+        send({
+          jsonrpc: '2.0',
+          id,
+          result: { protocolVersion: '2025-03-26', capabilities: {}, serverInfo: { name: 'silent', version: '1' } },
+        })
     })
     const connecting = Client.connect(silent.target, { clock, limits: { probeTimeoutMs: 1000 } })
     await clock.advance(999)
@@ -122,7 +189,13 @@ describe('the probe', () => {
 
     let answerProbe = () => {}
     const slow = scriptedServer(({ id, method }, send) => {
-      if (method === 'server/discover') answerProbe = () => send({ jsonrpc: '2.0', id, result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {}, ttlMs: 0, cacheScope: 'public' } })
+      if (method === 'server/discover')
+        answerProbe = () =>
+          send({
+            jsonrpc: '2.0',
+            id,
+            result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {}, ttlMs: 0, cacheScope: 'public' },
+          })
     })
     const late = Client.connect(slow.target, { clock, limits: { probeTimeoutMs: 1000 } })
     await clock.advance(5000)
@@ -134,12 +207,18 @@ describe('the probe', () => {
   test('gives up when nothing is ever answered, and never cancels an initialize [T-LIFE-039] [T-CANC-007]', async () => {
     const clock = fakeClock()
     const dead = scriptedServer(() => {})
-    const connecting = Client.connect(dead.target, { clock, memory: verdictMemory(), limits: { connectTimeoutMs: 5000, probeTimeoutMs: 100 } })
+    const connecting = Client.connect(dead.target, {
+      clock,
+      memory: verdictMemory(),
+      limits: { connectTimeoutMs: 5000, probeTimeoutMs: 100 },
+    })
     connecting.catch(() => {})
     await clock.advance(20_000)
     await expect(connecting).rejects.toMatchObject({ code: 'ERR_TIMEOUT' })
-    const initializeId = dead.received.find(({ method }) => method === 'initialize')?.['id']
-    expect(dead.received.filter(({ method, params }) => method === 'notifications/cancelled' && params['requestId'] === initializeId)).toEqual([])
+    const initializeId = dead.received.find(({ method }) => method === 'initialize')?.id
+    expect(dead.received.filter(({ method, params }) => method === 'notifications/cancelled' && params.requestId === initializeId)).toEqual(
+      [],
+    )
     expect(dead.isClosed).toBe(true)
   })
 
@@ -159,8 +238,14 @@ describe('the probe', () => {
     let isModern = false
     const server = scriptedServer(({ id, method }, send) => {
       if (id === undefined) return
-      if (method === 'server/discover' && isModern) send({ jsonrpc: '2.0', id, result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {}, ttlMs: 0, cacheScope: 'public' } })
-      else if (method === 'initialize' && !isModern) send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } } })
+      if (method === 'server/discover' && isModern)
+        send({
+          jsonrpc: '2.0',
+          id,
+          result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {}, ttlMs: 0, cacheScope: 'public' },
+        })
+      else if (method === 'initialize' && !isModern)
+        send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } } })
       else send({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } })
     })
     expect((await Client.connect(server.target, { memory })).revision).toBe('2025-11-25')
@@ -171,25 +256,39 @@ describe('the probe', () => {
 })
 
 describe('what was not agreed on', () => {
-  test.each(SESSION_REVISIONS)('is not asked for in %s: methods of other revisions and capabilities that are missing [T-LIFE-027] [T-LIFE-028] [T-LIFE-037] [T-ARCH-026]', async (revision) => {
-    const server = cannedServer({ revision, capabilities: {} })
-    const client = await Client.connect(server.target, { memory: verdictMemory() })
-    const before = server.received.length
-    await expect(client.request('subscriptions/listen', {})).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED', message: `Protocol revision ${revision} has no subscriptions/listen` })
-    for (const method of ['tools/list', 'tools/call', 'resources/list', 'resources/subscribe', 'prompts/get', 'logging/setLevel']) await expect(client.request(method, {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
-    expect(server.received.length).toBe(before)
-    if (revision !== '2024-11-05') await expect(client.request('completion/complete', {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
-    await client.close()
-  })
+  test.each(SESSION_REVISIONS)(
+    'is not asked for in %s: methods of other revisions and capabilities that are missing [T-LIFE-027] [T-LIFE-028] [T-LIFE-037] [T-ARCH-026]',
+    async (revision) => {
+      const server = cannedServer({ revision, capabilities: {} })
+      const client = await Client.connect(server.target, { memory: verdictMemory() })
+      const before = server.received.length
+      await expect(client.request('subscriptions/listen', {})).rejects.toMatchObject({
+        code: 'ERR_UNSUPPORTED',
+        message: `Protocol revision ${revision} has no subscriptions/listen`,
+      })
+      for (const method of ['tools/list', 'tools/call', 'resources/list', 'resources/subscribe', 'prompts/get', 'logging/setLevel'])
+        await expect(client.request(method, {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+      expect(server.received.length).toBe(before)
+      if (revision !== '2024-11-05')
+        await expect(client.request('completion/complete', {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+      await client.close()
+    },
+  )
 
   test('a server that asks for something not offered gets -32601, and ping is always answered [T-ROOT-014] [T-PING-002] [T-PING-003] [T-BASE-041]', async () => {
     const server = cannedServer({ revision: '2025-06-18' })
     const client = await Client.connect(server.target)
-    for (const [id, method] of ['roots/list', 'sampling/createMessage', 'unknown/thing', 'ping'].entries()) server.send({ jsonrpc: '2.0', id, method })
+    for (const [id, method] of ['roots/list', 'sampling/createMessage', 'unknown/thing', 'ping'].entries())
+      server.send({ jsonrpc: '2.0', id, method })
     await new Promise((resolve) => setTimeout(resolve, 5))
-    const answers = server.received.filter(({ method }) => method === undefined).sort((a, b) => a['id'] - b['id'])
-    expect(answers.map(({ id, error, result }) => [id, error?.code, result])).toEqual([[0, -32601, undefined], [1, -32601, undefined], [2, -32601, undefined], [3, undefined, {}]])
-    expect(answers[0]?.['error']['data']).toEqual({ reason: 'The client has not declared roots' })
+    const answers = server.received.filter(({ method }) => method === undefined).sort((a, b) => a.id - b.id)
+    expect(answers.map(({ id, error, result }) => [id, error?.code, result])).toEqual([
+      [0, -32601, undefined],
+      [1, -32601, undefined],
+      [2, -32601, undefined],
+      [3, undefined, {}],
+    ])
+    expect(answers[0]?.error.data).toEqual({ reason: 'The client has not declared roots' })
     await client.close()
   })
 
@@ -201,7 +300,9 @@ describe('what was not agreed on', () => {
     stateless.client.answer({ roots: ['file:///a'] })
     expect((await stateless.client.call('ask')).content[0]).toMatchObject({ text: '[{"uri":"file:///a"}]' })
     const session = await connectPair(server, { revision: '2025-11-25', answer: { roots: ['file:///a'] } })
-    expect(() => session.client.answer({ elicit: () => ({ action: 'cancel' }) })).toThrow('This session began without elicitation; give the handlers to connect()')
+    expect(() => session.client.answer({ elicit: () => ({ action: 'cancel' }) })).toThrow(
+      'This session began without elicitation; give the handlers to connect()',
+    )
     session.client.answer({ roots: ['file:///b'] })
     expect((await session.client.call('ask')).content[0]).toMatchObject({ text: '[{"uri":"file:///b"}]' })
   })
@@ -270,9 +371,12 @@ describe('a target that may be opened again', () => {
     const clock = fakeClock()
     const server = cannedServer({}, { restarts: true })
     let closed: Error | undefined
-    await Client.connect(server.target, { clock, onClose: (error) => {
-      closed = error
-    } })
+    await Client.connect(server.target, {
+      clock,
+      onClose: (error) => {
+        closed = error
+      },
+    })
     for (let i = 0; i < 6; i++) {
       server.hangUp(new Error('crashed'))
       await clock.advance(5000)

@@ -1,17 +1,27 @@
 import { describe, expect, test } from 'vitest'
 import { Client } from '../../src/index.ts'
+import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } })
-const endless = (pages: number, perPage: number, cursorOf = (page: number) => `c${page}`) => (params: Record<string, any>) => {
-  const page = params['cursor'] === undefined ? 0 : Number(String(params['cursor']).slice(1))
-  return { tools: Array.from({ length: perPage }, (_, i) => tool(`t${page}-${i}`)), ...(page + 1 < pages ? { nextCursor: cursorOf(page + 1) } : {}) }
-}
+const endless =
+  (pages: number, perPage: number, cursorOf = (page: number) => `c${page}`) =>
+  (params: Message) => {
+    const page = params.cursor === undefined ? 0 : Number(String(params.cursor).slice(1))
+    return {
+      tools: Array.from({ length: perPage }, (_, i) => tool(`t${page}-${i}`)),
+      ...(page + 1 < pages ? { nextCursor: cursorOf(page + 1) } : {}),
+    }
+  }
 
 describe('a list', () => {
   test('is read page by page as it is needed, with the cursor of the server untouched [T-PAGE-003] [T-PAGE-006] [T-PAGE-014] [T-PAGE-015] [T-PAGE-016]', async () => {
     const odd = 'ä "quoted" \\ \u2028 cursor=='
-    const server = cannedServer({ results: { 'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [tool('a'), tool('b')], nextCursor: odd } : { tools: [tool('c')] }) } })
+    const server = cannedServer({
+      results: {
+        'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [tool('a'), tool('b')], nextCursor: odd } : { tools: [tool('c')] }),
+      },
+    })
     const client = await Client.connect(server.target)
     const names: string[] = []
     for await (const { name } of client.tools()) {
@@ -19,7 +29,7 @@ describe('a list', () => {
       if (name === 'a') expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(1)
     }
     expect(names).toEqual(['a', 'b', 'c'])
-    expect(server.received.filter(({ method }) => method === 'tools/list').map(({ params }) => params?.['cursor'])).toEqual([undefined, odd])
+    expect(server.received.filter(({ method }) => method === 'tools/list').map(({ params }) => params?.cursor)).toEqual([undefined, odd])
   })
 
   test('that stops in the middle asks for no further page', async () => {
@@ -30,17 +40,26 @@ describe('a list', () => {
   })
 
   test('may have an empty page in the middle [T-PAGE-008]', async () => {
-    const server = cannedServer({ results: { 'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [], nextCursor: 'x' } : { tools: [tool('a')] }) } })
+    const server = cannedServer({
+      results: { 'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [], nextCursor: 'x' } : { tools: [tool('a')] }) },
+    })
     const client = await Client.connect(server.target)
     expect(await client.tools().all()).toEqual([tool('a')])
   })
 
   test('may have maxPages pages and maxItems items, and no more', async () => {
-    const all = async (pages: number, perPage: number, limits: object) => (await Client.connect(cannedServer({ results: { 'tools/list': endless(pages, perPage) } }).target, { limits })).tools().all()
+    const all = async (pages: number, perPage: number, limits: object) =>
+      (await Client.connect(cannedServer({ results: { 'tools/list': endless(pages, perPage) } }).target, { limits })).tools().all()
     expect(await all(64, 1, {})).toHaveLength(64)
-    await expect(all(65, 1, {})).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list has more than 64 pages (limits.maxPages)' })
+    await expect(all(65, 1, {})).rejects.toMatchObject({
+      code: 'ERR_LIMIT',
+      message: 'tools/list has more than 64 pages (limits.maxPages)',
+    })
     expect(await all(2, 5, { maxItems: 10 })).toHaveLength(10)
-    await expect(all(2, 5, { maxItems: 9 })).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list has more than 9 items (limits.maxItems)' })
+    await expect(all(2, 5, { maxItems: 9 })).rejects.toMatchObject({
+      code: 'ERR_LIMIT',
+      message: 'tools/list has more than 9 items (limits.maxItems)',
+    })
   })
 
   test('whose cursor comes twice is not followed for ever', async () => {
@@ -49,14 +68,19 @@ describe('a list', () => {
   })
 
   test('without its member is an error, and items that are no objects are left out', async () => {
-    const client = await Client.connect(cannedServer({ results: { 'tools/list': {}, 'prompts/list': { prompts: [5, null, { name: 'p' }] } } }).target)
+    const client = await Client.connect(
+      cannedServer({ results: { 'tools/list': {}, 'prompts/list': { prompts: [5, null, { name: 'p' }] } } }).target,
+    )
     await expect(client.tools().all()).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID', message: 'A page of a list has no "tools"' })
     expect(await client.prompts().all()).toEqual([{ name: 'p' }])
   })
 
   test('leaves out tools without a name or a schema, with a warning', async () => {
     const warnings: string[] = []
-    const client = await Client.connect(cannedServer({ results: { 'tools/list': { tools: [{ name: 'a' }, { inputSchema: {} }, tool('ok')] } } }).target, { onWarning: (message) => warnings.push(message) })
+    const client = await Client.connect(
+      cannedServer({ results: { 'tools/list': { tools: [{ name: 'a' }, { inputSchema: {} }, tool('ok')] } } }).target,
+      { onWarning: (message) => warnings.push(message) },
+    )
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(['ok'])
     expect(warnings).toHaveLength(2)
   })
@@ -70,7 +94,9 @@ test('tools whose header annotations are invalid are left out where parameters b
   ]
   const warnings: string[] = []
   const names = async (mirrorsHeaders: boolean) => {
-    const client = await Client.connect(cannedServer({ results: { 'tools/list': { tools } } }, { mirrorsHeaders }).target, { onWarning: (message) => warnings.push(message) })
+    const client = await Client.connect(cannedServer({ results: { 'tools/list': { tools } } }, { mirrorsHeaders }).target, {
+      onWarning: (message) => warnings.push(message),
+    })
     return (await client.tools().all()).map(({ name }) => name)
   }
   expect(await names(true)).toEqual(['plain', 'good'])

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Client, type Progress, RemoteError } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
 const silent = { 'tools/call': () => undefined }
@@ -8,7 +9,15 @@ const tick = () => new Promise((resolve) => setTimeout(resolve, 2))
 
 describe('errors', () => {
   test('come in two families: what the server said, and what happened here', async () => {
-    const client = await Client.connect(cannedServer({ results: { 'tools/call': () => { throw Object.assign(new Error('Nope'), { code: -32602, data: { field: 'x' } }) } } }).target)
+    const client = await Client.connect(
+      cannedServer({
+        results: {
+          'tools/call': () => {
+            throw Object.assign(new Error('Nope'), { code: -32602, data: { field: 'x' } })
+          },
+        },
+      }).target,
+    )
     const remote = await client.call('x').catch((error: unknown) => error)
     expect(remote).toBeInstanceOf(RemoteError)
     expect(remote).toMatchObject({ name: 'RemoteError', code: -32602, message: 'Nope', data: { field: 'x' } })
@@ -33,11 +42,15 @@ describe('a timeout', () => {
     const call = client.call('slow')
     call.catch(() => {})
     await clock.advance(59_999)
-    expect(server.received.at(-1)?.['method']).toBe('tools/call')
+    expect(server.received.at(-1)?.method).toBe('tools/call')
     await clock.advance(1)
     await expect(call).rejects.toMatchObject({ code: 'ERR_TIMEOUT', message: 'No answer to tools/call within 60000 ms (timeoutMs)' })
-    const id = server.received.find(({ method }) => method === 'tools/call')?.['id']
-    expect(server.received.at(-1)).toEqual({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason: 'No answer to tools/call within 60000 ms (timeoutMs)' } })
+    const id = server.received.find(({ method }) => method === 'tools/call')?.id
+    expect(server.received.find(({ method }) => method === 'notifications/cancelled')).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: id, reason: 'No answer to tools/call within 60000 ms (timeoutMs)' },
+    })
     server.send({ jsonrpc: '2.0', id, result: { content: [] } })
     await clock.advance(0)
     expect(warnings.at(-1)).toBe(`Ignored: an answer to ${id}, which is not waited for`)
@@ -62,13 +75,13 @@ describe('a timeout', () => {
     const client = await Client.connect(server.target, { clock })
     const call = client.call('slow', {}, { timeoutMs: 10_000, maxTotalMs: 25_000, onProgress: () => {} })
     const failed = call.catch((error: Error) => error.message)
-    const token = server.received.at(-1)?.['params']['_meta']['progressToken']
+    const token = server.received.at(-1)?.params._meta.progressToken
     for (let i = 1; i <= 4; i++) {
       await clock.advance(6000)
       server.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress: i } })
     }
     await clock.advance(999)
-    expect(server.received.at(-1)?.['method']).toBe('tools/call')
+    expect(server.received.at(-1)?.method).toBe('tools/call')
     await clock.advance(1)
     expect(await failed).toBe('No answer to tools/call within 25000 ms in all (maxTotalMs)')
   })
@@ -77,8 +90,10 @@ describe('a timeout', () => {
     const clock = fakeClock()
     const server = cannedServer({ results: silent })
     const client = await Client.connect(server.target, { clock })
-    const failed = client.call('slow', {}, { timeoutMs: 1000, resetTimeoutOnProgress: false, onProgress: () => {} }).catch((error: Error) => error.message)
-    const token = server.received.at(-1)?.['params']['_meta']['progressToken']
+    const failed = client
+      .call('slow', {}, { timeoutMs: 1000, resetTimeoutOnProgress: false, onProgress: () => {} })
+      .catch((error: Error) => error.message)
+    const token = server.received.at(-1)?.params._meta.progressToken
     await clock.advance(900)
     server.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress: 1 } })
     await clock.advance(100)
@@ -93,9 +108,10 @@ describe('progress', () => {
     const client = await Client.connect(server.target, { clock, limits })
     const seen: Progress[] = []
     const call = client.call('work', {}, { onProgress: (progress) => seen.push(progress) })
-    const { id, params } = server.received.at(-1) as Record<string, any>
-    const token = params['_meta']['progressToken']
-    const notice = (progress: unknown, more = {}) => server.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress, ...more } })
+    const { id, params } = server.received.at(-1) as Message
+    const token = params._meta.progressToken
+    const notice = (progress: unknown, more = {}) =>
+      server.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress, ...more } })
     const finish = () => server.send({ jsonrpc: '2.0', id, result: { content: [] } })
     return { clock, server, client, seen, call, notice, finish, token }
   }
@@ -115,7 +131,7 @@ describe('progress', () => {
     await clock.advance(10)
     expect(seen).toEqual([{ progress: 5, total: 10, message: 'half' }, { progress: 7 }])
     void client.call('again', {}, { onProgress: () => {} }).catch(() => {})
-    expect(server.received.at(-1)?.['params']['_meta']['progressToken']).not.toBe(token)
+    expect(server.received.at(-1)?.params._meta.progressToken).not.toBe(token)
     await client.close()
   })
 
@@ -151,7 +167,7 @@ describe('cancelling', () => {
     await client.call('x', {}, { signal: controller.signal })
     controller.abort()
     await tick()
-    expect(server.received.at(-1)?.['method']).toBe('tools/call')
+    expect(server.received.at(-1)?.method).toBe('tools/call')
   })
 })
 
@@ -163,16 +179,29 @@ describe('ids and answers', () => {
     const calls = ['a', 'b', 'c'].map((name) => client.call(name))
     expect(new Set(waiting).size).toBe(3)
     server.send({ jsonrpc: '2.0', id: String(waiting[0]), result: { content: [{ type: 'text', text: 'a string id is another id' }] } })
-    for (const [i, id] of [...waiting.entries()].reverse()) server.send({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: `answer ${i}` }] } })
+    for (const [i, id] of [...waiting.entries()].reverse())
+      server.send({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: `answer ${i}` }] } })
     const texts = (await Promise.all(calls)).map(({ content }) => content[0])
     expect(texts).toEqual([0, 1, 2].map((i) => ({ type: 'text', text: `answer ${i}` })))
   })
 
   test('an answer with both result and error, or neither in a usable form, ends the wait with an error [T-BASE-018] [T-BASE-019]', async () => {
     let id = 0
-    const server = cannedServer({ results: { 'tools/call': (_params, message) => void (id = message['id']) as undefined } })
+    const server = cannedServer({
+      results: {
+        'tools/call': (_params, message) => {
+          id = message.id
+          return undefined
+        },
+      },
+    })
     const client = await Client.connect(server.target)
-    for (const answer of [{ result: {}, error: { code: 1, message: 'both' } }, { result: 5 }, { error: { code: 1.5, message: 'x' } }, { error: 'x' }]) {
+    for (const answer of [
+      { result: {}, error: { code: 1, message: 'both' } },
+      { result: 5 },
+      { error: { code: 1.5, message: 'x' } },
+      { error: 'x' },
+    ]) {
       const call = client.call('x')
       server.send({ jsonrpc: '2.0', id, ...answer })
       await expect(call).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
@@ -185,6 +214,10 @@ test('metadata goes along with a request, in every dialect', async () => {
     const server = cannedServer({ revision, results: { 'tools/call': { content: [] } } })
     const client = await Client.connect(server.target)
     await client.call('x', { a: 1 }, { meta: { traceparent: '00-a-b-01' }, onProgress: () => {} })
-    expect(server.received.at(-1)?.['params']).toMatchObject({ name: 'x', arguments: { a: 1 }, _meta: { traceparent: '00-a-b-01', progressToken: expect.any(Number) } })
+    expect(server.received.at(-1)?.params).toMatchObject({
+      name: 'x',
+      arguments: { a: 1 },
+      _meta: { traceparent: '00-a-b-01', progressToken: expect.any(Number) },
+    })
   }
 })

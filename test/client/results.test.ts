@@ -12,10 +12,16 @@ const connect = async (results: NonNullable<Behaviour['results']>, options: Conn
 
 describe('structured results', () => {
   test('are checked against the output schema of the tool, which is fetched when it is not known [T-TOOL-036] [T-TOOL-047]', async () => {
-    const { client, server } = await connect({ 'tools/list': weather(), 'tools/call': ({ arguments: args }) => ({ content: [], structuredContent: args }) })
+    const { client, server } = await connect({
+      'tools/list': weather(),
+      'tools/call': ({ arguments: args }) => ({ content: [], structuredContent: args }),
+    })
     expect((await client.call<{ celsius: number }>('weather', { celsius: 21 })).structuredContent?.celsius).toBe(21)
     expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(1)
-    await expect(client.call('weather', { celsius: 'warm' })).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID', message: 'The result of tool "weather" does not match its output schema: celsius: expected number, got string ("warm")' })
+    await expect(client.call('weather', { celsius: 'warm' })).rejects.toMatchObject({
+      code: 'ERR_ANSWER_INVALID',
+      message: 'The result of tool "weather" does not match its output schema: celsius: expected number, got string ("warm")',
+    })
     await client.call('weather', { celsius: 1 })
     expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(2)
   })
@@ -31,7 +37,10 @@ describe('structured results', () => {
 
   test('of a tool whose schema changed meanwhile are judged by the new one', async () => {
     let schema: unknown = output
-    const { client } = await connect({ 'tools/list': () => weather(schema), 'tools/call': { content: [], structuredContent: { fahrenheit: 70 } } })
+    const { client } = await connect({
+      'tools/list': () => weather(schema),
+      'tools/call': { content: [], structuredContent: { fahrenheit: 70 } },
+    })
     await client.tools().all()
     schema = { type: 'object', properties: { fahrenheit: { type: 'number' } }, required: ['fahrenheit'] }
     await expect(client.call('weather')).resolves.toBeDefined()
@@ -40,9 +49,17 @@ describe('structured results', () => {
   test('with a hostile schema are refused in bounded time, and nothing is fetched', async () => {
     const ladder: Record<string, unknown> = { L0: { type: 'number' } }
     for (let i = 1; i <= 28; i++) ladder[`L${i}`] = { anyOf: [{ $ref: `#/$defs/L${i - 1}` }, { $ref: `#/$defs/L${i - 1}` }] }
-    const hostile = [{ type: 'object', $ref: 'https://example.com/schema.json' }, { type: 'object', properties: { celsius: { $ref: '#/$defs/L28' } }, $defs: ladder }, { type: 'object', $ref: '#' }, { type: 'object', properties: { celsius: { type: 'string', pattern: '^(a+)+$' } } }]
+    const hostile = [
+      { type: 'object', $ref: 'https://example.com/schema.json' },
+      { type: 'object', properties: { celsius: { $ref: '#/$defs/L28' } }, $defs: ladder },
+      { type: 'object', $ref: '#' },
+      { type: 'object', properties: { celsius: { type: 'string', pattern: '^(a+)+$' } } },
+    ]
     for (const schema of hostile) {
-      const { client } = await connect({ 'tools/list': weather(schema), 'tools/call': { content: [], structuredContent: { celsius: `${'a'.repeat(40)}!` } } })
+      const { client } = await connect({
+        'tools/list': weather(schema),
+        'tools/call': { content: [], structuredContent: { celsius: `${'a'.repeat(40)}!` } },
+      })
       const start = performance.now()
       await expect(client.call('weather')).rejects.toMatchObject({ name: 'McpError' })
       expect(performance.now() - start).toBeLessThan(500)
@@ -50,7 +67,10 @@ describe('structured results', () => {
   })
 
   test('without an output schema are passed on as they are', async () => {
-    const { client } = await connect({ 'tools/list': { tools: [{ name: 'x', inputSchema: { type: 'object' } }] }, 'tools/call': { content: [], structuredContent: { any: 'thing' } } })
+    const { client } = await connect({
+      'tools/list': { tools: [{ name: 'x', inputSchema: { type: 'object' } }] },
+      'tools/call': { content: [], structuredContent: { any: 'thing' } },
+    })
     expect((await client.call('x')).structuredContent).toEqual({ any: 'thing' })
   })
 })
@@ -61,8 +81,16 @@ describe('completion', () => {
 
   test('of what is typed fast waits for a pause, and only the newest is sent [T-COMP-023]', async () => {
     const clock = fakeClock()
-    const { client, server } = await connect({ 'completion/complete': ({ argument }) => ({ completion: { values: [`${argument.value}!`] } }) }, { clock })
-    const outcomes = ['a', 'ab', 'abc'].map((value) => complete(client, value).then(({ values }) => values[0], (error: Error) => error.name))
+    const { client, server } = await connect(
+      { 'completion/complete': ({ argument }) => ({ completion: { values: [`${argument.value}!`] } }) },
+      { clock },
+    )
+    const outcomes = ['a', 'ab', 'abc'].map((value) =>
+      complete(client, value).then(
+        ({ values }) => values[0],
+        (error: Error) => error.name,
+      ),
+    )
     await clock.advance(99)
     expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(1)
     await clock.advance(1)
@@ -81,7 +109,15 @@ describe('completion', () => {
   })
 
   test('with missing or partial results gives what there is [T-COMP-025]', async () => {
-    for (const [result, expected] of [[{}, { values: [] }], [{ completion: {} }, { values: [] }], [{ completion: { values: ['a', 5, 'b'], total: 'many' } }, { values: ['a', 'b'] }], [{ completion: { values: Array(150).fill('x'), hasMore: true, total: 150 } }, { values: Array(100).fill('x'), hasMore: true, total: 150 }]] as const) {
+    for (const [result, expected] of [
+      [{}, { values: [] }],
+      [{ completion: {} }, { values: [] }],
+      [{ completion: { values: ['a', 5, 'b'], total: 'many' } }, { values: ['a', 'b'] }],
+      [
+        { completion: { values: Array(150).fill('x'), hasMore: true, total: 150 } },
+        { values: Array(100).fill('x'), hasMore: true, total: 150 },
+      ],
+    ] as const) {
       const { client } = await connect({ 'completion/complete': result as never })
       expect(await complete(client, 'a')).toEqual(expected)
     }
@@ -93,9 +129,17 @@ describe('the heartbeat', () => {
     const clock = fakeClock()
     const warnings: string[] = []
     let closed: Error | undefined
-    const { client, server } = await connect({ ping: respond as never, 'tools/call': { content: [] } }, { clock, pingIntervalMs: 10_000, onWarning: (message) => warnings.push(message), onClose: (error) => {
-      closed = error
-    } })
+    const { client, server } = await connect(
+      { ping: respond as never, 'tools/call': { content: [] } },
+      {
+        clock,
+        pingIntervalMs: 10_000,
+        onWarning: (message) => warnings.push(message),
+        onClose: (error) => {
+          closed = error
+        },
+      },
+    )
     const pings = () => server.received.filter(({ method }) => method === 'ping').length
     return { clock, client, server, warnings, pings, closed: () => closed }
   }
@@ -140,7 +184,10 @@ describe('the heartbeat', () => {
 
   test('is silent in a revision without ping, and can be turned off', async () => {
     const clock = fakeClock()
-    for (const [revision, pingIntervalMs] of [['2026-07-28', 1000], ['2025-11-25', 0]] as const) {
+    for (const [revision, pingIntervalMs] of [
+      ['2026-07-28', 1000],
+      ['2025-11-25', 0],
+    ] as const) {
       const server = cannedServer({ revision })
       await Client.connect(server.target, { clock, pingIntervalMs })
       await clock.advance(100_000)
@@ -152,7 +199,7 @@ describe('the heartbeat', () => {
 describe('watching', () => {
   test('several watchers of one resource share one subscription, and the last one out ends it', async () => {
     const { client, server } = await connect({ 'resources/subscribe': {}, 'resources/unsubscribe': {} })
-    const count = (method: string) => server.received.filter((message) => message['method'] === method).length
+    const count = (method: string) => server.received.filter((message) => message.method === method).length
     const [one, two] = [client.watch('a:1'), client.watch('a:1')]
     const both = Promise.all([one.next(), two.next()])
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -168,7 +215,12 @@ describe('watching', () => {
   })
 
   test('a refusal of the server is thrown to who watches, and the close of the client ends the loop', async () => {
-    const { client } = await connect({ 'resources/subscribe': ({ uri }) => { if (uri === 'a:none') throw Object.assign(new Error('Resource not found'), { code: -32002 }); return {} } })
+    const { client } = await connect({
+      'resources/subscribe': ({ uri }) => {
+        if (uri === 'a:none') throw Object.assign(new Error('Resource not found'), { code: -32002 })
+        return {}
+      },
+    })
     await expect(client.watch('a:none').next()).rejects.toMatchObject({ code: -32002 })
     const watching = client.watch('a:1').next()
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -186,7 +238,10 @@ describe('watching', () => {
     const second = watching.next()
     server.send({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'a:1' } })
     expect(await second).toEqual({ done: false, value: { uri: 'a:1' } })
-    await expect(client.watch('a:2').next()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'More than 1 watches at once (limits.maxWatches)' })
+    await expect(client.watch('a:2').next()).rejects.toMatchObject({
+      code: 'ERR_LIMIT',
+      message: 'More than 1 watches at once (limits.maxWatches)',
+    })
     await client.close()
   })
 
@@ -198,7 +253,11 @@ describe('watching', () => {
       results: {
         'subscriptions/listen': ({ notifications }, { id }) => {
           ids.push(id)
-          server.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id }, notifications: ids.length === 1 ? {} : notifications } })
+          server.send({
+            jsonrpc: '2.0',
+            method: 'notifications/subscriptions/acknowledged',
+            params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id }, notifications: ids.length === 1 ? {} : notifications },
+          })
           return undefined
         },
       },
@@ -208,11 +267,23 @@ describe('watching', () => {
     let changes = 0
     const stop = await client.onChange('tools', () => changes++)
     expect(warnings).toEqual(['The server does not tell of toolsListChanged'])
-    server.send({ jsonrpc: '2.0', id: ids[0], result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': ids[0] } } })
+    server.send({
+      jsonrpc: '2.0',
+      id: ids[0],
+      result: { resultType: 'complete', _meta: { 'io.modelcontextprotocol/subscriptionId': ids[0] } },
+    })
     await clock.advance(1000)
     expect(ids).toHaveLength(2)
-    server.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 'another' } } })
-    server.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: { 'io.modelcontextprotocol/subscriptionId': ids[1] } } })
+    server.send({
+      jsonrpc: '2.0',
+      method: 'notifications/tools/list_changed',
+      params: { _meta: { 'io.modelcontextprotocol/subscriptionId': 'another' } },
+    })
+    server.send({
+      jsonrpc: '2.0',
+      method: 'notifications/tools/list_changed',
+      params: { _meta: { 'io.modelcontextprotocol/subscriptionId': ids[1] } },
+    })
     await clock.advance(0)
     expect(changes).toBe(1)
     stop()
@@ -223,10 +294,22 @@ describe('watching', () => {
 })
 
 describe('pages that must be visited first, in 2025-11-25', () => {
-  const required = { code: -32042, message: 'Visit first', data: { elicitations: [{ mode: 'url', message: 'Connect', url: 'https://example.com', elicitationId: 'e1' }] } }
+  const required = {
+    code: -32042,
+    message: 'Visit first',
+    data: { elicitations: [{ mode: 'url', message: 'Connect', url: 'https://example.com', elicitationId: 'e1' }] },
+  }
   const visiting = async (action: 'accept' | 'decline' | 'cancel', options: ConnectOptions = {}) => {
     let calls = 0
-    const { client, server } = await connect({ 'tools/call': () => { if (++calls === 1) throw Object.assign(new Error(required.message), required); return { content: [] } } }, { answer: { elicitUrl: () => ({ action }) }, ...options })
+    const { client, server } = await connect(
+      {
+        'tools/call': () => {
+          if (++calls === 1) throw Object.assign(new Error(required.message), required)
+          return { content: [] }
+        },
+      },
+      { answer: { elicitUrl: () => ({ action }) }, ...options },
+    )
     return { client, server, calls: () => calls }
   }
 
@@ -234,10 +317,12 @@ describe('pages that must be visited first, in 2025-11-25', () => {
     const { client, server, calls } = await visiting('accept')
     const call = client.call('x')
     await new Promise((resolve) => setTimeout(resolve, 5))
-    for (const elicitationId of ['unknown', 5, undefined]) server.send({ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId } })
+    for (const elicitationId of ['unknown', 5, undefined])
+      server.send({ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId } })
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(calls()).toBe(1)
-    for (let i = 0; i < 2; i++) server.send({ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId: 'e1' } })
+    for (let i = 0; i < 2; i++)
+      server.send({ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params: { elicitationId: 'e1' } })
     await expect(call).resolves.toEqual({ content: [] })
     expect(calls()).toBe(2)
   })

@@ -1,14 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import { type Answers, Client, Declined } from '../../src/index.ts'
+import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
-const question = { method: 'elicitation/create', params: { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: { confirmed: { type: 'boolean' } } } } }
+const question = {
+  method: 'elicitation/create',
+  params: { mode: 'form', message: 'Sure?', requestedSchema: { type: 'object', properties: { confirmed: { type: 'boolean' } } } },
+}
 const accept: Answers = { elicit: () => ({ action: 'accept', content: { confirmed: true } }) }
 
 /** A server whose tool gives these results one after another. */
-const connect = async (results: Record<string, any>[], answer: Answers = accept, limits = {}) => {
+const connect = async (results: Message[], answer: Answers = accept, limits = {}) => {
   let next = 0
-  const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': () => results[Math.min(next++, results.length - 1)], 'resources/read': () => results[Math.min(next++, results.length - 1)], 'tools/list': { tools: [] } } })
+  const server = cannedServer({
+    revision: '2026-07-28',
+    results: {
+      'tools/call': () => results[Math.min(next++, results.length - 1)],
+      'resources/read': () => results[Math.min(next++, results.length - 1)],
+      'tools/list': { tools: [] },
+    },
+  })
   const client = await Client.connect(server.target, { answer, limits })
   const calls = () => server.received.filter(({ method }) => method === 'tools/call' || method === 'resources/read')
   return { client, calls }
@@ -21,26 +32,39 @@ describe('a call that comes back with questions', () => {
     const { client, calls } = await connect([{ resultType: 'input_required', inputRequests: { sure: question }, requestState }, done])
     expect((await client.call('x', { a: 1 })).content).toEqual(done.content)
     const [first, second] = calls()
-    expect(first?.['params']).not.toHaveProperty('requestState')
-    expect(first?.['params']).not.toHaveProperty('inputResponses')
-    expect(second?.['params']).toMatchObject({ name: 'x', arguments: { a: 1 }, requestState, inputResponses: { sure: { action: 'accept', content: { confirmed: true } } } })
-    expect(second?.['id']).not.toBe(first?.['id'])
+    expect(first?.params).not.toHaveProperty('requestState')
+    expect(first?.params).not.toHaveProperty('inputResponses')
+    expect(second?.params).toMatchObject({
+      name: 'x',
+      arguments: { a: 1 },
+      requestState,
+      inputResponses: { sure: { action: 'accept', content: { confirmed: true } } },
+    })
+    expect(second?.id).not.toBe(first?.id)
   })
 
   test('gets no state back when it gave none, and is made again at once when it asks nothing', async () => {
-    const { client, calls } = await connect([{ resultType: 'input_required', inputRequests: { sure: question } }, { resultType: 'input_required', requestState: 's2' }, done])
+    const { client, calls } = await connect([
+      { resultType: 'input_required', inputRequests: { sure: question } },
+      { resultType: 'input_required', requestState: 's2' },
+      done,
+    ])
     await client.call('x')
     const [, second, third] = calls()
-    expect(second?.['params']).not.toHaveProperty('requestState')
-    expect(third?.['params']).toMatchObject({ requestState: 's2' })
-    expect(third?.['params']).not.toHaveProperty('inputResponses')
+    expect(second?.params).not.toHaveProperty('requestState')
+    expect(third?.params).toMatchObject({ requestState: 's2' })
+    expect(third?.params).not.toHaveProperty('inputResponses')
   })
 
   test('does not leak its state or answers into another call', async () => {
-    const { client, calls } = await connect([{ resultType: 'input_required', inputRequests: { sure: question }, requestState: 's' }, done, done])
+    const { client, calls } = await connect([
+      { resultType: 'input_required', inputRequests: { sure: question }, requestState: 's' },
+      done,
+      done,
+    ])
     await client.call('x')
     await client.call('y')
-    expect(calls()[2]?.['params']).toEqual({ name: 'y', arguments: {}, _meta: expect.anything() })
+    expect(calls()[2]?.params).toEqual({ name: 'y', arguments: {}, _meta: expect.anything() })
   })
 
   test('may do so maxRounds times and ask maxQuestions at once', async () => {
@@ -48,27 +72,48 @@ describe('a call that comes back with questions', () => {
     const many = await connect([...Array(10).fill(again), done])
     await expect(many.client.call('x')).resolves.toBeDefined()
     const tooMany = await connect([...Array(11).fill(again), done])
-    await expect(tooMany.client.call('x')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/call came back with questions more than 10 times (limits.maxRounds)' })
-    const questions = (count: number) => ({ resultType: 'input_required', inputRequests: Object.fromEntries(Array.from({ length: count }, (_, i) => [`q${i}`, { method: 'roots/list' }])) })
+    await expect(tooMany.client.call('x')).rejects.toMatchObject({
+      code: 'ERR_LIMIT',
+      message: 'tools/call came back with questions more than 10 times (limits.maxRounds)',
+    })
+    const questions = (count: number) => ({
+      resultType: 'input_required',
+      inputRequests: Object.fromEntries(Array.from({ length: count }, (_, i) => [`q${i}`, { method: 'roots/list' }])),
+    })
     await expect((await connect([questions(32), done], { roots: [] })).client.call('x')).resolves.toBeDefined()
-    await expect((await connect([questions(33), done], { roots: [] })).client.call('x')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/call asks 33 questions at once, more than 32 (limits.maxQuestions)' })
+    await expect((await connect([questions(33), done], { roots: [] })).client.call('x')).rejects.toMatchObject({
+      code: 'ERR_LIMIT',
+      message: 'tools/call asks 33 questions at once, more than 32 (limits.maxQuestions)',
+    })
   })
 
   test('works for resources as well, and such a result is not kept', async () => {
-    const { client, calls } = await connect([{ resultType: 'input_required', inputRequests: { sure: question }, requestState: 's' }, { contents: [], ttlMs: 60_000, cacheScope: 'public' }, { contents: [], ttlMs: 0, cacheScope: 'public' }])
+    const { client, calls } = await connect([
+      { resultType: 'input_required', inputRequests: { sure: question }, requestState: 's' },
+      { contents: [], ttlMs: 60_000, cacheScope: 'public' },
+      { contents: [], ttlMs: 0, cacheScope: 'public' },
+    ])
     await client.read('a:1')
     await client.read('a:1')
     expect(calls()).toHaveLength(3)
   })
 
   test('in a way that is none is an error', async () => {
-    for (const result of [{ resultType: 'input_required' }, { resultType: 'input_required', inputRequests: [] }, { resultType: 'input_required', inputRequests: { a: 5 } }, { resultType: 'input_required', inputRequests: { a: { method: 'tools/call' } } }, { resultType: 'task', taskId: '1' }]) {
+    for (const result of [
+      { resultType: 'input_required' },
+      { resultType: 'input_required', inputRequests: [] },
+      { resultType: 'input_required', inputRequests: { a: 5 } },
+      { resultType: 'input_required', inputRequests: { a: { method: 'tools/call' } } },
+      { resultType: 'task', taskId: '1' },
+    ]) {
       await expect((await connect([result])).client.call('x')).rejects.toMatchObject({ name: 'McpError' })
     }
   })
 
   test('that the person refuses fails here, and questions that nobody can answer are not made up', async () => {
-    const asks = [{ resultType: 'input_required', inputRequests: { m: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } } }]
+    const asks = [
+      { resultType: 'input_required', inputRequests: { m: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } } },
+    ]
     await expect((await connect(asks, {})).client.call('x')).rejects.toMatchObject({ message: 'Sampling is not supported' })
     const refusing = await connect(asks, {
       sample: () => {
@@ -92,9 +137,13 @@ test('every stateless request carries version, identity and capabilities, and th
   await client.tools().all()
   await client.setLogLevel('warning')
   await client.call('x')
-  const envelope = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': { name: 'me', version: '2' }, 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
+  const envelope = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'me', version: '2' },
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+  }
   const [discover, list, call] = server.received
-  expect(discover?.['params']['_meta']['io.modelcontextprotocol/protocolVersion']).toBe('2026-07-28')
-  expect(list?.['params']).toEqual({ _meta: envelope })
-  expect(call?.['params']['_meta']).toEqual({ ...envelope, 'io.modelcontextprotocol/logLevel': 'warning' })
+  expect(discover?.params._meta['io.modelcontextprotocol/protocolVersion']).toBe('2026-07-28')
+  expect(list?.params).toEqual({ _meta: envelope })
+  expect(call?.params._meta).toEqual({ ...envelope, 'io.modelcontextprotocol/logLevel': 'warning' })
 })

@@ -2,17 +2,8 @@
 
 import { test } from 'vitest'
 
-export const PEERS = [
-  'v1 client',
-  'v2 client legacy',
-  'v2 client modern',
-  'v1 server',
-  'v2 server',
-  'everything',
-  'filesystem',
-  'memory',
-] as const
-export const FEATURES = [
+const PEERS = ['v1 client', 'v2 client legacy', 'v2 client modern', 'v1 server', 'v2 server', 'everything', 'filesystem', 'memory'] as const
+const FEATURES = [
   'tools',
   'structured',
   'content kinds',

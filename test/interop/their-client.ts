@@ -9,7 +9,7 @@ export interface ToolResult {
   isError?: boolean
 }
 
-export interface TheirCallOptions {
+interface TheirCallOptions {
   onprogress?(progress: { progress: number; total?: number; message?: string }): void
   signal?: AbortSignal
   timeout?: number
@@ -22,7 +22,7 @@ export interface ListedItem {
 }
 
 /** A question of our server as it reached the other SDK's handler. */
-export interface Asked {
+interface Asked {
   method: string
   params: Record<string, unknown>
 }

@@ -166,16 +166,16 @@ describe.each(withElicitation)('forms in %s', (revision) => {
       several: ['a', 'c'],
       severalTitled: ['r'],
     })
-    expect(seen['old']).toEqual({ type: 'string', enum: ['x', 'y'], enumNames: ['Ex', 'Why'] })
+    expect(seen.old).toEqual({ type: 'string', enum: ['x', 'y'], enumNames: ['Ex', 'Why'] })
     if (isOld) {
-      expect(seen['titled']).toEqual({ type: 'string', enum: ['r', 'g'], enumNames: ['Red', 'Green'] })
-      expect(seen['several']).toEqual({ type: 'string', description: 'Any of these, separated by commas: a, b, c' })
-      expect(seen['text']).not.toHaveProperty('default')
-      expect(seen['sure']).toHaveProperty('default', true)
+      expect(seen.titled).toEqual({ type: 'string', enum: ['r', 'g'], enumNames: ['Red', 'Green'] })
+      expect(seen.several).toEqual({ type: 'string', description: 'Any of these, separated by commas: a, b, c' })
+      expect(seen.text).not.toHaveProperty('default')
+      expect(seen.sure).toHaveProperty('default', true)
     } else {
-      expect(seen['titled']).toEqual({ type: 'string', oneOf: titled })
-      expect(seen['severalTitled']).toEqual({ type: 'array', items: { anyOf: titled }, default: ['r'] })
-      expect(seen['several']).toEqual({ type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] }, minItems: 1, maxItems: 2 })
+      expect(seen.titled).toEqual({ type: 'string', oneOf: titled })
+      expect(seen.severalTitled).toEqual({ type: 'array', items: { anyOf: titled }, default: ['r'] })
+      expect(seen.several).toEqual({ type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] }, minItems: 1, maxItems: 2 })
     }
   })
 
@@ -291,8 +291,8 @@ describe('the completion of a page in 2025-11-25', () => {
     for (const raw of [asked, other]) await raw.initialize('2025-11-25', { elicitation: { url: {} } })
     asked.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
     const question = await asked.until(({ method }) => method === 'elicitation/create')
-    expect(question['params']).toEqual({ mode: 'url', message: 'Go', url: 'https://example.com', elicitationId: 'e-1' })
-    asked.send({ jsonrpc: '2.0', id: question['id'], result: { action: 'accept' } })
+    expect(question.params).toEqual({ mode: 'url', message: 'Go', url: 'https://example.com', elicitationId: 'e-1' })
+    asked.send({ jsonrpc: '2.0', id: question.id, result: { action: 'accept' } })
     await asked.until(({ id, method }) => id === 1 && method === undefined)
     expect(server.completeElicitation('e-1')).toBe(true)
     expect(server.completeElicitation('e-1')).toBe(false)
@@ -354,8 +354,8 @@ describe('roots', () => {
     await raw.initialize('2025-11-25', { roots: {} })
     raw.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
     const question = await raw.until(({ method }) => method === 'roots/list')
-    raw.send({ jsonrpc: '2.0', id: question['id'], result: { roots: [{ uri: 'https://example.com' }] } })
-    expect((await raw.until(({ id, method }) => id === 1 && method === undefined))['error']['message']).toMatch(
+    raw.send({ jsonrpc: '2.0', id: question.id, result: { roots: [{ uri: 'https://example.com' }] } })
+    expect((await raw.until(({ id, method }) => id === 1 && method === undefined)).error.message).toMatch(
       /The answer to roots\/list is not usable/,
     )
   })
@@ -495,7 +495,7 @@ describe('a question on a session', () => {
     raw.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'run' } })
     const question = await raw.until(({ method }) => method === 'elicitation/create')
     raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
-    raw.send({ jsonrpc: '2.0', id: question['id'], result: { action: 'accept', content: { a: 'late' } } })
+    raw.send({ jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { a: 'late' } } })
     await settle()
     expect(raw.out.some(({ id, method }) => id === 1 && method === undefined)).toBe(false)
     expect(raw.dropped).toBe(1)
@@ -507,7 +507,7 @@ describe('a question on a session', () => {
     const answer = raw.ask('tools/call', { name: 'run' })
     const question = await raw.until(({ method }) => method === 'elicitation/create')
     const cancelled = await raw.until(({ method }) => method === 'notifications/cancelled')
-    expect(cancelled['params']).toEqual({ requestId: question['id'], reason: 'No answer to elicitation/create within 30 ms (timeoutMs)' })
+    expect(cancelled.params).toEqual({ requestId: question.id, reason: 'No answer to elicitation/create within 30 ms (timeoutMs)' })
     expect(await answer).toMatchObject({ error: { code: -32603 } })
   })
 
@@ -540,8 +540,8 @@ describe('a question on a session', () => {
       const question =
         raw.out.findLast(({ method }) => method === 'elicitation/create') ??
         (await raw.until(({ method }) => method === 'elicitation/create'))
-      raw.send({ jsonrpc: '2.0', id: question['id'], result })
-      expect((await answer)['error']).toMatchObject({
+      raw.send({ jsonrpc: '2.0', id: question.id, result })
+      expect((await answer).error).toMatchObject({
         code: -32603,
         message: expect.stringContaining('The answer to elicitation/create is not usable'),
       })

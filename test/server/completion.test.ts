@@ -15,7 +15,7 @@ const newServer = (options = {}) => {
       input: z.object({ language: z.string(), framework: z.string().optional() }),
       complete: {
         language: () => languages,
-        framework: (_value, { arguments: settled }) => (settled['language'] === 'python' ? ['flask', 'fastapi'] : ['react']),
+        framework: (_value, { arguments: settled }) => (settled.language === 'python' ? ['flask', 'fastapi'] : ['react']),
       },
     },
     () => 'x',
@@ -90,15 +90,15 @@ test('malformed completion requests are -32602', async () => {
     { ref: prompt, argument: { name: 'language' } },
     { ref: prompt, argument: { name: 'language', value: 'x'.repeat(4097) } },
   ]
-  for (const params of cases) expect((await raw.ask('completion/complete', params))['error']).toMatchObject({ code: -32602 })
+  for (const params of cases) expect((await raw.ask('completion/complete', params)).error).toMatchObject({ code: -32602 })
 })
 
 test('without completers the method does not exist [T-COMP-015]', async () => {
   const server = createServer({ name: 'x', version: '1' })
   server.prompt('plain', {}, () => 'x')
   const raw = rawChannel(server)
-  expect((await raw.initialize('2025-06-18'))['result']['capabilities']).not.toHaveProperty('completions')
-  expect((await raw.ask('completion/complete', language('a')))['error']['code']).toBe(-32601)
+  expect((await raw.initialize('2025-06-18')).result.capabilities).not.toHaveProperty('completions')
+  expect((await raw.ask('completion/complete', language('a'))).error.code).toBe(-32601)
 })
 
 test('at most 100 values are sent, with the total and that there are more [T-COMP-012]', async () => {
@@ -128,8 +128,8 @@ test('completion requests of one caller are limited, by default and exactly [T-C
   await raw.initialize('2025-11-25')
   const answers = []
   for (let i = 0; i < 4; i++) answers.push(await raw.ask('completion/complete', language('a')))
-  expect(answers.map((answer) => answer['error']?.['code'])).toEqual([undefined, undefined, undefined, -32603])
-  expect(answers[3]?.['error']['data']).toMatchObject({ reason: 'rate-limited', limit: 'completions', retryAfterMs: expect.any(Number) })
+  expect(answers.map((answer) => answer.error?.code)).toEqual([undefined, undefined, undefined, -32603])
+  expect(answers[3]?.error.data).toMatchObject({ reason: 'rate-limited', limit: 'completions', retryAfterMs: expect.any(Number) })
 })
 
 test('a completer is given the caller, so that it can keep suggestions from those who may not see them [T-COMP-028] [T-COMP-029]', async () => {
@@ -145,9 +145,8 @@ test('a completer is given the caller, so that it can keep suggestions from thos
   const valuesFor = async (principal: string) => {
     const raw = rawChannel(server, { principal })
     await raw.initialize('2025-11-25')
-    return (await raw.ask('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } }))['result'][
-      'completion'
-    ]['values']
+    return (await raw.ask('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } })).result
+      .completion.values
   }
   expect(await valuesFor('alice')).toEqual(['secret project'])
   expect(await valuesFor('mallory')).toEqual([])

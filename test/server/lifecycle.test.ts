@@ -29,16 +29,16 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
       serverInfo: { name: 'life', version: '2.0.0' },
       instructions: 'Be kind',
     })
-    expect(result['serverInfo']['title']).toBe(revision >= '2025-06-18' ? 'Life' : undefined)
-    for (const member of ['icons', 'description', 'websiteUrl']) expect(member in result['serverInfo']).toBe(revision >= '2025-11-25')
+    expect(result.serverInfo.title).toBe(revision >= '2025-06-18' ? 'Life' : undefined)
+    for (const member of ['icons', 'description', 'websiteUrl']) expect(member in result.serverInfo).toBe(revision >= '2025-11-25')
   })
 
   test('a second initialize is refused and the session lives on', async () => {
     const raw = rawChannel(newServer())
     await raw.initialize(revision)
     const second = await raw.ask('initialize', { protocolVersion: '2024-11-05', capabilities: {}, clientInfo })
-    expect(second['error']).toMatchObject({ code: -32600 })
-    expect((await raw.ask('tools/call', { name: 't' }))['result']).toBeDefined()
+    expect(second.error).toMatchObject({ code: -32600 })
+    expect((await raw.ask('tools/call', { name: 't' })).result).toBeDefined()
   })
 
   test('malformed initialize requests are -32602 and a good one still works [T-LIFE-041] [T-VER-010]', async () => {
@@ -51,11 +51,11 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
       { protocolVersion: revision, capabilities: [], clientInfo },
       { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'x' } },
     ]) {
-      expect((await raw.ask('initialize', params))['error']).toMatchObject({ code: -32602 })
+      expect((await raw.ask('initialize', params)).error).toMatchObject({ code: -32602 })
     }
     const { error } = await raw.ask('initialize', { protocolVersion: '', capabilities: {}, clientInfo })
-    expect(error['data']).toEqual({ supported: SESSION_REVISIONS, requested: '' })
-    expect((await raw.initialize(revision))['result']['protocolVersion']).toBe(revision)
+    expect(error.data).toEqual({ supported: SESSION_REVISIONS, requested: '' })
+    expect((await raw.initialize(revision)).result.protocolVersion).toBe(revision)
   })
 
   test('capabilities that the revision does not know are not believed [T-LIFE-027] [T-LIFE-028] [T-ARCH-026]', async () => {
@@ -69,7 +69,7 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
       extensions: { 'com.example/x': {} },
       experimental: { y: {} },
     })
-    const text = (await raw.ask('tools/call', { name: 'caps' }))['result']['content'][0]['text']
+    const text = (await raw.ask('tools/call', { name: 'caps' })).result.content[0].text
     expect(JSON.parse(text)).toEqual({
       roots: { listChanged: true },
       experimental: { y: {} },
@@ -92,7 +92,7 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
       'Tools/list',
       'constructor',
     ]) {
-      expect((await raw.ask(method))['error']).toEqual({ code: -32601, message: `Method not found: ${method}` })
+      expect((await raw.ask(method)).error).toEqual({ code: -32601, message: `Method not found: ${method}` })
     }
   })
 
@@ -131,10 +131,10 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
 test('a version that is not spoken is answered with the newest that has a handshake [T-VER-011] [T-VER-004]', async () => {
   for (const asked of ['2023-01-01', '2026-07-28', '2099-01-01', 'nonsense']) {
     const raw = rawChannel(newServer())
-    expect((await raw.initialize(asked))['result']['protocolVersion']).toBe('2025-11-25')
+    expect((await raw.initialize(asked)).result.protocolVersion).toBe('2025-11-25')
   }
   const old = rawChannel(newServer({ revisions: ['2024-11-05', '2025-03-26'] }))
-  expect((await old.initialize('2025-11-25'))['result']['protocolVersion']).toBe('2025-03-26')
+  expect((await old.initialize('2025-11-25')).result.protocolVersion).toBe('2025-03-26')
 })
 
 test('a server that speaks only the stateless revision says so to an initialize', async () => {
@@ -156,9 +156,9 @@ test('a revision nobody knows cannot be asked for', () => {
 
 test('before the handshake only ping is answered [T-PING-014] [T-LIFE-011]', async () => {
   const raw = rawChannel(newServer())
-  expect((await raw.ask('ping'))['result']).toEqual({})
+  expect((await raw.ask('ping')).result).toEqual({})
   for (const method of ['tools/list', 'tools/call', 'logging/setLevel']) {
-    expect((await raw.ask(method, { name: 't' }))['error']).toMatchObject({
+    expect((await raw.ask(method, { name: 't' })).error).toMatchObject({
       code: -32600,
       message: expect.stringContaining('send initialize first'),
     })
@@ -200,7 +200,7 @@ describe('the stateless revision', () => {
       ttlMs: expect.any(Number),
       cacheScope: 'public',
     })
-    expect(result['_meta']['io.modelcontextprotocol/serverInfo']).toMatchObject({
+    expect(result._meta['io.modelcontextprotocol/serverInfo']).toMatchObject({
       name: 'life',
       version: '2.0.0',
       icons: [{ theme: 'dark' }],
@@ -219,10 +219,10 @@ describe('the stateless revision', () => {
       envelope(5),
       envelope({}, { 'io.modelcontextprotocol/clientInfo': 'me' }),
     ]) {
-      expect((await discover(raw, meta))['error']).toMatchObject({ code: -32602 })
+      expect((await discover(raw, meta)).error).toMatchObject({ code: -32602 })
     }
     const { 'io.modelcontextprotocol/clientInfo': _info, ...anonymous } = envelope()
-    expect((await discover(raw, anonymous))['result']).toBeDefined()
+    expect((await discover(raw, anonymous)).result).toBeDefined()
   })
 
   test('a version that is not spoken is -32022 with those that are', async () => {
@@ -230,28 +230,28 @@ describe('the stateless revision', () => {
     const { error } = await discover(raw, envelope({}, { 'io.modelcontextprotocol/protocolVersion': '1900-01-01' }))
     expect(error).toMatchObject({ code: -32022, data: { supported: REVISIONS, requested: '1900-01-01' } })
     const only = rawChannel(newServer({ revisions: ['2025-11-25'] }))
-    expect((await discover(only, envelope()))['error']).toMatchObject({ code: -32022, data: { supported: ['2025-11-25'] } })
+    expect((await discover(only, envelope())).error).toMatchObject({ code: -32022, data: { supported: ['2025-11-25'] } })
   })
 
   test('methods of sessions do not exist', async () => {
     const raw = rawChannel(newServer())
     for (const method of ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'unknown/method']) {
-      expect((await raw.ask(method, { _meta: envelope() }))['error']['code']).toBe(-32601)
+      expect((await raw.ask(method, { _meta: envelope() })).error.code).toBe(-32601)
     }
   })
 
   test('one channel serves both dialects at once', async () => {
     const raw = rawChannel(newServer())
     await raw.initialize('2024-11-05')
-    expect((await raw.ask('tools/call', { name: 't', _meta: envelope() }))['result']).toHaveProperty('resultType', 'complete')
-    expect((await raw.ask('tools/call', { name: 't' }))['result']).toEqual({ content: [{ type: 'text', text: 'x' }] })
+    expect((await raw.ask('tools/call', { name: 't', _meta: envelope() })).result).toHaveProperty('resultType', 'complete')
+    expect((await raw.ask('tools/call', { name: 't' })).result).toEqual({ content: [{ type: 'text', text: 'x' }] })
   })
 
   test('every result names the server and its type, and keeps the metadata of the handler', async () => {
     const server = newServer()
     server.tool('meta', {}, () => ({ content: [], _meta: { 'com.example/a': 1 } }))
     const raw = rawChannel(server)
-    expect((await raw.ask('tools/call', { name: 'meta', _meta: envelope() }))['result']).toEqual({
+    expect((await raw.ask('tools/call', { name: 'meta', _meta: envelope() })).result).toEqual({
       resultType: 'complete',
       content: [],
       _meta: { 'com.example/a': 1, 'io.modelcontextprotocol/serverInfo': expect.objectContaining({ name: 'life' }) },

@@ -11,7 +11,7 @@ describe('rates', () => {
     server.tool('t', {}, () => 'x')
     const raw = rawChannel(server)
     await raw.initialize('2025-11-25')
-    const call = async () => (await raw.ask('tools/call', { name: 't' }))['error']
+    const call = async () => (await raw.ask('tools/call', { name: 't' })).error
     expect(DEFAULT_LIMITS.toolCalls).toEqual({ perSecond: 100, burst: 200 })
     for (let i = 0; i < 200; i++) expect(await call()).toBeUndefined()
     expect(await call()).toMatchObject({
@@ -28,7 +28,7 @@ describe('rates', () => {
     const server = createServer({ name: 'x', version: '1', limits: { toolCalls: { perSecond: 1, burst: 1 } } })
     server.tool('t', {}, () => 'x')
     const [one, two] = [rawChannel(server), rawChannel(server)]
-    const call = async (raw: typeof one) => (await raw.ask('tools/call', { name: 't', _meta: envelope() }))['error']?.['code']
+    const call = async (raw: typeof one) => (await raw.ask('tools/call', { name: 't', _meta: envelope() })).error?.code
     expect([await call(one), await call(one), await call(two)]).toEqual([undefined, -32603, undefined])
     const free = createServer({ name: 'x', version: '1', limits: { toolCalls: false } })
     free.tool('t', {}, () => 'x')
@@ -45,7 +45,7 @@ describe('requests at the same time', () => {
     const raw = rawChannel(server)
     await raw.initialize('2025-11-25')
     const answers = Array.from({ length: 6 }, () => raw.ask('tools/call', { name: 'slow' }))
-    expect((await answers[5])?.['error']).toEqual({
+    expect((await answers[5])?.error).toEqual({
       code: -32603,
       message: 'Too many requests in progress',
       data: { reason: 'too-many-requests', limit: 'maxWaiting', max: 3 },
@@ -55,7 +55,7 @@ describe('requests at the same time', () => {
       finish.shift()?.()
       await settle()
     }
-    for (const answer of answers.slice(0, 5)) expect((await answer)['result']).toBeDefined()
+    for (const answer of answers.slice(0, 5)) expect((await answer).result).toBeDefined()
   })
 })
 
@@ -89,8 +89,8 @@ describe('progress', () => {
         { progress: 0.6, total: 1, ...(hasMessage ? { message: 'second' } : {}) },
         { progress: 1 },
       ])
-      const token = sent('client', 'tools/call')[0]?.['params']['_meta']['progressToken']
-      expect(sent('server', 'notifications/progress').map(({ params }) => params['progressToken'])).toEqual([token, token, token])
+      const token = sent('client', 'tools/call')[0]?.params._meta.progressToken
+      expect(sent('server', 'notifications/progress').map(({ params }) => params.progressToken)).toEqual([token, token, token])
     },
   )
 
@@ -156,7 +156,7 @@ describe('cancellation', () => {
         {
           jsonrpc: '2.0',
           method: 'notifications/cancelled',
-          params: { requestId: request?.['id'], reason: 'The caller cancelled the request' },
+          params: { requestId: request?.id, reason: 'The caller cancelled the request' },
         },
       ])
       expect(state.aborted).toEqual([
@@ -164,7 +164,7 @@ describe('cancellation', () => {
       ])
       state.finish()
       await settle()
-      expect(sent('server').some(({ id }) => id === request?.['id'])).toBe(false)
+      expect(sent('server').some(({ id }) => id === request?.id)).toBe(false)
       await expect(client.call('fast')).resolves.toBeDefined()
     },
   )
@@ -190,7 +190,7 @@ describe('cancellation', () => {
         raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', ...(params ? { params } : {}) })
       await settle()
       expect(raw.out.length).toBe(before)
-      expect((await raw.ask('ping'))['result']).toEqual({})
+      expect((await raw.ask('ping')).result).toEqual({})
     },
   )
 

@@ -39,12 +39,12 @@ test.each(SESSION_REVISIONS)('a level that is none is -32602 in %s [T-LOG-005] [
   const raw = rawChannel(newServer())
   await raw.initialize(revision)
   for (const params of [undefined, {}, { level: 'loud' }, { level: 5 }, { level: 'INFO' }]) {
-    expect((await raw.ask('logging/setLevel', params))['error']).toMatchObject({
+    expect((await raw.ask('logging/setLevel', params)).error).toMatchObject({
       code: -32602,
       message: expect.stringContaining('debug, info, notice'),
     })
   }
-  expect((await raw.ask('logging/setLevel', { level: 'debug' }))['result']).toEqual({})
+  expect((await raw.ask('logging/setLevel', { level: 'debug' })).result).toEqual({})
 })
 
 test('before a level is set a session gets what the server decides: info, or as configured [T-LOG-007]', async () => {
@@ -52,7 +52,7 @@ test('before a level is set a session gets what the server decides: info, or as 
     const raw = rawChannel(newServer({ logging }))
     await raw.initialize('2025-11-25')
     await raw.ask('tools/call', { name: 'all' })
-    return raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params['level'])
+    return raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.level)
   }
   expect(await levelsOf({})).toEqual(LOG_LEVELS.slice(1))
   expect(await levelsOf({ defaultLevel: 'alert' })).toEqual(['alert', 'emergency'])
@@ -65,7 +65,7 @@ test('a stateless request gets messages only when it says a level, and a wrong o
   expect(raw.out.filter(({ method }) => method === 'notifications/message')).toEqual([])
   await call({ 'io.modelcontextprotocol/logLevel': 'alert' })
   expect(raw.out.filter(({ method }) => method === 'notifications/message')).toHaveLength(2)
-  expect((await call({ 'io.modelcontextprotocol/logLevel': 'loud' }))['error']['code']).toBe(-32602)
+  expect((await call({ 'io.modelcontextprotocol/logLevel': 'loud' })).error.code).toBe(-32602)
 })
 
 test('one session sets its level without touching another', async () => {
@@ -115,7 +115,7 @@ test('secrets are taken out, errors lose their stacks, and the hook has the last
   const raw = rawChannel(server)
   await raw.initialize('2025-11-25')
   await raw.ask('tools/call', { name: 'log' })
-  const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params['data'])
+  const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.data)
   expect(data).toEqual([
     { password: '[redacted]', nested: { apiKey: '[redacted]', note: 'Authorization: [redacted]' } },
     { name: 'Error', message: 'broken' },
@@ -143,7 +143,7 @@ test('a flood is cut, and the next message says how many were lost [T-LOG-014] [
 test('a message is cut at its bound and what is not JSON is written as text', async () => {
   const server = createServer({ name: 'x', version: '1', limits: { maxLogBytes: 100 } })
   const circle: Record<string, unknown> = {}
-  circle['self'] = circle
+  circle.self = circle
   server.tool('log', {}, (_args, ctx) => {
     ctx.log.error('x'.repeat(98))
     ctx.log.error('x'.repeat(99))
@@ -154,7 +154,7 @@ test('a message is cut at its bound and what is not JSON is written as text', as
   const raw = rawChannel(server)
   await raw.initialize('2025-11-25')
   await raw.ask('tools/call', { name: 'log' })
-  const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params['data'])
+  const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.data)
   expect(data[0]).toBe('x'.repeat(98))
   expect(data[1]).toContain('(cut at limits.maxLogBytes)')
   expect(data[2]).toBe('[object Object]')

@@ -46,7 +46,7 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
       if (call.target === 'p') return { messages: [] }
       if (call.method !== 'tools/call') return next()
       const result = await next({ params: { ...call.params, arguments: { text: 'changed' } } })
-      return { ...result, content: [...(result['content'] as unknown[]), { type: 'text', text: 'added' }] }
+      return { ...result, content: [...(result.content as unknown[]), { type: 'text', text: 'added' }] }
     })
     const { client } = await connectPair(server, { revision })
     await expect(client.read('a:1')).rejects.toMatchObject({ message: 'Resource not found' })
@@ -90,7 +90,7 @@ test('middleware decides who may do what, before anything of the tool is touched
   const asked = async (principal: string) => {
     const raw = rawChannel(server, { principal })
     await raw.initialize('2025-11-25')
-    return (await raw.ask('tools/call', { name: 'admin' }))['error']?.['code']
+    return (await raw.ask('tools/call', { name: 'admin' })).error?.code
   }
   expect(await asked('mallory')).toBe(-32602)
   expect(runs).toBe(0)
@@ -103,7 +103,7 @@ test('a call that ends in questions is a result that middleware sees like any ot
   const types: unknown[] = []
   server.use(async (call, next) => {
     const result = await next()
-    if (call.method === 'tools/call') types.push(result['resultType'])
+    if (call.method === 'tools/call') types.push(result.resultType)
     return result
   })
   const { client } = await connectPair(server, {

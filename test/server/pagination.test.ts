@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createServer, type KeyRing } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
-import { envelope, rawChannel } from '../support/raw-channel.ts'
+import { envelope, type Message, rawChannel } from '../support/raw-channel.ts'
 
 const newServer = (count: number, options = {}) => {
   const server = createServer({ name: 'pages', version: '1.0.0', pageSize: 3, ...options })
@@ -39,7 +39,7 @@ test('a list of exactly one page has no cursor; one more item makes a second pag
 
 describe('cursors', () => {
   const firstCursor = async (raw: ReturnType<typeof rawChannel>, method = 'tools/list'): Promise<string> =>
-    (await raw.ask(method, { _meta: envelope() }))['result']['nextCursor']
+    (await raw.ask(method, { _meta: envelope() })).result.nextCursor
   const page = (raw: ReturnType<typeof rawChannel>, cursor: unknown, method = 'tools/list') =>
     raw.ask(method, { cursor, _meta: envelope() })
 
@@ -63,9 +63,9 @@ describe('cursors', () => {
       await firstCursor(raw, 'prompts/list'),
       ...flipped,
     ]) {
-      expect((await page(raw, wrong))['error'], String(wrong)).toMatchObject({ code: -32602, message: 'Invalid cursor' })
+      expect((await page(raw, wrong)).error, String(wrong)).toMatchObject({ code: -32602, message: 'Invalid cursor' })
     }
-    expect((await page(raw, cursor))['result']['tools']).toHaveLength(3)
+    expect((await page(raw, cursor)).result.tools).toHaveLength(3)
   })
 
   test('a cursor goes on after its item, whatever was added or removed meanwhile [T-PAGE-010]', async () => {
@@ -73,7 +73,7 @@ describe('cursors', () => {
     const raw = rawChannel(server)
     const cursor = await firstCursor(raw)
     server.tool('new', {}, () => 'x')
-    const names = (answer: Record<string, any>) => answer['result']['tools'].map(({ name }: { name: string }) => name)
+    const names = (answer: Message) => answer.result.tools.map(({ name }: { name: string }) => name)
     expect(names(await page(raw, cursor))).toEqual(['tool-3', 'tool-4', 'tool-5'])
     expect(names(await page(raw, cursor))).toEqual(['tool-3', 'tool-4', 'tool-5'])
   })
@@ -84,19 +84,19 @@ describe('cursors', () => {
     const raw = rawChannel(server)
     const cursor = await firstCursor(raw)
     handles[1]?.remove()
-    expect((await page(raw, cursor))['result']['tools'].map(({ name }: { name: string }) => name)).toEqual(['a', 'c'])
+    expect((await page(raw, cursor)).result.tools.map(({ name }: { name: string }) => name)).toEqual(['a', 'c'])
   })
 
   test('replicas that share a key understand each other', async () => {
     const key = { id: 'shared', secret: new Uint8Array(32).fill(7) }
     const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
     const cursor = await firstCursor(rawChannel(newServer(7, { keys })))
-    expect((await page(rawChannel(newServer(7, { keys })), cursor))['result']['tools'][0]['name']).toBe('tool-3')
+    expect((await page(rawChannel(newServer(7, { keys })), cursor)).result.tools[0].name).toBe('tool-3')
   })
 
   test('all pages of a list have the same scope', async () => {
     const raw = rawChannel(newServer(7, { listCache: { cacheScope: 'private' } }))
     const cursor = await firstCursor(raw)
-    expect((await page(raw, cursor))['result']['cacheScope']).toBe('private')
+    expect((await page(raw, cursor)).result.cacheScope).toBe('private')
   })
 })

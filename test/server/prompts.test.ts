@@ -104,9 +104,9 @@ test('without prompts there is no capability and no method [T-PROM-040]', async 
   server.tool('t', {}, () => 'x')
   const raw = rawChannel(server)
   const opened = await raw.initialize('2025-11-25')
-  expect(opened['result']['capabilities']).not.toHaveProperty('prompts')
-  expect((await raw.ask('prompts/list'))['error']['code']).toBe(-32601)
-  expect((await raw.ask('prompts/get', { name: 'x' }))['error']['code']).toBe(-32601)
+  expect(opened.result.capabilities).not.toHaveProperty('prompts')
+  expect((await raw.ask('prompts/list')).error.code).toBe(-32601)
+  expect((await raw.ask('prompts/get', { name: 'x' })).error.code).toBe(-32601)
 })
 
 test('definitions that cannot work are refused', () => {

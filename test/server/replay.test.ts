@@ -26,7 +26,7 @@ const round = async (
 }
 const answering = (previous: Message, inputResponses: Message): Message => ({
   inputResponses,
-  requestState: previous['result']['requestState'],
+  requestState: previous.result.requestState,
 })
 
 describe('a call that asks', () => {
@@ -35,7 +35,7 @@ describe('a call that asks', () => {
     const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
     const make = () => serverOf(async (ctx) => `ok=${(await ctx.elicit('sure', 'Sure?', yes)).ok}`, { keys })
     const first = await round(make())
-    expect(first['result']).toMatchObject({
+    expect(first.result).toMatchObject({
       resultType: 'input_required',
       inputRequests: {
         sure: {
@@ -49,9 +49,9 @@ describe('a call that asks', () => {
       },
       requestState: expect.stringMatching(/^fleet\.[\w-]+$/),
     })
-    expect(first['result']).not.toHaveProperty('ttlMs')
+    expect(first.result).not.toHaveProperty('ttlMs')
     const second = await round(make(), answering(first, { sure: accept }))
-    expect(second['result']).toMatchObject({ resultType: 'complete', content: [{ text: 'ok=true' }] })
+    expect(second.result).toMatchObject({ resultType: 'complete', content: [{ text: 'ok=true' }] })
   })
 
   test('asks questions of one turn in one round, and later ones in later rounds', async () => {
@@ -132,7 +132,7 @@ describe('a call that asks', () => {
     const first = await round(server)
     await new Promise((resolve) => setTimeout(resolve, 20))
     process.off('unhandledRejection', listen)
-    expect(first['result']['resultType']).toBe('input_required')
+    expect(first.result.resultType).toBe('input_required')
     expect(trace.sort()).toEqual(['aborted', 'finally'])
     expect(unhandled).toEqual([])
   })
@@ -149,15 +149,15 @@ describe('a call that asks', () => {
       return 'done'
     })
     const first = await round(server)
-    expect(first['result']['resultType']).toBe('input_required')
+    expect(first.result.resultType).toBe('input_required')
     expect(late).toBe('Suspended')
-    expect((await round(server, answering(first, { a: accept })))['result']['content'][0]['text']).toBe('done')
+    expect((await round(server, answering(first, { a: accept }))).result.content[0].text).toBe('done')
   })
 
   test('gets a decline as a decline', async () => {
     const server = serverOf((ctx) => ctx.elicit('a', 'A?', yes))
     const first = await round(server)
-    expect((await round(server, answering(first, { a: { action: 'decline' } })))['result']).toMatchObject({
+    expect((await round(server, answering(first, { a: { action: 'decline' } }))).result).toMatchObject({
       isError: true,
       content: [{ text: 'The person declined: A?' }],
     })
@@ -181,18 +181,18 @@ describe('answers', () => {
       [],
       'x',
     ]) {
-      const again = await round(server, { inputResponses, requestState: first['result']['requestState'] })
-      expect(again['result'], JSON.stringify(inputResponses)).toMatchObject({ resultType: 'input_required', inputRequests: { a: {} } })
+      const again = await round(server, { inputResponses, requestState: first.result.requestState })
+      expect(again.result, JSON.stringify(inputResponses)).toMatchObject({ resultType: 'input_required', inputRequests: { a: {} } })
     }
   })
 
   test('beyond those asked for are ignored', async () => {
     const first = await round(server)
-    expect((await round(server, answering(first, { a: accept, extra: { action: 'accept' } })))['result']['resultType']).toBe('complete')
+    expect((await round(server, answering(first, { a: accept, extra: { action: 'accept' } }))).result.resultType).toBe('complete')
   })
 
   test('without the state of the round they belong to count for nothing', async () => {
-    expect((await round(server, { inputResponses: { a: accept } }))['result']['resultType']).toBe('input_required')
+    expect((await round(server, { inputResponses: { a: accept } })).result.resultType).toBe('input_required')
   })
 
   test('to a question that has changed since are not used', async () => {
@@ -201,16 +201,16 @@ describe('answers', () => {
     const first = await round(changing)
     message = 'New?'
     const second = await round(changing, answering(first, { a: accept }))
-    expect(second['result']).toMatchObject({ resultType: 'input_required', inputRequests: { a: { params: { message: 'New?' } } } })
+    expect(second.result).toMatchObject({ resultType: 'input_required', inputRequests: { a: { params: { message: 'New?' } } } })
   })
 
   test('given in an earlier round are kept when a later answer is missing', async () => {
     const two = serverOf(async (ctx) => JSON.stringify(await Promise.all([ctx.elicit('a', 'A?', yes), ctx.elicit('b', 'B?', yes)])))
     const first = await round(two)
     const second = await round(two, answering(first, { a: accept }))
-    expect(Object.keys(second['result']['inputRequests'])).toEqual(['b'])
+    expect(Object.keys(second.result.inputRequests)).toEqual(['b'])
     const third = await round(two, answering(second, { b: { action: 'accept', content: { ok: false } } }))
-    expect(third['result']['content'][0]['text']).toBe('[{"ok":true},{"ok":false}]')
+    expect(third.result.content[0].text).toBe('[{"ok":true},{"ok":false}]')
   })
 })
 
@@ -226,7 +226,7 @@ describe('requestState', () => {
   test('with any byte changed, cut or extended is refused with one and the same error', async () => {
     const server = make()
     const first = await round(server)
-    const state: string = first['result']['requestState']
+    const state: string = first.result.requestState
     const altered = [...state].map((character, i) => state.slice(0, i) + (character === 'A' ? 'B' : 'A') + state.slice(i + 1))
     const raw = rawChannel(server)
     for (const requestState of [...altered, `${state}-TAMPERED`, state.slice(0, -1), '', 'k1.', 'k1.AAAA', 5, null, {}]) {
@@ -239,21 +239,21 @@ describe('requestState', () => {
     const server = make()
     const first = await round(server, {}, { principal: 'alice' })
     const additions = answering(first, { a: accept })
-    expect((await round(server, additions, { principal: 'mallory' }))['error']).toEqual(frozen)
-    expect((await round(server, additions))['error']).toEqual(frozen)
-    expect((await round(server, { ...additions, arguments: { x: 'other' } }, { principal: 'alice' }))['error']).toEqual(frozen)
-    expect((await round(server, additions, { principal: 'alice', name: 'other' }))['error']).toEqual(frozen)
+    expect((await round(server, additions, { principal: 'mallory' })).error).toEqual(frozen)
+    expect((await round(server, additions)).error).toEqual(frozen)
+    expect((await round(server, { ...additions, arguments: { x: 'other' } }, { principal: 'alice' })).error).toEqual(frozen)
+    expect((await round(server, additions, { principal: 'alice', name: 'other' })).error).toEqual(frozen)
     const raw = rawChannel(server, { principal: 'alice' })
-    expect((await raw.ask('prompts/get', { name: 'run', ...additions, _meta: envelope(ALL) }))['error']).toEqual(frozen)
-    expect((await round(server, additions, { principal: 'alice' }))['result']['resultType']).toBe('complete')
+    expect((await raw.ask('prompts/get', { name: 'run', ...additions, _meta: envelope(ALL) })).error).toEqual(frozen)
+    expect((await round(server, additions, { principal: 'alice' })).result.resultType).toBe('complete')
   })
 
   test('expires, and means nothing to a server with another key', async () => {
     const short = make({ limits: { stateTtlMs: 20 } })
     const first = await round(short)
     await new Promise((resolve) => setTimeout(resolve, 40))
-    expect((await round(short, answering(first, { a: accept })))['error']).toEqual(frozen)
-    expect((await round(make(), answering(await round(make()), { a: accept })))['error']).toEqual(frozen)
+    expect((await round(short, answering(first, { a: accept }))).error).toEqual(frozen)
+    expect((await round(make(), answering(await round(make()), { a: accept }))).error).toEqual(frozen)
   })
 
   test('of an older key in the ring is still understood', async () => {
@@ -263,7 +263,7 @@ describe('requestState', () => {
     const server = make({ keys: { current: () => current, find: (id) => [old, fresh].find((key) => key.id === id) } })
     const first = await round(server)
     current = fresh
-    expect((await round(server, answering(first, { a: accept })))['result']['resultType']).toBe('complete')
+    expect((await round(server, answering(first, { a: accept }))).result.resultType).toBe('complete')
   })
 
   test('hides what it holds, and may be used again after a broken round', async () => {
@@ -273,9 +273,9 @@ describe('requestState', () => {
       return (await ctx.elicit('a', 'A?', yes)).ok
     })
     const first = await round(server)
-    const state: string = first['result']['requestState']
+    const state: string = first.result.requestState
     expect(Buffer.from(state.split('.')[1] ?? '', 'base64url').toString('latin1')).not.toContain('value')
-    for (let i = 0; i < 2; i++) expect((await round(server, answering(first, { a: accept })))['result']['resultType']).toBe('complete')
+    for (let i = 0; i < 2; i++) expect((await round(server, answering(first, { a: accept }))).result.resultType).toBe('complete')
   })
 })
 
@@ -290,7 +290,7 @@ describe('bounds', () => {
     )
     let last = await round(server)
     for (let i = 0; i < 2; i++) last = await round(server, answering(last, { [`q${i}`]: accept }))
-    expect(last['result']['resultType']).toBe('input_required')
+    expect(last.result.resultType).toBe('input_required')
     const { error } = await round(server, answering(last, { q2: accept }))
     expect(error).toMatchObject({
       code: -32603,
@@ -309,8 +309,8 @@ describe('bounds', () => {
           { limits: { maxJournalBytes } },
         ),
       )
-    expect((await carrying(60_000, 64 * 1024))['result']['resultType']).toBe('input_required')
-    expect((await carrying(70_000, 64 * 1024))['error']).toMatchObject({
+    expect((await carrying(60_000, 64 * 1024)).result.resultType).toBe('input_required')
+    expect((await carrying(70_000, 64 * 1024)).error).toMatchObject({
       code: -32603,
       message: expect.stringMatching(/more than 65536 \(limits\.maxJournalBytes\); use a task$/),
     })
@@ -318,8 +318,8 @@ describe('bounds', () => {
 
   test('a step must return JSON and have a name of its own', async () => {
     const circle: Record<string, unknown> = {}
-    circle['self'] = circle
-    expect((await round(serverOf((ctx) => ctx.once('bad', () => circle))))['result']['isError']).toBe(true)
+    circle.self = circle
+    expect((await round(serverOf((ctx) => ctx.once('bad', () => circle)))).result.isError).toBe(true)
     expect(
       (
         await round(
@@ -328,9 +328,9 @@ describe('bounds', () => {
             await ctx.once('same', () => 2)
           }),
         )
-      )['error']['message'],
+      ).error.message,
     ).toBe('Two questions or steps of one call are named "same"')
-    expect((await round(serverOf((ctx) => ctx.once('', () => 1))))['error']['message']).toMatch(/needs a name/)
+    expect((await round(serverOf((ctx) => ctx.once('', () => 1)))).error.message).toMatch(/needs a name/)
   })
 })
 
@@ -350,7 +350,7 @@ describe('capabilities', () => {
       [(ctx) => ctx.roots(), { sampling: {} }, { roots: {} }],
     ]
     for (const [handler, capabilities, requiredCapabilities] of cases) {
-      expect((await round(serverOf(handler), {}, { capabilities }))['error']).toMatchObject({
+      expect((await round(serverOf(handler), {}, { capabilities })).error).toMatchObject({
         code: -32021,
         data: { requiredCapabilities },
       })
@@ -365,7 +365,7 @@ describe('capabilities', () => {
           {},
           { capabilities: { elicitation: {} } },
         )
-      )['result']['resultType'],
+      ).result.resultType,
     ).toBe('input_required')
   })
 })
@@ -378,25 +378,23 @@ describe('pages that must be visited first', () => {
       return 'connected'
     })
     const first = await round(server)
-    const [key] = Object.keys(first['result']['inputRequests'])
-    expect(first['result']['inputRequests'][key as string]).toEqual({
+    const [key] = Object.keys(first.result.inputRequests)
+    expect(first.result.inputRequests[key as string]).toEqual({
       method: 'elicitation/create',
       params: { mode: 'url', message: 'Connect your account', url: 'https://example.com/connect' },
     })
     const second = await round(server, answering(first, { [key as string]: { action: 'accept' } }))
-    expect(second['result']['resultType']).toBe('input_required')
+    expect(second.result.resultType).toBe('input_required')
     isConnected = true
-    const [again] = Object.keys(second['result']['inputRequests'])
-    expect((await round(server, answering(second, { [again as string]: { action: 'accept' } })))['result']['content'][0]['text']).toBe(
-      'connected',
-    )
+    const [again] = Object.keys(second.result.inputRequests)
+    expect((await round(server, answering(second, { [again as string]: { action: 'accept' } }))).result.content[0].text).toBe('connected')
   })
 
   test('that the person declines are a refusal, and without URL mode a missing capability', async () => {
     const server = serverOf(() => {
       throw pageRequired('Connect', 'https://example.com')
     })
-    expect((await round(server, {}, { capabilities: { elicitation: {} } }))['error']).toMatchObject({
+    expect((await round(server, {}, { capabilities: { elicitation: {} } })).error).toMatchObject({
       code: -32021,
       data: { requiredCapabilities: { elicitation: { url: {} } } },
     })
@@ -408,19 +406,19 @@ describe('pages that must be visited first', () => {
     })
     const modern = rawChannel(server)
     await modern.initialize('2025-11-25', { elicitation: { url: {} } })
-    expect((await modern.ask('tools/call', { name: 'run' }))['error']).toMatchObject({
+    expect((await modern.ask('tools/call', { name: 'run' })).error).toMatchObject({
       code: -32042,
       data: { elicitations: [{ mode: 'url', message: 'Connect', url: 'https://example.com', elicitationId: 'id-1' }] },
     })
     const formsOnly = rawChannel(server)
     await formsOnly.initialize('2025-11-25', { elicitation: {} })
-    expect((await formsOnly.ask('tools/call', { name: 'run' }))['result']).toEqual({
+    expect((await formsOnly.ask('tools/call', { name: 'run' })).result).toEqual({
       isError: true,
       content: [{ type: 'text', text: 'Connect: https://example.com' }],
     })
     const old = rawChannel(server)
     await old.initialize('2025-06-18', { elicitation: {} })
-    expect((await old.ask('tools/call', { name: 'run' }))['result']['isError']).toBe(true)
+    expect((await old.ask('tools/call', { name: 'run' })).result.isError).toBe(true)
   })
 })
 
@@ -509,5 +507,5 @@ test('the same handler runs live and by replay, with the same result', async () 
 test('lists never ask, and a handler of a completion has no way to', async () => {
   const raw = rawChannel(serverOf(() => 'x'))
   for (const method of ['tools/list', 'server/discover'])
-    expect((await raw.ask(method, { requestState: undefined, _meta: envelope(ALL) }))['result']['resultType']).toBe('complete')
+    expect((await raw.ask(method, { requestState: undefined, _meta: envelope(ALL) })).result.resultType).toBe('complete')
 })

@@ -153,7 +153,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     server.resourceChanged('dir://a/sub')
     await watching
     expect(seen).toEqual(['dir://a', 'dir://a/sub'])
-    expect(sent('server', 'notifications/resources/updated').map(({ params }) => params['uri'])).toEqual(seen)
+    expect(sent('server', 'notifications/resources/updated').map(({ params }) => params.uri)).toEqual(seen)
   })
 })
 
@@ -164,16 +164,16 @@ test.each(SESSION_REVISIONS)(
     server.resource('a:1', { name: 'one' }, () => 'x')
     const raw = rawChannel(server)
     await raw.initialize(revision)
-    expect((await raw.ask('resources/subscribe', { uri: 'a:1' }))['result']).toEqual({})
+    expect((await raw.ask('resources/subscribe', { uri: 'a:1' })).result).toEqual({})
     server.resourceChanged('a:1')
     await raw.until(({ method }) => method === 'notifications/resources/updated')
-    expect((await raw.ask('resources/unsubscribe', { uri: 'a:1' }))['result']).toEqual({})
+    expect((await raw.ask('resources/unsubscribe', { uri: 'a:1' })).result).toEqual({})
     const before = raw.out.length
     server.resourceChanged('a:1')
     await settle()
     expect(raw.out.length).toBe(before)
-    expect((await raw.ask('resources/subscribe', { uri: 'a:nowhere' }))['error']['code']).toBe(-32002)
-    expect((await raw.ask('resources/subscribe', {}))['error']['code']).toBe(-32602)
+    expect((await raw.ask('resources/subscribe', { uri: 'a:nowhere' })).error.code).toBe(-32002)
+    expect((await raw.ask('resources/subscribe', {})).error.code).toBe(-32602)
   },
 )
 
@@ -183,7 +183,7 @@ test('cache hints are sent where they are asked for, with the defaults of a priv
   server.resource('a:plain', { name: 'plain' }, () => 'x')
   server.resource('a:own', { name: 'own' }, () => ({ contents: [], ttlMs: 7, cacheScope: 'public' }))
   const raw = rawChannel(server)
-  const ask = async (method: string, params = {}) => (await raw.ask(method, { ...params, _meta: envelope() }))['result']
+  const ask = async (method: string, params = {}) => (await raw.ask(method, { ...params, _meta: envelope() })).result
   expect(await ask('resources/read', { uri: 'a:kept' })).toMatchObject({ ttlMs: 60_000, cacheScope: 'public' })
   expect(await ask('resources/read', { uri: 'a:plain' })).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
   expect(await ask('resources/read', { uri: 'a:own' })).toMatchObject({ ttlMs: 7, cacheScope: 'public' })

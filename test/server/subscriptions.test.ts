@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createServer } from '../../src/server/index.ts'
+import { type Bus, type Change, createServer } from '../../src/server/index.ts'
 import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
 
 const ID = 'io.modelcontextprotocol/subscriptionId'
@@ -14,7 +14,7 @@ const listen = async (raw: ReturnType<typeof rawChannel>, id: string | number, n
   raw.send({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params: { notifications, _meta: envelope() } })
   return raw.until(
     ({ method, params, id: answered, error }) =>
-      (method === 'notifications/subscriptions/acknowledged' && params['_meta'][ID] === id) || (answered === id && error !== undefined),
+      (method === 'notifications/subscriptions/acknowledged' && params._meta[ID] === id) || (answered === id && error !== undefined),
   )
 }
 
@@ -29,7 +29,7 @@ describe('subscriptions/listen', () => {
       future: true,
     })
     expect(raw.out[0]).toBe(acknowledged)
-    expect(acknowledged['params']).toEqual({
+    expect(acknowledged.params).toEqual({
       _meta: { [ID]: 'sub-1' },
       notifications: { toolsListChanged: true, resourcesListChanged: true, resourceSubscriptions: ['a:1'] },
     })
@@ -46,7 +46,7 @@ describe('subscriptions/listen', () => {
     server.resourceChanged('a:2')
     server.prompt('p', {}, () => 'x')
     await settle()
-    const notices = raw.out.slice(2).map(({ method, params }) => [method, params['_meta'][ID], params['uri']])
+    const notices = raw.out.slice(2).map(({ method, params }) => [method, params._meta[ID], params.uri])
     expect(notices).toEqual(
       expect.arrayContaining([
         ['notifications/tools/list_changed', 2, undefined],
@@ -86,15 +86,15 @@ describe('subscriptions/listen', () => {
   test('refuses a filter that is none, and more than the bounds allow', async () => {
     const raw = rawChannel(newServer({ limits: { maxListens: 2, maxSubscriptions: 3 } }))
     for (const notifications of [undefined, 5, [], { resourceSubscriptions: 'a:1' }, { resourceSubscriptions: [5] }])
-      expect((await listen(raw, 'x', notifications))['error']).toMatchObject({ code: -32602 })
-    expect((await listen(raw, 'y', { resourceSubscriptions: ['a:1', 'a:2', 'a:3', 'a:4'] }))['error']).toMatchObject({
+      expect((await listen(raw, 'x', notifications)).error).toMatchObject({ code: -32602 })
+    expect((await listen(raw, 'y', { resourceSubscriptions: ['a:1', 'a:2', 'a:3', 'a:4'] })).error).toMatchObject({
       code: -32603,
       message: 'Too many subscriptions: at most 3 (limits.maxSubscriptions)',
       data: { limit: 'maxSubscriptions', max: 3 },
     })
-    expect((await listen(raw, 1, { resourceSubscriptions: ['a:1', 'a:2', 'a:3'] }))['method']).toBeDefined()
-    expect((await listen(raw, 2, { toolsListChanged: true }))['method']).toBeDefined()
-    expect((await listen(raw, 3, { toolsListChanged: true }))['error']).toMatchObject({
+    expect((await listen(raw, 1, { resourceSubscriptions: ['a:1', 'a:2', 'a:3'] })).method).toBeDefined()
+    expect((await listen(raw, 2, { toolsListChanged: true })).method).toBeDefined()
+    expect((await listen(raw, 3, { toolsListChanged: true })).error).toMatchObject({
       message: 'Too many subscriptions: at most 2 (limits.maxListens)',
     })
   })
@@ -103,12 +103,12 @@ describe('subscriptions/listen', () => {
 test('a session may be subscribed to maxSubscriptions resources', async () => {
   const raw = rawChannel(newServer({ limits: { maxSubscriptions: 2 } }))
   await raw.initialize('2025-11-25')
-  for (const uri of ['a:1', 'a:2', 'a:2']) expect((await raw.ask('resources/subscribe', { uri }))['result']).toEqual({})
-  expect((await raw.ask('resources/subscribe', { uri: 'a:3' }))['error']).toMatchObject({
+  for (const uri of ['a:1', 'a:2', 'a:2']) expect((await raw.ask('resources/subscribe', { uri })).result).toEqual({})
+  expect((await raw.ask('resources/subscribe', { uri: 'a:3' })).error).toMatchObject({
     message: 'Too many subscriptions: at most 2 (limits.maxSubscriptions)',
   })
   await raw.ask('resources/unsubscribe', { uri: 'a:1' })
-  expect((await raw.ask('resources/subscribe', { uri: 'a:3' }))['result']).toEqual({})
+  expect((await raw.ask('resources/subscribe', { uri: 'a:3' })).result).toEqual({})
 })
 
 test('a session that is closed hears nothing more', async () => {
@@ -122,10 +122,15 @@ test('a session that is closed hears nothing more', async () => {
 })
 
 test('changes travel over a bus that replicas share', async () => {
-  const listeners = new Set<(change: never) => void>()
-  const bus = {
-    publish: (change: never) => listeners.forEach((listener) => listener(change)),
-    subscribe: (listener: (change: never) => void) => (listeners.add(listener), () => listeners.delete(listener)),
+  const listeners = new Set<(change: Change) => void>()
+  const bus: Bus = {
+    publish: (change) => {
+      for (const listener of listeners) listener(change)
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
   }
   const [one, two] = [newServer({ bus }), newServer({ bus })]
   const raw = rawChannel(two)

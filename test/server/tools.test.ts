@@ -25,7 +25,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     const { client } = await connectPair(server, { revision })
     const [search, bare] = await client.tools().all()
     expect(search).toMatchObject({ name: 'search', description: 'Finds', inputSchema: { type: 'object', required: ['query'] } })
-    expect(search?.inputSchema['properties']).toHaveProperty('limit')
+    expect(search?.inputSchema.properties).toHaveProperty('limit')
     expect(bare).toEqual({ name: 'bare', inputSchema: { type: 'object', additionalProperties: false } })
   })
 
@@ -240,11 +240,11 @@ test('malformed tools/call params are a protocol error [T-TOOL-038] [T-TOOL-039]
   const raw = rawChannel(server)
   await raw.initialize('2025-06-18')
   for (const params of [undefined, {}, { name: 5 }, { name: null }, { name: 'a', arguments: [] }, { name: 'a', arguments: 'x' }]) {
-    expect((await raw.ask('tools/call', params))['error']).toMatchObject({ code: -32602 })
+    expect((await raw.ask('tools/call', params)).error).toMatchObject({ code: -32602 })
   }
   const without = rawChannel(newServer())
   await without.initialize('2025-06-18')
-  expect((await without.ask('tools/list'))['error']).toMatchObject({ code: -32601 })
+  expect((await without.ask('tools/list')).error).toMatchObject({ code: -32601 })
 })
 
 test('structured content that is no object is sent only where the revision allows it', async () => {
@@ -275,7 +275,7 @@ test('a handler that takes too long is aborted and answered with an error [T-LIF
 test('a result that cannot be written as JSON is an internal error, and the server lives on', async () => {
   const server = newServer()
   const circle: Record<string, unknown> = {}
-  circle['self'] = circle
+  circle.self = circle
   server.tool('circle', {}, () => ({ content: [], structuredContent: circle }))
   server.tool('big', {}, () => ({ content: [], structuredContent: { big: 10n } }) as never)
   server.tool('fine', {}, () => 'ok')
@@ -285,7 +285,7 @@ test('a result that cannot be written as JSON is an internal error, and the serv
     const answer = await raw.ask('tools/call', { name })
     expect(JSON.stringify(answer)).toMatch(/Internal error \(reference/)
   }
-  expect((await raw.ask('tools/call', { name: 'fine' }))['result']).toBeDefined()
+  expect((await raw.ask('tools/call', { name: 'fine' })).result).toBeDefined()
 })
 
 test.each(SESSION_REVISIONS)('two calls at the same time do not wait for each other in %s', async (revision) => {
@@ -334,7 +334,7 @@ test('a call without arguments reaches a tool that takes none, and a tool is not
   server.tool('count', {}, () => String(++calls))
   const raw = rawChannel(server)
   await raw.initialize('2025-11-25')
-  expect((await raw.ask('tools/call', { name: 'count' }))['result']['content']).toEqual([{ type: 'text', text: '1' }])
+  expect((await raw.ask('tools/call', { name: 'count' })).result.content).toEqual([{ type: 'text', text: '1' }])
   raw.send({ jsonrpc: '2.0', method: 'tools/call', params: { name: 'count' } })
   await settle()
   expect(calls).toBe(1)
@@ -343,12 +343,12 @@ test('a call without arguments reaches a tool that takes none, and a tool is not
 test('the context tells who calls, what was sent and its metadata', async () => {
   const server = newServer()
   server.tool('who', { input: z.object({ n: z.coerce.number() }) }, (args, ctx) =>
-    JSON.stringify({ args, sent: ctx.arguments, caller: ctx.caller, meta: ctx.meta['traceparent'] }),
+    JSON.stringify({ args, sent: ctx.arguments, caller: ctx.caller, meta: ctx.meta.traceparent }),
   )
   const raw = rawChannel(server, { principal: 'https://as.example|alice|app' })
   const _meta = envelope({ roots: {} }, { traceparent: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01' })
   const answer = await raw.ask('tools/call', { name: 'who', arguments: { n: '5' }, _meta })
-  expect(JSON.parse(answer['result']['content'][0]['text'])).toEqual({
+  expect(JSON.parse(answer.result.content[0].text)).toEqual({
     args: { n: 5 },
     sent: { n: '5' },
     caller: {

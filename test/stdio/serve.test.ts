@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer as createTcpServer, connect as dial } from 'node:net'
 import { PassThrough, Writable } from 'node:stream'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -259,13 +261,29 @@ describe('the end', () => {
     expect(ms).toBeLessThan(1000)
   })
 
-  test('comes within two seconds of a parent that was killed, though its input is still open', async () => {
-    const wrapper = startServer(fixture('wrapper.mjs'))
-    await wrapper.untilStderr('server ')
-    expect(await wrapper.ask('ping')).toMatchObject({ result: {} })
-    const pid = Number(/server (\d+)/.exec(wrapper.stderr())?.[1])
+  test('comes within two seconds of a launcher that was killed, though its input stays open', async () => {
+    // Between us and the launcher, so that the input outlives the launcher.
+    const keeper = spawn('cat', { stdio: ['pipe', 'pipe', 'ignore'] })
+    const launcher = spawn(process.execPath, [fixture('wrapper.mjs')], { stdio: [keeper.stdout, 'pipe', 'pipe'] })
+    try {
+      const [announced] = await once(launcher.stderr, 'data')
+      const pid = Number(/server (\d+)/.exec(String(announced))?.[1])
+      keeper.stdin.write(ping('there?'))
+      expect(String((await once(launcher.stdout, 'data'))[0])).toContain('"id":"there?"')
+      launcher.kill('SIGKILL')
+      expect(await untilGone(pid, 5000)).toBeLessThan(2000)
+      expect(isAlive(keeper.pid as number)).toBe(true)
+    } finally {
+      keeper.kill('SIGKILL')
+      launcher.kill('SIGKILL')
+    }
+  })
+
+  test('comes with a client that was killed, which takes its pipes along', async () => {
+    const client = spawn(process.execPath, [fixture('killed-client.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const pid = Number(String((await once(client.stdout, 'data'))[0]))
     expect(isAlive(pid)).toBe(true)
-    process.kill(wrapper.pid, 'SIGKILL')
+    client.kill('SIGKILL')
     expect(await untilGone(pid, 5000)).toBeLessThan(2000)
   })
 })
@@ -279,15 +297,11 @@ describe('a client that does not read', () => {
     const clientInfo = { name: 'deaf', version: '1' }
     const hands = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } }
     input.write(`${JSON.stringify(hands)}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n`)
-    let isClosed = false
-    void serving.closed.then(() => {
-      isClosed = true
-    })
-    for (let i = 0; i < 10_000 && !isClosed; i++) {
+    for (let i = 0; i < 500; i++) {
       server.log.info('x'.repeat(1000))
       await new Promise((resolve) => setImmediate(resolve))
     }
-    expect(isClosed).toBe(true)
+    await serving.closed
     expect(stuck.writableLength).toBeLessThanOrEqual(100_000)
   })
 

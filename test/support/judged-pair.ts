@@ -5,6 +5,7 @@ import type { Client } from '../../src/client/index.ts'
 import type { Service } from '../../src/server/index.ts'
 import { type PairOptions, pair, type WireMessage } from '../../src/testing/index.ts'
 import { Judge } from './published-schemas.ts'
+import type { Message } from './raw-channel.ts'
 
 export const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const
 export const SESSION_REVISIONS = REVISIONS.filter((revision) => revision < '2026')
@@ -14,7 +15,7 @@ export interface JudgedPair {
   client: Client
   wire: WireMessage[]
   /** The messages of one side, parsed. */
-  sent(from: 'client' | 'server', method?: string): Record<string, never>[]
+  sent(from: 'client' | 'server', method?: string): Message[]
   warnings: string[]
 }
 
@@ -42,7 +43,7 @@ export async function connectPair(service: Service, options: JudgedOptions): Pro
     },
   })
   open.push({ client, judge })
-  const sent = (from: 'client' | 'server', method?: string): Record<string, never>[] =>
+  const sent = (from: 'client' | 'server', method?: string): Message[] =>
     wire
       .filter((each) => each.from === from)
       .map(({ json }) => JSON.parse(json))

@@ -36,7 +36,7 @@ export function definitionsOf(revision: string): Definitions {
   ajv.addSchema({ ...document, $id: `mcp:${revision}` } as AnySchemaObject)
   const byMethod = new Map<string, string>()
   for (const [name, definition] of Object.entries(definitions)) {
-    const method = ((definition['properties'] as Json | undefined)?.['method'] as Json | undefined)?.['const']
+    const method = ((definition.properties as Json | undefined)?.method as Json | undefined)?.const
     if (typeof method === 'string') byMethod.set(method, name)
   }
   const result: Definitions = {
@@ -62,9 +62,9 @@ function close(schema: unknown, name = ''): void {
   }
   if (typeof schema !== 'object' || schema === null || OPEN.has(name)) return
   const object = schema as Json
-  const properties = object['properties'] as Json | undefined
-  if (properties && object['additionalProperties'] === undefined && !isMeta(properties)) {
-    object['additionalProperties'] = false
+  const properties = object.properties as Json | undefined
+  if (properties && object.additionalProperties === undefined && !isMeta(properties)) {
+    object.additionalProperties = false
     // Older schemas leave these to the types that theirs extend.
     if ('method' in properties) Object.assign(properties, { jsonrpc: true, id: true, ...properties })
     if (name === 'params') Object.assign(properties, { _meta: true, ...properties })
@@ -129,7 +129,7 @@ export class Judge {
   }
 
   #resultOf(request: string, result: Json): string {
-    if (result['resultType'] === 'input_required') return 'InputRequiredResult'
+    if (result.resultType === 'input_required') return 'InputRequiredResult'
     return EMPTY_RESULTS.has(request) ? 'EmptyResult' : request.replace(/Request$/, 'Result')
   }
 

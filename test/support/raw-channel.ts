@@ -5,6 +5,8 @@ import { read } from '../../src/jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../src/protocol/bounds.ts'
 import type { Channel, Service } from '../../src/server/index.ts'
 
+// What was written may be anything; a test says what it expects of it.
+// biome-ignore lint/suspicious/noExplicitAny: the point of a raw channel is that nothing is known of its messages
 export type Message = Record<string, any>
 
 export interface RawChannel {
@@ -43,7 +45,7 @@ export function rawChannel(service: Service, options: { principal?: string } = {
     dropped: 0,
     send: (message) => channel.receive(read(typeof message === 'string' ? message : JSON.stringify(message), DEFAULT_READ_BOUNDS), outlet),
     ask: (method, params, id = nextId++) => {
-      const answer = raw.until((message) => message['id'] === id && message['method'] === undefined)
+      const answer = raw.until((message) => message.id === id && message.method === undefined)
       raw.send({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) })
       return answer
     },

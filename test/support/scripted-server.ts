@@ -1,8 +1,8 @@
 /** A server that says exactly what a test wants it to say, well-behaved or not. */
 
+import type { LinkReceiver, Target } from '../../src/client/index.ts'
 import { read } from '../../src/jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../src/protocol/bounds.ts'
-import type { LinkReceiver, Target } from '../../src/client/index.ts'
 import type { Message } from './raw-channel.ts'
 
 export interface Script {
@@ -70,16 +70,28 @@ export interface Behaviour {
 
 /** A well-behaved server of one revision with canned results. */
 export function cannedServer(behaviour: Behaviour = {}, target: Partial<Target> = {}): Script {
-  const { revision = '2025-11-25', capabilities = { tools: {}, resources: { subscribe: true }, prompts: {}, logging: {}, completions: {} }, results = {} } = behaviour
+  const {
+    revision = '2025-11-25',
+    capabilities = { tools: {}, resources: { subscribe: true }, prompts: {}, logging: {}, completions: {} },
+    results = {},
+  } = behaviour
   const isStateless = revision === '2026-07-28'
   const serverInfo = behaviour.serverInfo ?? { name: 'canned', version: '1' }
   return scriptedServer((message, send) => {
     const { id, method, params = {} } = message
     if (id === undefined || method === undefined) return
-    const fail = (code: number, text: string, data?: unknown) => send({ jsonrpc: '2.0', id, error: { code, message: text, ...(data === undefined ? {} : { data }) } })
+    const fail = (code: number, text: string, data?: unknown) =>
+      send({ jsonrpc: '2.0', id, error: { code, message: text, ...(data === undefined ? {} : { data }) } })
     const answer = (result: Message) => send({ jsonrpc: '2.0', id, result: isStateless ? { resultType: 'complete', ...result } : result })
     if (method === 'server/discover' && !isStateless) return fail(-32601, 'Method not found')
-    if (method === 'server/discover') return answer({ supportedVersions: [revision], capabilities, ttlMs: 0, cacheScope: 'private', _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo } })
+    if (method === 'server/discover')
+      return answer({
+        supportedVersions: [revision],
+        capabilities,
+        ttlMs: 0,
+        cacheScope: 'private',
+        _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo },
+      })
     if (method === 'initialize') return answer({ protocolVersion: revision, capabilities, serverInfo })
     const canned = results[method]
     if (canned === undefined) return method === 'ping' ? answer({}) : fail(-32601, 'Method not found')

@@ -8,6 +8,7 @@ import { Declined, ERRORS, McpError } from '../../protocol/errors.ts'
 import type { InputRequest } from '../../protocol/input-required.ts'
 import type { ClientCapabilities, ServerCapabilities } from '../../protocol/lifecycle.ts'
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
+import { METHODS } from '../../protocol/methods.ts'
 import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
 import { describeRevisions, revisionOf } from '../../revisions/index.ts'
 import { offerHandshake, versionsIn } from '../../revisions/negotiate.ts'
@@ -51,13 +52,7 @@ export class ClientSession implements ClientDialect {
       throw versionError(result.protocolVersion, settings)
     }
     const fitted = revision.fitResult('initialize', result)
-    const session = new ClientSession(
-      wire,
-      settings,
-      revision,
-      revision.fitParams('initialize', { capabilities: declared }).capabilities as ClientCapabilities,
-      describe(fitted),
-    )
+    const session = new ClientSession(wire, settings, revision, declaredIn(declared, revision), describe(fitted))
     wire.notify('notifications/initialized')
     if (settings.logLevel && session.server.capabilities.logging) await session.setLogLevel(settings.logLevel)
     return session
@@ -65,6 +60,19 @@ export class ClientSession implements ClientDialect {
 
   async request(method: string, params: Params, options: CallOptions): Promise<Params> {
     requireMethod(method, this.server, this.revision)
+    const { answerer, pages, limits, deadlines } = this.#settings
+    if (!this.revision.hasUrlElicitationError || !answerer.answers.elicitUrl || !METHODS.get(method)?.mayAsk)
+      return this.#send(method, params, options)
+    const { signal = new AbortController().signal, maxTotalMs = limits.maxTotalMs } = options
+    return pages.through(() => this.#send(method, params, options), answerer, {
+      server: this.server.info.name,
+      signal,
+      maxTotalMs,
+      deadlines,
+    })
+  }
+
+  async #send(method: string, params: Params, options: CallOptions): Promise<Params> {
     const fitted = this.revision.fitParams(method, params)
     const { meta } = options
     const result = await this.#wire.request(
@@ -96,7 +104,7 @@ export class ClientSession implements ClientDialect {
   }
 
   redeclare(): void {
-    const wanted = this.#settings.capabilities()
+    const wanted = declaredIn(this.#settings.capabilities(), this.revision)
     const missing = (['roots', 'sampling', 'elicitation'] as const).filter((name) => wanted[name] && !this.#declared[name])
     if (missing.length > 0)
       throw new McpError('ERR_UNSUPPORTED', `This session began without ${missing.join(', ')}; give the handlers to connect()`)
@@ -135,6 +143,11 @@ export class ClientSession implements ClientDialect {
       return { code: INTERNAL_ERROR, message: 'Internal error' }
     }
     if (!('isForPeer' in ERRORS[error.code])) this.#settings.onWarning(error.message)
+    if (error.code === 'ERR_ANSWER_INVALID') {
+      // Its text may hold what the person typed, which was not sent for a reason.
+      this.#settings.onWarning(error.message)
+      return { code: INTERNAL_ERROR, message: 'The answer does not fit what was asked' }
+    }
     const object: ErrorObject = { code: this.revision.errorCode(error.code), message: error.message }
     if (error.data !== undefined) object.data = error.data
     return object
@@ -155,11 +168,15 @@ export class ClientSession implements ClientDialect {
       }
       case 'notifications/elicitation/complete': {
         const id = params?.elicitationId
-        if (typeof id === 'string') this.#settings.onElicitationComplete(id)
+        if (typeof id === 'string') this.#settings.pages.complete(id)
       }
     }
   }
 }
+
+/** What a peer of this revision is told of our capabilities. */
+const declaredIn = (capabilities: ClientCapabilities, revision: Revision): ClientCapabilities =>
+  revision.fitParams('initialize', { capabilities }).capabilities as ClientCapabilities
 
 async function shakeHands(wire: Wire, params: Params, settings: Settings, options: CallOptions): Promise<Params> {
   try {

@@ -3,6 +3,7 @@
 import { type Id, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
 import { META } from '../../protocol/base.ts'
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
+import { METHODS } from '../../protocol/methods.ts'
 import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { CallOptions } from '../options.ts'
@@ -10,8 +11,6 @@ import { runRounds } from '../rounds.ts'
 import type { Settings } from '../settings.ts'
 import type { Wire } from '../wire.ts'
 import { type ClientDialect, changeIn, requireMethod, type ServerDescription, serverInfoIn } from './dialect.ts'
-
-const MAY_ASK = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
 export class ClientStateless implements ClientDialect {
   readonly revision: Revision
@@ -37,7 +36,9 @@ export class ClientStateless implements ClientDialect {
 
   async request(method: string, params: Params, options: CallOptions): Promise<Params> {
     requireMethod(method, this.server, this.revision)
-    const result = MAY_ASK.has(method) ? await this.#askedRequest(method, params, options) : await this.#send(method, params, options)
+    const result = METHODS.get(method)?.mayAsk
+      ? await this.#askedRequest(method, params, options)
+      : await this.#send(method, params, options)
     const info = serverInfoIn(result)
     if (info) this.server.info = info
     return result

@@ -28,7 +28,7 @@ function toField(name: string, raw: unknown): Field {
       return {
         type: 'string',
         ...texts(schema),
-        ...pick(schema, schema.format === undefined ? STRING_KEYWORDS : STRING_KEYWORDS_WITH_FORMAT),
+        ...pick(schema, FORM_FORMATS.has(schema.format) ? STRING_KEYWORDS_WITH_FORMAT : STRING_KEYWORDS),
       }
     case 'number':
     case 'integer':
@@ -44,6 +44,7 @@ function toField(name: string, raw: unknown): Field {
   }
 }
 
+const FORM_FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time'])
 const STRING_KEYWORDS = ['minLength', 'maxLength', 'pattern', 'default']
 const STRING_KEYWORDS_WITH_FORMAT = ['minLength', 'maxLength', 'format', 'default']
 
@@ -76,8 +77,8 @@ function rangeOf(schema: Loose): Loose {
   if (range.minimum === Number.MIN_SAFE_INTEGER) delete range.minimum
   if (range.maximum === Number.MAX_SAFE_INTEGER) delete range.maximum
   const { exclusiveMinimum, exclusiveMaximum } = schema
-  if (schema.type === 'integer' && typeof exclusiveMinimum === 'number') range.minimum = exclusiveMinimum + 1
-  if (schema.type === 'integer' && typeof exclusiveMaximum === 'number') range.maximum = exclusiveMaximum - 1
+  if (schema.type === 'integer' && typeof exclusiveMinimum === 'number') range.minimum = Math.floor(exclusiveMinimum) + 1
+  if (schema.type === 'integer' && typeof exclusiveMaximum === 'number') range.maximum = Math.ceil(exclusiveMaximum) - 1
   return range
 }
 

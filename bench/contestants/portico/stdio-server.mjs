@@ -1,0 +1,4 @@
+import { serveStdio } from 'portico/stdio'
+import { benchServer } from './surface.mjs'
+
+serveStdio(benchServer())

@@ -1,0 +1,20 @@
+/** The raw limit: newline JSON in, newline JSON out, nothing checked. Answers of one chunk leave in one write. */
+
+let rest = ''
+process.stdin.setEncoding('utf8')
+process.stdin.on('data', (chunk) => {
+  const lines = (rest + chunk).split('\n')
+  rest = lines.pop()
+  let out = ''
+  for (const line of lines) {
+    const { id, method, params } = JSON.parse(line)
+    if (id === undefined) continue
+    const result =
+      method === 'tools/call'
+        ? { content: [{ type: 'text', text: params.arguments.text }] }
+        : { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } }
+    out += `${JSON.stringify(method === 'server/discover' ? { jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } } : { jsonrpc: '2.0', id, result })}\n`
+  }
+  if (out !== '') process.stdout.write(out)
+})
+process.stdin.on('end', () => process.exit(0))

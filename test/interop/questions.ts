@@ -1,0 +1,161 @@
+/** What our server asks through a client of another SDK: forms, pages, the model, the roots. */
+
+import { expect } from 'vitest'
+import type { Feature } from './matrix.ts'
+import type { ElicitAnswer, TheirClient } from './their-client.ts'
+
+export interface QuestionsRun {
+  proves(feature: Feature, name: string, run: () => Promise<void>): void
+  /** Requirement ids of the revisions that have sessions. */
+  ids(list: string): string
+  revision: string
+  hasSession: boolean
+  client(): TheirClient
+}
+
+const FORM_SINCE = '2025-06-18'
+const PAGES_SINCE = '2025-11-25'
+
+export function provesQuestions({ proves, ids, revision, hasSession, client }: QuestionsRun): void {
+  const textOf = async (name: string, args?: Record<string, unknown>): Promise<string | undefined> =>
+    (await client().call(name, args)).content[0]?.text
+
+  if (revision >= FORM_SINCE) {
+    proves('elicit', `a form is shown, and its answer reaches the tool${ids('[T-ELIC-001] [T-ELIC-058]')}`, async () => {
+      client().person.elicit = () => ({ action: 'accept', content: { username: 'ada', email: 'ada@example.org' } })
+      expect(await textOf('test_elicitation', { message: 'Who are you?' })).toBe(
+        'User response: action=accept, content={"username":"ada","email":"ada@example.org"}',
+      )
+      expect(client().asked.items).toMatchObject([
+        {
+          method: 'elicitation/create',
+          params: { message: 'Who are you?', requestedSchema: { type: 'object', required: ['username', 'email'] } },
+        },
+      ])
+    })
+
+    proves('elicit', `declining and cancelling a form are told apart${ids('[T-ELIC-059] [T-ELIC-060]')}`, async () => {
+      for (const action of ['decline', 'cancel'] as const) {
+        client().person.elicit = () => ({ action })
+        expect(await textOf('test_elicitation', { message: 'Who are you?' })).toContain(`action=${action}`)
+      }
+    })
+
+    proves('elicit', 'choices and defaults of every form are understood', async () => {
+      client().person.elicit = () => ({ action: 'accept', content: {} })
+      const withDefaults = await textOf('test_elicitation_sep1034_defaults')
+      const all = { name: 'John Doe', age: 30, score: 95.5, status: 'active', verified: true }
+      // Before, only switches had a default.
+      const content = revision >= PAGES_SINCE ? all : { verified: true }
+      expect(withDefaults).toBe(`Elicitation completed: ${JSON.stringify({ action: 'accept', content })}`)
+      const several = revision >= PAGES_SINCE ? ['value1', 'value3'] : 'value1, value3'
+      client().person.elicit = () => ({
+        action: 'accept',
+        content: { untitledSingle: 'option2', titledSingle: 'value1', legacyEnum: 'opt3', titledMulti: several },
+      })
+      const chosen = await textOf('test_elicitation_sep1330_enums')
+      expect(JSON.parse(chosen?.replace('Elicitation completed: ', '') ?? '')).toEqual({
+        action: 'accept',
+        content: { untitledSingle: 'option2', titledSingle: 'value1', legacyEnum: 'opt3', titledMulti: ['value1', 'value3'] },
+      })
+    })
+
+    proves('elicit', 'questions of three kinds at once, and one after another, come to one result', async () => {
+      client().person.elicit = ({ message }): ElicitAnswer =>
+        String(message).includes('colour')
+          ? { action: 'accept', content: { color: 'red' } }
+          : { action: 'accept', content: { name: 'Ada' } }
+      expect(await textOf('test_input_required_result_multiple_inputs')).toBe('["user_name","greeting","roots"]')
+      expect(
+        client()
+          .asked.items.map(({ method }) => method)
+          .sort(),
+      ).toEqual(['elicitation/create', 'roots/list', 'sampling/createMessage'])
+      expect(await textOf('test_input_required_result_multi_round')).toBe('Ada likes red')
+    })
+
+    proves('elicit', 'a prompt may ask as well', async () => {
+      client().person.elicit = () => ({ action: 'accept', content: { context: 'a test' } })
+      expect(await client().prompt('test_input_required_result_prompt')).toMatchObject([{ content: { text: 'Use this context: a test' } }])
+    })
+  } else {
+    proves('elicit', 'a form is never sent where the revision has none, and the tool says why it fails [T-VER-016]', async () => {
+      await expect(client().call('test_elicitation', { message: 'Who are you?' })).rejects.toMatchObject({
+        message: expect.stringContaining('has not declared elicitation'),
+      })
+      expect(client().asked.items).toEqual([])
+    })
+  }
+
+  const url = 'https://example.com/connect?id=1'
+  if (revision >= PAGES_SINCE) {
+    proves('url', 'a page is offered to the person, and the tool learns of the answer', async () => {
+      client().person.elicit = () => ({ action: 'accept' })
+      expect(await textOf('test_url_elicitation', { url })).toBe('The person agreed')
+      expect(client().asked.items).toMatchObject([{ params: { mode: 'url', url, message: 'Please visit this page' } }])
+      client().person.elicit = () => ({ action: 'decline' })
+      expect(await client().call('test_url_elicitation', { url })).toMatchObject({ isError: true })
+    })
+  } else {
+    proves('url', 'a page is never sent where the revision has none [T-VER-016]', async () => {
+      await expect(client().call('test_url_elicitation', { url })).rejects.toMatchObject({
+        message: expect.stringContaining('has not declared elicitation.url'),
+      })
+      expect(client().asked.items).toEqual([])
+      expect(await client().call('test_url_required', { url })).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining(url) }],
+      })
+    })
+  }
+  if (revision === PAGES_SINCE) {
+    proves(
+      'url',
+      'a page that must come first is an error, its end is told, and the call then works [T-ELIC-042] [T-ELIC-044] [T-ELIC-048] [T-ELIC-050] [T-ELIC-051]',
+      async () => {
+        const failure = await client()
+          .call('test_url_required', { url })
+          .catch((error: unknown) => error)
+        expect(failure).toMatchObject({
+          code: -32042,
+          data: { elicitations: [{ mode: 'url', url, message: 'Please visit this page first', elicitationId: expect.any(String) }] },
+        })
+        const { elicitationId } = (failure as { data: { elicitations: [{ elicitationId: string }] } }).data.elicitations[0]
+        const told = client().completed.next()
+        await client().call('complete_page', { elicitationId })
+        expect(await told).toBe(elicitationId)
+        expect(await textOf('test_url_required', { url })).toBe('The page was visited')
+      },
+    )
+  }
+  if (!hasSession) {
+    proves('url', 'a page that must come first is asked for in the answer, and the call then works', async () => {
+      client().person.elicit = () => ({ action: 'accept' })
+      expect(await textOf('test_url_required', { url })).toBe('The page was visited')
+      expect(client().asked.items).toMatchObject([{ params: { mode: 'url', url, message: 'Please visit this page first' } }])
+    })
+  }
+
+  proves('sample', `a tool has the client's model answer${ids('[T-SAMP-001]')}`, async () => {
+    expect(await textOf('test_sampling', { prompt: 'Say hello' })).toBe('LLM response: The model answers')
+    expect(client().asked.items).toMatchObject([
+      {
+        method: 'sampling/createMessage',
+        params: { messages: [{ role: 'user', content: { type: 'text', text: 'Say hello' } }], maxTokens: 100 },
+      },
+    ])
+  })
+
+  const rootsName = hasSession
+    ? "a tool sees the client's roots, and new ones once it is told of them [T-ROOT-009] [T-ROOT-029]"
+    : "a tool sees the client's roots as they are at each call"
+  proves('roots', rootsName, async () => {
+    const rootsSeen = async (): Promise<unknown> => JSON.parse((await textOf('test_roots')) ?? '')
+    await client().setRoots([{ uri: 'file:///work/one', name: 'One' }])
+    expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///work/one', name: 'One' }] })
+    await rootsSeen()
+    expect(client().asked.items).toHaveLength(hasSession ? 1 : 2)
+    await client().setRoots([{ uri: 'file:///work/two' }, { uri: 'file:///work/three' }])
+    expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///work/two' }, { uri: 'file:///work/three' }] })
+  })
+}

@@ -1,0 +1,17 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+// @ts-expect-error a plain script without types
+import { root } from '../../scripts/setup.mjs'
+
+const text = readFileSync(`${root}/ARCHITECTURE.md`, 'utf8')
+
+test('every file and folder that ARCHITECTURE.md names exists', () => {
+  const named = [...text.matchAll(/`((?:src|test|scripts|requirements|bench|examples|docs)\/[^`\s]*)`/g)].map(([, path]) => path as string)
+  expect(named.length).toBeGreaterThan(30)
+  for (const path of named) expect(existsSync(`${root}/${path}`), path).toBe(true)
+})
+
+test('every folder of src is described', () => {
+  for (const folder of ['jsonrpc', 'protocol', 'revisions', 'server', 'client', 'stdio', 'testing'])
+    expect(text).toContain(`\`src/${folder}/\``)
+})

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { transform } from 'esbuild'
+import { beforeAll, describe, expect, test } from 'vitest'
+// @ts-expect-error a plain script without types
+import { buildIfStale, root } from '../../scripts/setup.mjs'
+import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'
+import { ERRORS } from '../../src/protocol/errors.ts'
+import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
+
+const pages = ['README.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
+const folder = `${root}/.cache/docs`
+
+interface Snippet {
+  page: string
+  line: number
+  file: string
+  code: string
+}
+
+const snippets: Snippet[] = pages.flatMap((page) => {
+  const text = readFileSync(`${root}/${page}`, 'utf8')
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match, i) => {
+    const code = match[1] as string
+    const line = text.slice(0, match.index).split('\n').length
+    return { page, line, code, file: /^\/\/ (\S+\.mjs)$/m.exec(code)?.[1] ?? `${page.replaceAll(/\W/g, '-')}-${i}.mjs` }
+  })
+})
+
+beforeAll(async () => {
+  await buildIfStale()
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const { file, code } of snippets) writeFileSync(`${folder}/${file}`, (await transform(code, { loader: 'ts', format: 'esm' })).code)
+}, 120_000)
+
+describe.concurrent('every example of the documentation runs', () => {
+  test.each(snippets)('$page line $line', async ({ file }: Snippet) => {
+    const { code, output } = await run(file)
+    expect(code, output).toBe(0)
+  })
+})
+
+test('the examples of the README do what it says', async () => {
+  expect((await run('client.mjs')).output).toBe(
+    "forecast - Forecast for a city\nasking the station\n2026-07-28 [ { type: 'text', text: 'Clear for 3 days in Paris' } ]\n",
+  )
+  expect((await run('test.mjs')).output).toBe("[ { type: 'text', text: 'Hello, Anna!' } ]\n[ { type: 'text', text: 'Hello, Anna!' } ]\n")
+})
+
+test('the first screen of the README says what Portico is and gives the two commands', () => {
+  const screen = readFileSync(`${root}/README.md`, 'utf8').split('\n').slice(0, 25).join('\n')
+  expect(screen).toContain('The Model Context Protocol in TypeScript')
+  for (const command of ['npm start', 'npm test']) expect(screen).toContain(command)
+})
+
+test('every limit is documented with its option', () => {
+  const text = readFileSync(`${root}/docs/limits.md`, 'utf8')
+  for (const name of [...Object.keys(DEFAULT_LIMITS), ...Object.keys(DEFAULT_CLIENT_LIMITS)]) expect(text).toContain(`| \`${name}\` |`)
+})
+
+test('the table of errors in the documentation is the table in the code', () => {
+  const rows = Object.entries(ERRORS).map(([code, { rpc, when }]) => `| \`${code}\` | ${rpc} | ${when} |`)
+  const page = [
+    '# Errors',
+    '',
+    'What went wrong on this side is a `McpError` with one of these codes. A server answers with the JSON-RPC code beside it.',
+    'What the other side reported is a `RemoteError` with its JSON-RPC code.',
+    '',
+    '| code | JSON-RPC | when |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(`${root}/docs/errors.md`, page)
+  expect(readFileSync(`${root}/docs/errors.md`, 'utf8')).toBe(page)
+})
+
+test('links between the pages lead somewhere', () => {
+  for (const page of [...pages, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'ROUGH-EDGES.md']) {
+    const text = readFileSync(`${root}/${page}`, 'utf8')
+    const base = page.includes('/') ? 'docs/' : ''
+    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
+      expect(() => readFileSync(`${root}/${base}${target}`), `${page} -> ${target}`).not.toThrow()
+  }
+})
+
+function run(file: string): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [file], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    child.stdout.on('data', (text) => {
+      output += String(text)
+    })
+    child.stderr.on('data', (text) => {
+      output += String(text)
+    })
+    child.on('exit', (code) => resolve({ code, output }))
+  })
+}
