@@ -31,6 +31,8 @@ for (const revision of readdirSync(folder).sort()) {
 async function play(lines: string[], revision: string): Promise<string[]> {
   const options = lines.find((line) => line.startsWith('# server: '))?.slice('# server: '.length)
   const raw = rawChannel(everythingServer({ ...(options ? JSON.parse(options) : {}), onError: () => {} }))
+  // What was announced while the server was made is nobody's news.
+  await pause()
   const judge = new Judge(revision)
   const written = lines.filter((line) => line.startsWith('#'))
   const last = { state: '', cursor: '' }

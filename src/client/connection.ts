@@ -91,7 +91,6 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return
     this.#over(undefined)
     this.#dialect?.close()
     await this.#wire?.close()

@@ -22,6 +22,8 @@ export interface WireOptions {
   onClose(error: Error | undefined): void
 }
 
+const MAX_IGNORED_WARNINGS = 100
+
 export class Wire {
   readonly #link: Link
   readonly #options: WireOptions
@@ -29,6 +31,7 @@ export class Wire {
   readonly #outlet: Outlet
   readonly #sinks = new Map<unknown, { sink: ProgressSink; resetsTimeout: boolean }>()
   #isClosed = false
+  #ignoredCount = 0
   /** Set by the dialect once it is known; until then nothing the server asks is answered. */
   onRequest: (exchange: Exchange) => void = (exchange) =>
     exchange.fail({ code: METHOD_NOT_FOUND, message: `Method not found: ${exchange.method}` })
@@ -46,7 +49,7 @@ export class Wire {
     this.#peer = new Peer({
       onRequest: (exchange) => this.onRequest(exchange),
       onNotification: (message) => this.#notice(message),
-      onIgnored: (reason) => options.onWarning(`Ignored: ${reason}`),
+      onIgnored: (reason) => this.#ignored(reason),
       failure: (code, message, cause) => new McpError(code, message, { cause }),
       acceptsBatch: () => this.acceptsBatch,
       unreadableId: () => this.unreadableId,
@@ -132,10 +135,15 @@ export class Wire {
 
   /** Ends the connection because something is wrong with it. */
   async fail(error: Error): Promise<void> {
-    const wasClosed = this.#isClosed
-    this.#end(error)
+    // Told before the link is down: what is sent meanwhile has to wait for the next connection, not fail with this one.
+    this.#closed(error)
     await this.#link.close()
-    if (!wasClosed) this.#options.onClose(error)
+  }
+
+  #ignored(reason: string): void {
+    if (++this.#ignoredCount > MAX_IGNORED_WARNINGS) return
+    const last = this.#ignoredCount === MAX_IGNORED_WARNINGS ? ' (no more of these are told)' : ''
+    this.#options.onWarning(`Ignored: ${reason}${last}`)
   }
 
   #closed(error: Error | undefined): void {

@@ -1,10 +1,17 @@
-/** One timer for any number of deadlines: setting and clearing one costs a set insertion, not a timer. */
+/** One timer for any number of deadlines: setting and clearing one costs two links, not a timer. */
 
 import type { Clock, Timer } from './clock.ts'
 
-export interface Deadline {
-  at: number
-  fire: () => void
+/**
+ * A link of a list rather than an entry of a Set: a Set that is filled and emptied without pause leaves its outgrown
+ * tables behind, and those keep alive what was in them until the next full collection.
+ */
+export abstract class Deadline {
+  at = 0
+  previous: Deadline | undefined
+  next: Deadline | undefined
+
+  abstract fire(): void
 }
 
 export interface DeadlinesOptions {
@@ -15,7 +22,8 @@ export interface DeadlinesOptions {
 export class Deadlines {
   readonly #clock: Clock
   readonly #holdsProcess: boolean
-  readonly #open = new Set<Deadline>()
+  #first: Deadline | undefined
+  #last: Deadline | undefined
   #timer: Timer | undefined
   #timerAt = Number.POSITIVE_INFINITY
 
@@ -28,11 +36,22 @@ export class Deadlines {
     return this.#clock.now()
   }
 
-  set(ms: number, fire: () => void): Deadline {
-    const deadline = { at: this.#clock.now() + ms, fire }
-    this.#open.add(deadline)
+  /** Fires `deadline` after `ms`, unless it is cleared before. */
+  start(deadline: Deadline, ms: number): void {
+    deadline.at = this.#clock.now() + ms
+    const wasEmpty = this.#first === undefined
+    deadline.previous = this.#last
+    if (this.#last) this.#last.next = deadline
+    else this.#first = deadline
+    this.#last = deadline
     if (deadline.at < this.#timerAt) this.#arm(deadline.at)
-    else if (this.#holdsProcess && this.#open.size === 1) this.#timer?.hold(true)
+    else if (this.#holdsProcess && wasEmpty) this.#timer?.hold(true)
+  }
+
+  /** A deadline from a function. */
+  set(ms: number, fire: () => void): Deadline {
+    const deadline = new FunctionDeadline(fire)
+    this.start(deadline, ms)
     return deadline
   }
 
@@ -43,8 +62,19 @@ export class Deadlines {
   }
 
   clear(deadline: Deadline): void {
-    this.#open.delete(deadline)
-    if (this.#holdsProcess && this.#open.size === 0) this.#timer?.hold(false)
+    if (!this.#isOpen(deadline)) return
+    const { previous, next } = deadline
+    if (previous) previous.next = next
+    else this.#first = next
+    if (next) next.previous = previous
+    else this.#last = previous
+    deadline.previous = undefined
+    deadline.next = undefined
+    if (this.#holdsProcess && this.#first === undefined) this.#timer?.hold(false)
+  }
+
+  #isOpen(deadline: Deadline): boolean {
+    return deadline.previous !== undefined || this.#first === deadline
   }
 
   #arm(at: number): void {
@@ -58,15 +88,31 @@ export class Deadlines {
     this.#timerAt = Number.POSITIVE_INFINITY
     this.#timer = undefined
     const now = this.#clock.now()
+    const due: Deadline[] = []
     let next = Number.POSITIVE_INFINITY
-    for (const deadline of this.#open) {
-      if (deadline.at > now) {
-        if (deadline.at < next) next = deadline.at
-        continue
-      }
-      this.#open.delete(deadline)
+    for (let each = this.#first; each; each = each.next) {
+      if (each.at <= now) due.push(each)
+      else if (each.at < next) next = each.at
+    }
+    for (const deadline of due) {
+      // What fires may clear what is due as well, or put it off.
+      if (deadline.at > now || !this.#isOpen(deadline)) continue
+      this.clear(deadline)
       deadline.fire()
     }
-    if (next < this.#timerAt) this.#arm(next)
+    if (this.#first && next < this.#timerAt) this.#arm(next)
+  }
+}
+
+class FunctionDeadline extends Deadline {
+  readonly #fire: () => void
+
+  constructor(fire: () => void) {
+    super()
+    this.#fire = fire
+  }
+
+  fire(): void {
+    this.#fire()
   }
 }

@@ -58,8 +58,10 @@ export class Exchange {
   /** Ends the exchange without an answer. */
   cancel(reason: unknown): void {
     if (this.#isOver) return
-    this.#isOver = true
+    // First: whoever asked the other side something for this request calls it off while there is a way to say so.
     this.abort(reason)
+    if (this.#isOver) return
+    this.#isOver = true
     this.outlet.drop()
     this.#onOver(this)
   }

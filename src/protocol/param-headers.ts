@@ -26,7 +26,7 @@ export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
   let fault: string | undefined
 
   const visit = (value: unknown, path: string[] | undefined, depth: number): void => {
-    if (fault !== undefined) return
+    if (fault !== undefined || typeof value !== 'object') return
     if (depth > MAX_DEPTH) {
       fault = `the schema nests deeper than ${MAX_DEPTH} levels`
       return

@@ -7,22 +7,23 @@ export interface Rate {
 
 export class Bucket {
   readonly #rate: Rate
-  #tokens: number
+  /** In thousandths, so that whole rates and whole milliseconds add up without rounding. */
+  #thousandths: number
   #filledAt: number
 
   constructor(rate: Rate, now: number) {
     this.#rate = rate
-    this.#tokens = rate.burst
+    this.#thousandths = rate.burst * 1000
     this.#filledAt = now
   }
 
   /** Takes one token; returns 0, or how many milliseconds to wait for the next. */
   take(now: number): number {
     const { perSecond, burst } = this.#rate
-    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) * perSecond) / 1000)
+    this.#thousandths = Math.min(burst * 1000, this.#thousandths + (now - this.#filledAt) * perSecond)
     this.#filledAt = now
-    if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) * 1000) / perSecond)
-    this.#tokens -= 1
+    if (this.#thousandths < 1000) return Math.ceil((1000 - this.#thousandths) / perSecond)
+    this.#thousandths -= 1000
     return 0
   }
 }

@@ -40,8 +40,8 @@ export class Call {
   readonly revision: Revision
   readonly dialect: Dialect
   readonly quota: Quota
-  /** Ends the handler's run with a round of questions; set while a handler runs. */
-  suspend: ((round: Promise<Params>) => void) | undefined
+  /** The handler at work, which a round of questions ends. */
+  running: { suspend(round: Promise<Params>): void } | undefined
   #asker: Asker | undefined
 
   constructor(exchange: Exchange, params: Params, revision: Revision, dialect: Dialect, quota: Quota) {

@@ -33,14 +33,16 @@ export function runMethod(call: Call, core: Core): Params | Promise<Params> {
   const { method, revision } = call
   const row = METHODS.get(method)
   if (row?.kind !== 'request' || row.from === 'server' || !revision.has(method) || !isOffered(row.feature, core)) {
-    throw new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${method}`)
+    throw notFound(method)
   }
   const own = call.dialect.method(call)
   if (own) return own
   const handler = handlers.get(method)
-  if (!handler) throw new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${method}`)
+  if (!handler) throw notFound(method)
   return handler(call, core)
 }
+
+const notFound = (method: string): McpError => new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${method.slice(0, 200)}`)
 
 function isOffered(feature: string | undefined, core: Core): boolean {
   switch (feature) {

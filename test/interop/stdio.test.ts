@@ -1,6 +1,6 @@
 /** Our server with their clients and our client with their servers, each over the standard streams of a child process. */
 
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { describeEverything } from './everything.ts'
 import { describeFilesystem } from './filesystem.ts'
 import { Matrix } from './matrix.ts'
@@ -16,11 +16,6 @@ const SESSION_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25
 const STATELESS_REVISION = '2026-07-28'
 
 const matrix = new Matrix()
-
-beforeAll(async () => {
-  const { buildIfStale } = await import(new URL('../../scripts/setup.mjs', import.meta.url).href)
-  await buildIfStale()
-}, 120_000)
 
 for (const revision of SESSION_REVISIONS) {
   describeOurServer({ matrix, peer: 'v1 client', revision, open: () => connectV1Client({ revisions: [revision] }) })

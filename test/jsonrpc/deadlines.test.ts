@@ -62,6 +62,18 @@ test('a deadline may be set, moved and cleared while another fires', async () =>
   expect(fired).toEqual(['first', 'at once', 'later'])
 })
 
+test('one that is put off by another that is due with it does not fire', async () => {
+  const clock = fakeClock()
+  const deadlines = new Deadlines(clock)
+  const fired: number[] = []
+  deadlines.set(5, () => deadlines.move(putOff, 100))
+  const putOff = deadlines.set(5, () => fired.push(clock.now()))
+  await clock.advance(50)
+  expect(fired).toEqual([])
+  await clock.advance(55)
+  expect(fired).toEqual([105])
+})
+
 test('one that is never due does no harm', async () => {
   const clock = fakeClock()
   const deadlines = new Deadlines(clock)

@@ -57,6 +57,22 @@ test('a cancelled one aborts with the reason and is never answered [T-CANC-008] 
   expect(over).toEqual([exchange])
 })
 
+test('what was asked for a cancelled one can still be called off, and nothing else follows', () => {
+  const { exchange, outlet } = begin()
+  exchange.signal.addEventListener('abort', () => exchange.push('{"called":"off"}'))
+  exchange.cancel('enough')
+  exchange.push('{"too":"late"}')
+  expect(outlet).toMatchObject({ answers: [], pushed: [{ called: 'off' }], dropped: 1 })
+})
+
+test('a cancellation that causes another is one cancellation', () => {
+  const { exchange, outlet, over } = begin()
+  exchange.signal.addEventListener('abort', () => exchange.cancel('again'))
+  exchange.cancel('enough')
+  expect(outlet.dropped).toBe(1)
+  expect(over).toEqual([exchange])
+})
+
 test('who first looks at the signal after the cancellation finds it aborted', () => {
   const { exchange } = begin()
   exchange.cancel('enough')

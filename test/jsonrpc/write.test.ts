@@ -5,15 +5,17 @@ import { errorJson, notificationJson, requestJson, resultJson } from '../../src/
 
 const BOUNDS = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
 const id = fc.oneof(fc.maxSafeInteger(), fc.string({ unit: 'binary' }))
+// Keys that reach a prototype are refused by who reads them.
+const json = fc.jsonValue({ maxDepth: 2 }).filter((value) => !JSON.stringify(value).includes('proto'))
 const text = fc.string({ unit: 'binary' })
 const params = fc.option(
   fc.dictionary(
     fc.string({ unit: 'grapheme' }).map((key) => `k${key}`),
-    fc.jsonValue({ maxDepth: 2 }),
+    json,
   ),
   { nil: undefined },
 )
-const json = (value: unknown): string | undefined => JSON.stringify(value)
+const write = (value: unknown): string | undefined => JSON.stringify(value)
 const again = <T>(value: T): T => (value === undefined ? value : JSON.parse(JSON.stringify(value)))
 
 test('every message says "jsonrpc": "2.0" [T-BASE-008]', () => {
@@ -29,7 +31,7 @@ test('every message says "jsonrpc": "2.0" [T-BASE-008]', () => {
 test('a request is read as it was written, with the same type of id [T-BASE-011] [T-BASE-013]', () => {
   fc.assert(
     fc.property(id, text, params, (anId, method, some) => {
-      const written = requestJson(anId, method, json(some))
+      const written = requestJson(anId, method, write(some))
       expect(read(written, BOUNDS)).toEqual({ kind: 'request', id: anId, method, params: again(some) })
     }),
   )
@@ -38,7 +40,7 @@ test('a request is read as it was written, with the same type of id [T-BASE-011]
 test('a notification is read as it was written and has no id [T-BASE-026] [T-BASE-029]', () => {
   fc.assert(
     fc.property(text, params, (method, some) => {
-      const written = notificationJson(method, json(some))
+      const written = notificationJson(method, write(some))
       expect(JSON.parse(written)).not.toHaveProperty('id')
       expect(read(written, BOUNDS)).toEqual({ kind: 'notification', method, params: again(some) })
     }),
@@ -48,15 +50,14 @@ test('a notification is read as it was written and has no id [T-BASE-026] [T-BAS
 test('a result is read as it was written [T-BASE-016] [T-BASE-025]', () => {
   fc.assert(
     fc.property(id, params, (anId, some = {}) => {
-      expect(read(resultJson(anId, json(some) as string), BOUNDS)).toEqual({ kind: 'result', id: anId, result: again(some) })
+      expect(read(resultJson(anId, write(some) as string), BOUNDS)).toEqual({ kind: 'result', id: anId, result: again(some) })
     }),
   )
 })
 
 test('an error is read as it was written, with its data unchanged [T-BASE-021] [T-BASE-023]', () => {
   fc.assert(
-    fc.property(id, fc.integer(), text, fc.jsonValue({ maxDepth: 2 }), (anId, code, message, data) => {
-      fc.pre(!JSON.stringify(data).includes('proto'))
+    fc.property(id, fc.integer(), text, json, (anId, code, message, data) => {
       expect(read(errorJson(anId, { code, message, data }), BOUNDS)).toEqual({
         kind: 'error',
         id: anId,
@@ -75,9 +76,9 @@ test('the error of an id that could not be read has null for it, or nothing', ()
 test('whatever it holds, a message is one line [T-STDIO-005]', () => {
   const lines = 'a\nb\r\nc\u2028d\u0085'
   const written = [
-    requestJson(lines, lines, json({ [lines]: lines })),
-    notificationJson(lines, json({ lines })),
-    resultJson(lines, json({ lines }) as string),
+    requestJson(lines, lines, write({ [lines]: lines })),
+    notificationJson(lines, write({ lines })),
+    resultJson(lines, write({ lines }) as string),
     errorJson(lines, { code: 1, message: lines, data: lines }),
   ]
   for (const message of written) expect(message).not.toMatch(/[\n\r]/)

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { transform } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
-import { buildIfStale, root } from '../../scripts/setup.mjs'
+import { root } from '../../scripts/setup.mjs'
 import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'
 import { ERRORS } from '../../src/protocol/errors.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
@@ -28,7 +28,6 @@ const snippets: Snippet[] = pages.flatMap((page) => {
 })
 
 beforeAll(async () => {
-  await buildIfStale()
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   for (const { file, code } of snippets) writeFileSync(`${folder}/${file}`, (await transform(code, { loader: 'ts', format: 'esm' })).code)

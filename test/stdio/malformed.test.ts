@@ -1,10 +1,7 @@
-import { beforeAll, expect, test } from 'vitest'
-import { built } from '../support/built.ts'
+import { expect, test } from 'vitest'
 import { MALFORMED } from '../support/malformed.ts'
 import { isAlive } from '../support/processes.ts'
 import { fixture, startServer } from '../support/stdio-process.ts'
-
-beforeAll(built)
 
 // The four codes are proved where the message that earns each of them is sent to a real process.
 test('each malformed message gets what it is owed and the same process answers the next ping [T-BASE-008] [T-BASE-013] [T-BASE-014] [T-BASE-028] [T-BASE-030] [T-BASE-031] [T-BASE-032]', async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer as createTcpServer, connect as dial } from 'node:net'
 import { PassThrough, Writable } from 'node:stream'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Client } from '../../src/client/index.ts'
 import { LineReader } from '../../src/jsonrpc/lines.ts'
 import { read } from '../../src/jsonrpc/read.ts'
@@ -10,11 +10,8 @@ import type { Link, Target } from '../../src/protocol/link.ts'
 import { createServer, type Server } from '../../src/server/index.ts'
 import { serveStdio } from '../../src/stdio/index.ts'
 import { everythingServer, record, type WireMessage } from '../../src/testing/index.ts'
-import { built } from '../support/built.ts'
 import { isAlive, untilGone } from '../support/processes.ts'
 import { fixture, type StdioProcess, startServer } from '../support/stdio-process.ts'
-
-beforeAll(built)
 
 const SERVER = fixture('server.mjs')
 const MIB = 1024 * 1024
@@ -101,6 +98,16 @@ describe('a server process', () => {
     await server.untilStderr('aborted: The client cancelled the request: too slow')
     expect(await server.ask('ping', undefined, 'after')).toMatchObject({ result: {} })
     expect(server.messages.map(({ id }) => id)).toEqual([1, 'after'])
+  })
+
+  test('calls off what it asked the client for a request that the client has cancelled [T-CANC-001] [T-CANC-002]', async () => {
+    const server = start()
+    await server.initialize('2025-06-18', { elicitation: {} })
+    server.send({ jsonrpc: '2.0', id: 'asking', method: 'tools/call', params: { name: 'ask' } })
+    const question = await server.until(({ method }) => method === 'elicitation/create')
+    server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'asking' } })
+    const called = await server.until(({ method }) => method === 'notifications/cancelled')
+    expect(called.params).toMatchObject({ requestId: question.id })
   })
 
   test('ignores cancellations of anything else [T-CANC-011] [T-CANC-012] [T-CANC-013] [T-CANC-016] [T-CANC-020] [T-CANC-021] [T-CANC-022]', async () => {

@@ -34,7 +34,7 @@ export interface StdioProcess {
   until(fits: (message: Message) => boolean): Promise<Message>
   /** Resolves when its standard error contains the text. */
   untilStderr(text: string): Promise<void>
-  initialize(revision?: string): Promise<Message>
+  initialize(revision?: string, capabilities?: object): Promise<Message>
   readonly exit: Promise<Exit>
 }
 
@@ -108,8 +108,8 @@ export function startServer(path: string, args: readonly string[] = []): StdioPr
     untilStderr: async (text) => {
       await untilFound(() => stderr.includes(text) || undefined, `writing ${JSON.stringify(text)} to standard error`)
     },
-    initialize: async (protocolVersion = '2025-06-18') => {
-      const answer = await it.ask('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } })
+    initialize: async (protocolVersion = '2025-06-18', capabilities = {}) => {
+      const answer = await it.ask('initialize', { protocolVersion, capabilities, clientInfo: { name: 'test', version: '1' } })
       it.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
       return answer
     },

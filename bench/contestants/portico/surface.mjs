@@ -5,7 +5,7 @@ import { promptNames, resourceUris, toolNames } from '../../surface.mjs'
 export function benchServer() {
   const server = createServer({ name: 'portico', version: '1', limits: { toolCalls: false } })
   for (const name of toolNames)
-    server.tool(name, { description: `The tool ${name}`, input: z.object({ text: z.string() }) }, ({ text }) => text)
+    server.tool(name, { description: `The tool ${name}`, input: z.object({ text: z.string() }) }, async ({ text }) => text)
   for (const uri of resourceUris) server.resource(uri, { name: uri }, () => 'x')
   for (const name of promptNames) server.prompt(name, { description: name }, () => 'x')
   return server

@@ -13,6 +13,7 @@ export function arrayCheck(schema: SchemaObject, context: KeywordContext): Check
   const contains = 'contains' in schema ? context.compile(schema.contains, 'contains') : undefined
   const minContains = asNumber(schema.minContains) ?? 1
   const maxContains = asNumber(schema.maxContains) ?? Number.POSITIVE_INFINITY
+  const { countsContained } = context.dialect
   if (fewest === undefined && most === undefined && !isUnique && prefix.length === 0 && !rest && !contains) return undefined
 
   return (value, run) => {
@@ -30,7 +31,12 @@ export function arrayCheck(schema: SchemaObject, context: KeywordContext): Check
       if (!wantsMore(run)) return false
       ok = false
     }
-    return (!contains || containsCheck(value, contains, minContains, maxContains, run)) && ok
+    if (!contains) return ok
+    const found = findItems(value, contains, run)
+    if (countsContained) for (const i of found) run.items?.add(i)
+    if (found.length < minContains) return issue(run, () => `expected at least ${minContains} matching items, got ${found.length}`)
+    if (found.length > maxContains) return issue(run, () => `expected at most ${maxContains} matching items, got ${found.length}`)
+    return ok
   }
 }
 
@@ -47,19 +53,13 @@ function itemChecks(schema: SchemaObject, context: KeywordContext): { prefix: Ch
   return { prefix, rest: items === undefined ? undefined : context.compile(items, 'items') }
 }
 
-function containsCheck(value: unknown[], check: Check, min: number, max: number, run: Run): boolean {
-  let count = 0
-  for (let i = 0; i < value.length; i++) {
-    const { issues } = run
-    run.issues = undefined
-    const isMatch = descend(check, value[i], i, run)
-    run.issues = issues
-    if (!isMatch) continue
-    run.items?.add(i)
-    count++
-  }
-  if (count < min) return issue(run, () => `expected at least ${min} matching items, got ${count}`)
-  return count <= max || issue(run, () => `expected at most ${max} matching items, got ${count}`)
+/** Where the items are that match; that others do not is no fault. */
+function findItems(value: readonly unknown[], check: Check, run: Run): number[] {
+  const { issues } = run
+  run.issues = undefined
+  const found = [...value.keys()].filter((i) => descend(check, value[i], i, run))
+  run.issues = issues
+  return found
 }
 
 export function unevaluatedItems(schema: SchemaObject, context: KeywordContext): Check | undefined {

@@ -6,6 +6,8 @@ export interface Dialect {
   hasItemLists: boolean
   /** Keywords beside `$ref` are ignored. */
   refStandsAlone: boolean
+  /** What `contains` has found need not be looked at by `unevaluatedItems`. */
+  countsContained: boolean
   /** Keywords of other dialects, which mean nothing in this one. */
   lacks: readonly string[]
 }
@@ -42,11 +44,30 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     name: '2020-12',
     hasItemLists: false,
     refStandsAlone: false,
+    countsContained: true,
     lacks: ['$recursiveRef', '$recursiveAnchor', 'additionalItems'],
   },
-  'https://json-schema.org/draft/2019-09/schema': { name: '2019-09', hasItemLists: true, refStandsAlone: false, lacks: LACKING_IN_2019 },
-  'http://json-schema.org/draft-07/schema': { name: 'draft-07', hasItemLists: true, refStandsAlone: true, lacks: LACKING_IN_7 },
-  'http://json-schema.org/draft-06/schema': { name: 'draft-06', hasItemLists: true, refStandsAlone: true, lacks: LACKING_IN_6 },
+  'https://json-schema.org/draft/2019-09/schema': {
+    name: '2019-09',
+    hasItemLists: true,
+    refStandsAlone: false,
+    countsContained: false,
+    lacks: LACKING_IN_2019,
+  },
+  'http://json-schema.org/draft-07/schema': {
+    name: 'draft-07',
+    hasItemLists: true,
+    refStandsAlone: true,
+    countsContained: false,
+    lacks: LACKING_IN_7,
+  },
+  'http://json-schema.org/draft-06/schema': {
+    name: 'draft-06',
+    hasItemLists: true,
+    refStandsAlone: true,
+    countsContained: false,
+    lacks: LACKING_IN_6,
+  },
 }
 
 export const DIALECT_NAMES: readonly string[] = Object.values(DIALECTS).map(({ name }) => name)

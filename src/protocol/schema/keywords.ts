@@ -17,7 +17,8 @@ export function keywordChecks(schema: SchemaObject, context: KeywordContext): Ch
     if (check) checks.push(check)
   }
   add(typeCheck(schema))
-  add(valueCheck(schema))
+  add(constCheck(schema))
+  add(enumCheck(schema))
   add(numberCheck(schema))
   add(stringCheck(schema, context))
   add(arrayCheck(schema, context))
@@ -54,25 +55,27 @@ function typeCheck(schema: SchemaObject): Check | undefined {
   return (value, run) => tests.some((test) => test(value)) || issue(run, () => `expected ${expected}, got ${describeValue(value)}`)
 }
 
-function valueCheck(schema: SchemaObject): Check | undefined {
-  if ('const' in schema) {
-    const wanted = schema.const
-    const size = countNodes(wanted)
-    return (value, run) => {
-      spendOn(run, size)
-      return isEqual(value, wanted) || issue(run, () => `expected ${JSON.stringify(wanted)}, got ${describeValue(value)}`)
-    }
+function constCheck(schema: SchemaObject): Check | undefined {
+  if (!('const' in schema)) return undefined
+  const wanted = schema.const
+  const size = countNodes(wanted)
+  return (value, run) => {
+    spendOn(run, size)
+    return isEqual(value, wanted) || issue(run, () => `expected ${JSON.stringify(wanted)}, got ${describeValue(value)}`)
   }
+}
+
+function enumCheck(schema: SchemaObject): Check | undefined {
   const list = schema.enum
   if (!Array.isArray(list)) return undefined
   const simple = new Set(list.filter((each) => typeof each !== 'object' || each === null))
   const others = list.filter((each) => typeof each === 'object' && each !== null)
+  const size = countNodes(others)
   const shown =
     list
       .slice(0, 10)
       .map((each) => JSON.stringify(each))
       .join(', ') + (list.length > 10 ? ', ...' : '')
-  const size = countNodes(others)
   return (value, run) => {
     if (simple.has(value)) return true
     if (typeof value === 'object' && value !== null) {

@@ -5,8 +5,13 @@ import { McpError } from '../errors.ts'
 import { compile, type Validate } from './compile.ts'
 import type { Checked, FromJsonSchema, Issue, JsonSchema } from './json-schema.ts'
 
+/** A schema of TypeBox: plain JSON Schema at run time, but its type is an interface, which is no `JsonSchema`. */
+interface TypeBoxSchema {
+  readonly '~kind': string
+}
+
 /** What an author may write as a schema. */
-export type AnySchema = StandardSchemaV1 | JsonSchema
+export type AnySchema = StandardSchemaV1 | JsonSchema | TypeBoxSchema
 
 /** The type a value has before the schema has looked at it. */
 export type InputOf<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : FromJsonSchema<S>
@@ -32,7 +37,7 @@ export function schemaPort(schema: AnySchema, side: 'input' | 'output', where: s
   // Compiled on first use: most tools of a large server are never called in one process.
   let validate: Validate | undefined
   return {
-    json: schema,
+    json: schema as JsonSchema,
     check: (value) => {
       validate ??= compile(schema, { assertsFormats: true })
       return validate(value)
@@ -77,7 +82,8 @@ function toChecked(result: StandardSchemaV1.Result<unknown>): Checked {
 }
 
 const toIssue = (issue: StandardSchemaV1.Issue): Issue => ({
-  path: (issue.path ?? []).map((step) => {
+  // arktype's paths are arrays of its own, whose `map` makes more of them.
+  path: Array.from(issue.path ?? [], (step) => {
     const key = typeof step === 'object' ? step.key : step
     return typeof key === 'number' ? key : String(key)
   }),

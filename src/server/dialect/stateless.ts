@@ -60,7 +60,7 @@ export class Stateless implements Dialect {
       limits: this.#core.limits,
       journal: this.#journal,
       responses: call.params.inputResponses,
-      onSuspend: (round) => call.suspend?.(round),
+      onSuspend: (round) => call.running?.suspend(round),
     })
   }
 

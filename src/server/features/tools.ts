@@ -13,6 +13,7 @@ import type { Core } from '../core.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { Round, runHandler } from '../run-handler.ts'
+import { whenReady } from '../when-ready.ts'
 
 export interface ToolDefinition<
   In extends AnySchema | undefined = AnySchema | undefined,
@@ -42,7 +43,7 @@ export type AnyToolHandler = (args: unknown, context: Context) => unknown
 
 interface ToolEntry {
   tool: Tool
-  input: SchemaPort | undefined
+  input: SchemaPort
   output: SchemaPort | undefined
   timeoutMs: number | undefined
   handler: AnyToolHandler
@@ -83,25 +84,23 @@ export class Tools {
     return this.#listing.page(call.params.cursor)
   }
 
-  async call(call: Call): Promise<Params> {
+  call(call: Call): Params | Promise<Params> {
     const { name, arguments: args = {} } = call.params
     if (typeof name !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.name must be a string')
     if (!isObject(args)) throw new McpError('ERR_INVALID_PARAMS', 'params.arguments must be an object')
     const entry = this.#registry.get(name)
     if (!entry) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
     call.quota.spend('toolCalls')
+    return whenReady(entry.input.check(args), (input) =>
+      input.ok ? this.#run(call, entry, input.value) : badArguments(name, input.issues, call),
+    )
+  }
 
-    const checked = entry.input?.check(args)
-    const input = checked instanceof Promise ? await checked : checked
-    if (input && !input.ok) return badArguments(name, input.issues, call)
-
+  #run(call: Call, entry: ToolEntry, args: unknown): Params | Promise<Params> {
     const context = new CallContext(call, this.#core)
-    const run = (): unknown => entry.handler(input ? input.value : args, context)
-    const value = await runHandler(call, run, entry.timeoutMs ?? this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
-    if (value instanceof Round) return value.result
-    const result = toCallResult(value, entry.output !== undefined)
-    if (entry.output && !result.isError) await checkOutput(name, entry.output, result.structuredContent)
-    return result
+    const timeoutMs = entry.timeoutMs ?? this.#core.limits.handlerTimeoutMs
+    const value = runHandler(call, () => entry.handler(args, context), timeoutMs, this.#core.deadlines)
+    return whenReady(value, (returned) => (returned instanceof Round ? returned.result : toResult(returned, entry)))
   }
 
   /** The error of a handler as the model may see it; undefined for what is not the tool's own failure. */
@@ -117,9 +116,9 @@ const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolEntry {
   const { input, output, timeoutMs, ...rest } = definition
   const where = `Tool ${JSON.stringify(name)}`
-  const inputPort = input === undefined ? undefined : schemaPort(input, 'input', `${where} input`)
+  const inputPort = schemaPort(input ?? NO_ARGUMENTS, 'input', `${where} input`)
   const outputPort = output === undefined ? undefined : schemaPort(output, 'output', `${where} output`)
-  const inputSchema = inputPort?.json ?? NO_ARGUMENTS
+  const inputSchema = inputPort.json
   if (inputSchema.type !== 'object')
     throw new McpError(
       'ERR_DEFINITION',
@@ -144,11 +143,14 @@ function describeBadArguments(name: string, issues: readonly Issue[]): string {
   return `Tool ${JSON.stringify(name)} arguments: ${describeIssues(issues)}.`
 }
 
-async function checkOutput(name: string, output: SchemaPort, value: unknown): Promise<void> {
-  const result = output.check(value)
-  const checked = result instanceof Promise ? await result : result
-  if (checked.ok) return
-  throw new McpError('ERR_OUTPUT_INVALID', `Tool ${JSON.stringify(name)} returned something else than its output schema says`, {
-    cause: new Error(describeIssues(checked.issues)),
+function toResult(value: unknown, { tool, output }: ToolEntry): Params | Promise<Params> {
+  const result = toCallResult(value, output !== undefined)
+  if (!output || result.isError) return result
+  return whenReady(output.check(result.structuredContent), (checked) => {
+    if (checked.ok) return result
+    const cause = new Error(describeIssues(checked.issues))
+    throw new McpError('ERR_OUTPUT_INVALID', `Tool ${JSON.stringify(tool.name)} returned something else than its output schema says`, {
+      cause,
+    })
   })
 }

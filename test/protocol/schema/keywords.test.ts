@@ -28,6 +28,8 @@ const OF_ANY_VALUE: Row[] = [
   [{ const: {} }, [{}], [[], { a: 1 }]],
   [{ enum: ['a', 1, null, [1], { a: 1 }] }, ['a', 1, null, [1], { a: 1 }], ['b', '1', [], [2], {}, { a: 2 }, undefined]],
   [{ enum: [] }, [], ANY],
+  [{ const: 1, enum: [1, 2] }, [1], [2, 3]],
+  [{ const: 3, enum: [1, 2] }, [], [1, 2, 3]],
 ]
 
 const OF_NUMBERS: Row[] = [

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { Cancelled, Declined, ERRORS, type ErrorCode, McpError, ToolError, UrlElicitationRequired } from '../../src/protocol/errors.ts'
+
+const rows = Object.entries(ERRORS) as [ErrorCode, { rpc: number; when: string; isForPeer?: true }][]
+
+describe('the table of errors', () => {
+  test.each(rows)('%s has a code for the wire and a sentence for the documentation', (code, { rpc, when }) => {
+    expect(code).toMatch(/^ERR(?:_[A-Z]+)+$/)
+    expect(Number.isInteger(rpc)).toBe(true)
+    expect(rpc).toBeGreaterThanOrEqual(-32768)
+    expect(rpc).toBeLessThanOrEqual(-32000)
+    expect(when).toMatch(/^[A-Z][^\n|]{10,160}\.$/)
+  })
+
+  test('no two say the same', () => {
+    expect(new Set(rows.map(([, { when }]) => when)).size).toBe(rows.length)
+  })
+
+  test('unknown tools, prompts and cursors are invalid parameters', () => {
+    for (const code of [
+      'ERR_INVALID_PARAMS',
+      'ERR_TOOL_NOT_FOUND',
+      'ERR_PROMPT_NOT_FOUND',
+      'ERR_CURSOR_INVALID',
+      'ERR_STATE_INVALID',
+    ] as const)
+      expect(ERRORS[code].rpc).toBe(-32602)
+  })
+
+  test('what happened on this side only is not told to the peer', () => {
+    const kept = rows.filter(([, { isForPeer }]) => !isForPeer).map(([code]) => code)
+    expect(kept).toEqual(['ERR_SCHEMA', 'ERR_DEFINITION', 'ERR_CLOSED', 'ERR_EXIT', 'ERR_SPAWN', 'ERR_UNSUPPORTED'])
+    for (const code of kept) expect(ERRORS[code].rpc).toBe(-32603)
+  })
+})
+
+describe('an error', () => {
+  test('has its fixed string, its message, and what it was given', () => {
+    const cause = new Error('below')
+    const error = new McpError('ERR_LIMIT', 'Too many', { data: { max: 3 }, cause })
+    expect(error).toMatchObject({ name: 'McpError', code: 'ERR_LIMIT', message: 'Too many', data: { max: 3 }, cause })
+    expect(error).toBeInstanceOf(Error)
+    expect('cause' in new McpError('ERR_LIMIT', 'x')).toBe(false)
+  })
+
+  test('about pages to visit lists each as an elicitation by URL with its id [T-ELIC-050] [T-ELIC-051]', () => {
+    const pages = [
+      { message: 'Sign in', url: 'https://example.com/1', elicitationId: 'a' },
+      { message: 'Agree', url: 'https://example.com/2', elicitationId: 'b' },
+    ]
+    const error = new UrlElicitationRequired(pages)
+    expect(error).toBeInstanceOf(McpError)
+    expect(error.code).toBe('ERR_URL_ELICITATION_REQUIRED')
+    expect(error.message).toBe('Sign in: https://example.com/1; Agree: https://example.com/2')
+    expect(error.data).toEqual({ elicitations: pages.map((page) => ({ mode: 'url', ...page })) })
+    expect(error.pages).toEqual(pages)
+  })
+
+  test('that a handler throws on purpose is told apart by its name', () => {
+    expect([new ToolError('x'), new Declined('x'), new Cancelled('x')].map(({ name }) => name)).toEqual([
+      'ToolError',
+      'Declined',
+      'Cancelled',
+    ])
+  })
+})
