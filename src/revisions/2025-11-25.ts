@@ -1,9 +1,9 @@
 /** 2025-11-25: icons, URL elicitation, richer forms, tools in sampling, bad arguments shown to the model. */
 
 import { isObject } from '../jsonrpc/message.ts'
-import type { Delta, Fit, Json } from './revision.ts'
-import { each, inBlocks, inContent, inOrder, ofType, within, without } from './shapes.ts'
-import { splitTyped, typedField } from './typed-choices.ts'
+import type { Delta, Fit } from './revision.ts'
+import { each, inBlocks, inContent, inOrder, objectsIn, ofType, within, without } from './shapes.ts'
+import { joinTyped, splitTyped, typedField } from './typed-choices.ts'
 
 const plainImplementation: Fit = without('icons', 'description', 'websiteUrl')
 
@@ -20,9 +20,7 @@ const plainSampling: Fit = within('sampling', without('context', 'tools'))
 const toolUseAsText: Fit = ({ name, input }) => ({ type: 'text', text: `[call of tool ${String(name)}: ${JSON.stringify(input)}]` })
 
 const toolResultAsText: Fit = ({ content }) => {
-  const texts = (Array.isArray(content) ? (content as Json[]) : []).map((block) =>
-    block.type === 'text' ? block.text : `[${String(block.type)}]`,
-  )
+  const texts = objectsIn(content).map(({ type, text }) => (type === 'text' ? text : `[${String(type)}]`))
   return { type: 'text', text: `[result of tool call: ${texts.join('\n')}]` }
 }
 
@@ -30,9 +28,8 @@ const withoutTools: Fit = inBlocks(inOrder(ofType('tool_use', toolUseAsText), of
 
 /** One block a message: several blocks become several messages of the same role. */
 const oneBlockEach: Fit = (params) => {
-  const messages = params.messages
-  if (!Array.isArray(messages)) return params
-  const split = (messages as Json[]).flatMap(({ role, content }) =>
+  if (!Array.isArray(params.messages)) return params
+  const split = objectsIn(params.messages).flatMap(({ role, content }) =>
     (Array.isArray(content) ? content : [content]).map((block: unknown) => ({ role, content: block })),
   )
   return { ...params, messages: split }
@@ -40,11 +37,11 @@ const oneBlockEach: Fit = (params) => {
 
 /** One block an answer: texts are joined, of anything else the first is kept. */
 const oneBlock: Fit = (result) => {
-  const blocks = result.content
-  if (!Array.isArray(blocks)) return result
-  const [first] = blocks as Json[]
-  if (first && (blocks.length === 1 || (blocks as Json[]).some(({ type }) => type !== 'text'))) return { ...result, content: first }
-  return { ...result, content: { type: 'text', text: (blocks as Json[]).map(({ text }) => text).join('\n') } }
+  if (!Array.isArray(result.content)) return result
+  const blocks = objectsIn(result.content)
+  const [first] = blocks
+  if (first && (blocks.length === 1 || blocks.some(({ type }) => type !== 'text'))) return { ...result, content: first }
+  return { ...result, content: { type: 'text', text: blocks.map(({ text }) => text).join('\n') } }
 }
 
 /** Titles of choices were a parallel list; several choices of one field did not exist and are typed in, comma by comma. */
@@ -55,8 +52,8 @@ const plainField: Fit = (field) => {
     return {
       ...rest,
       type,
-      enum: (oneOf as Json[]).map((choice) => choice.const),
-      enumNames: (oneOf as Json[]).map((choice) => choice.title),
+      enum: objectsIn(oneOf).map((choice) => choice.const),
+      enumNames: objectsIn(oneOf).map((choice) => choice.title),
     }
   }
   if (type !== 'array') return bare
@@ -92,6 +89,7 @@ export const r20251125: Delta = {
       'prompts/list': each('prompts', without('icons')),
       ...inContent(ofType('resource_link', without('icons'))),
       'sampling/createMessage': inOrder(withoutTools, oneBlock),
+      'elicitation/create': joinTyped,
     },
   },
   redo: { results: { 'elicitation/create': splitTyped } },

@@ -1,7 +1,7 @@
 /** Small steps that the revision tables are written in. None changes the object it is given. */
 
 import { isObject } from '../jsonrpc/message.ts'
-import type { Fit } from './revision.ts'
+import type { Fit, Json } from './revision.ts'
 
 /** Leaves members out; the same object when it has none of them. */
 export const without =
@@ -38,6 +38,9 @@ export const each =
     })
     return isSame ? value : { ...value, [key]: fitted }
   }
+
+/** The objects of a list; none if it is no list. */
+export const objectsIn = (list: unknown): Json[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
 export const inOrder =
   (...fits: readonly Fit[]): Fit =>

@@ -2,12 +2,17 @@
 
 import { isObject } from '../jsonrpc/message.ts'
 import type { Fit, Json, Mend } from './revision.ts'
+import { objectsIn, within } from './shapes.ts'
 
 export const typedField: Fit = ({ items, ...field }) => {
   const list = choicesOf(items).map(({ value, title }) => (title === undefined ? value : `${value} (${title})`))
   const hint = `Any of these, separated by commas: ${list.join(', ')}`
   return { ...field, type: 'string', description: field.description === undefined ? hint : `${String(field.description)} (${hint})` }
 }
+
+export const joinTyped: Fit = within('content', (content) =>
+  Object.fromEntries(Object.entries(content).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])),
+)
 
 /** What was typed in, as the lists it stands for. */
 export const splitTyped: Mend = (answer, question) => {
@@ -48,8 +53,8 @@ interface SelectChoice {
 
 function choicesOf(items: unknown): SelectChoice[] {
   if (!isObject(items)) return []
-  if (Array.isArray(items.enum)) return (items.enum as string[]).map((value) => ({ value, title: undefined }))
-  return (Array.isArray(items.anyOf) ? (items.anyOf as Json[]) : []).map((choice) => ({
+  if (Array.isArray(items.enum)) return items.enum.map((value) => ({ value: String(value), title: undefined }))
+  return objectsIn(items.anyOf).map((choice) => ({
     value: String(choice.const),
     title: choice.title === undefined ? undefined : String(choice.title),
   }))

@@ -241,6 +241,9 @@ export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): voi
           connected.person.elicit = () => ({ action: 'accept', content: { name: 'Ada', colour: 'mauve' } })
           const outcome = await client.call('ask_form').catch((error: unknown) => error)
           expect(JSON.stringify(outcome)).not.toContain('accept')
+          // What was typed and does not fit stays on this side.
+          if (hasSession) expect(JSON.stringify(outcome)).not.toContain('mauve')
+          expect(connected.warnings.splice(0).join()).toContain(hasSession ? 'mauve' : '')
         },
       )
     } else {
@@ -303,27 +306,14 @@ export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): voi
       : 'a tool sees our roots as they are at each call'
     proves('roots', rootsName, async () => {
       expect(JSON.parse(await text('ask_roots'))).toEqual([{ uri: 'file:///work/one' }])
-      await withRootsToChange(async (its, logs) => {
-        const told = logs.next(({ logger }) => logger === 'roots')
-        its.setRoots([{ uri: 'file:///work/two', name: 'Two' }, 'file:///work/three'])
-        const changed = [{ uri: 'file:///work/two', name: 'Two' }, { uri: 'file:///work/three' }]
-        expect(JSON.parse(await textOf(its, 'ask_roots'))).toEqual(changed)
-        if (!hasSession) return
-        expect(await told).toMatchObject({ data: 2 })
-        expect(JSON.parse(await textOf(its, 'told_roots'))).toEqual(changed)
-      })
+      const told = connected.logs.next(({ logger }) => logger === 'roots')
+      client.setRoots([{ uri: 'file:///work/two', name: 'Two' }, 'file:///work/three'])
+      const changed = [{ uri: 'file:///work/two', name: 'Two' }, { uri: 'file:///work/three' }]
+      expect(JSON.parse(await text('ask_roots'))).toEqual(changed)
+      if (!hasSession) return
+      expect(await told).toMatchObject({ data: 2 })
+      expect(JSON.parse(await text('told_roots'))).toEqual(changed)
     })
-
-    // A session of a revision without elicitation refuses new roots while there is a handler for forms.
-    const withRootsToChange = async (use: (its: Client, logs: Connected['logs']) => Promise<void>): Promise<void> => {
-      if (revision >= FORM_SINCE) return use(client, connected.logs)
-      const other = await connectOurClient(sdkServer(peer), { revision, without: ['elicit', 'elicitUrl'] })
-      try {
-        await use(other.client, other.logs)
-      } finally {
-        await other.client.close()
-      }
-    }
 
     proves('list_changed', `changes of the three lists are heard`, async () => {
       for (const kind of ['tools', 'prompts', 'resources'] as const) {
