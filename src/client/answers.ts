@@ -115,7 +115,7 @@ export class Answerer {
   ): Promise<ElicitResult> {
     if (!isObject(requestedSchema) || !isObject(requestedSchema.properties))
       throw new McpError('ERR_INVALID_PARAMS', 'params.requestedSchema must be an object with properties')
-    const validate = await compileForeign(requestedSchema)
+    const validate = await compileForeign(requestedSchema, { assertsFormats: true })
     const answer = await personally(() => elicit({ message, schema: requestedSchema, defaults: withDefaults({}, requestedSchema) }, asking))
     if (answer.action !== 'accept') return { action: answer.action }
     const content = withDefaults(answer.content ?? {}, requestedSchema)

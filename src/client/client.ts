@@ -110,12 +110,14 @@ export class Client {
   }
 
   /** Calls a tool. A failure of the tool is a result with `isError`; structured content is checked against its schema. */
-  async call<T = unknown>(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<ToolResult<T>> {
-    const result = await this.request('tools/call', { name, arguments: args }, options)
-    if (!Array.isArray(result.content))
-      throw new McpError('ERR_ANSWER_INVALID', `The result of tool ${JSON.stringify(name)} has no content`)
-    if (result.structuredContent !== undefined || this.#outputs.knows(name)) await this.#checkOutput(name, result)
-    return result as ToolResult<T>
+  call<T = unknown>(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<ToolResult<T>> {
+    return this.request('tools/call', { name, arguments: args }, options).then((result) => {
+      if (!Array.isArray(result.content)) {
+        throw new McpError('ERR_ANSWER_INVALID', `The result of tool ${JSON.stringify(name)} has no content`)
+      }
+      if (result.structuredContent === undefined && !this.#outputs.knows(name)) return result as ToolResult<T>
+      return this.#checkOutput(name, result).then(() => result as ToolResult<T>)
+    })
   }
 
   async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
@@ -189,12 +191,16 @@ export class Client {
   }
 
   /** Any request of the neutral model. Answers that may be kept come from the cache while they are fresh. */
-  async request(method: string, params: Params = {}, options: CallOptions = {}): Promise<Params> {
+  request(method: string, params: Params = {}, options: CallOptions = {}): Promise<Params> {
     const cache = METHODS.get(method)?.isCacheable ? this.#cache : undefined
-    const known = cache?.get(method, params, this.#cacheScope)
+    return cache ? this.#cached(cache, method, params, options) : this.#connection.request(method, params, options)
+  }
+
+  async #cached(cache: ResponseCache, method: string, params: Params, options: CallOptions): Promise<Params> {
+    const known = cache.get(method, params, this.#cacheScope)
     if (known) return known
     const result = await this.#connection.request(method, params, options)
-    cache?.put(method, params, result, this.#cacheScope)
+    cache.put(method, params, result, this.#cacheScope)
     return result
   }
 

@@ -74,9 +74,9 @@ export class Connection {
     }
   }
 
-  async request(method: string, params: Params, options: CallOptions): Promise<Params> {
-    if (this.#reopening) await this.#reopening
-    if (this.#isClosed) throw new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`)
+  request(method: string, params: Params, options: CallOptions): Promise<Params> {
+    if (this.#reopening) return this.#reopening.then(() => this.request(method, params, options))
+    if (this.#isClosed) return Promise.reject(new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`))
     return this.dialect.request(method, params, options)
   }
 

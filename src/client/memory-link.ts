@@ -14,19 +14,20 @@ export function memoryTarget(service: Service, label = 'in-memory server'): Targ
 
 class MemoryLink implements Link {
   readonly #channel: Channel
-  readonly #outlet: Outlet
+  readonly #toServer: Lane
   #receiver: LinkReceiver | undefined
   #isClosed = false
 
   constructor(service: Service) {
-    const deliver = (json: string): undefined => {
-      // In a later turn, as on a wire: a reply never arrives inside the call that caused it.
-      queueMicrotask(() => {
-        if (!this.#isClosed) this.#receiver?.onMessage(read(json, DEFAULT_READ_BOUNDS))
-      })
-    }
-    this.#outlet = { push: deliver, answer: deliver, drop: () => {} }
-    this.#channel = service.open({ outlet: this.#outlet })
+    const toClient = new Lane((json) => {
+      if (!this.#isClosed) this.#receiver?.onMessage(read(json, DEFAULT_READ_BOUNDS))
+    })
+    const put = (json: string): undefined => toClient.put(json)
+    const outlet: Outlet = { push: put, answer: put, drop: () => {} }
+    this.#toServer = new Lane((json) => {
+      if (!this.#isClosed) this.#channel.receive(read(json, DEFAULT_READ_BOUNDS), outlet)
+    })
+    this.#channel = service.open({ outlet })
   }
 
   start(receiver: LinkReceiver): void {
@@ -34,9 +35,7 @@ class MemoryLink implements Link {
   }
 
   send(json: string): void {
-    queueMicrotask(() => {
-      if (!this.#isClosed) this.#channel.receive(read(json, DEFAULT_READ_BOUNDS), this.#outlet)
-    })
+    this.#toServer.put(json)
   }
 
   async close(): Promise<void> {
@@ -45,3 +44,25 @@ class MemoryLink implements Link {
     this.#channel.close('The client closed the connection')
   }
 }
+
+/** One direction. Messages arrive in a later turn, as on a wire: never inside the call that sent them. */
+class Lane {
+  readonly #deliver: (json: string) => void
+  #waiting: string[] = []
+
+  constructor(deliver: (json: string) => void) {
+    this.#deliver = deliver
+  }
+
+  put(json: string): undefined {
+    if (this.#waiting.push(json) === 1) void TURN.then(this.#run)
+  }
+
+  readonly #run = (): void => {
+    const messages = this.#waiting
+    this.#waiting = []
+    for (const json of messages) this.#deliver(json)
+  }
+}
+
+const TURN = Promise.resolve()

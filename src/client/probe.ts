@@ -2,6 +2,7 @@
 
 import { isObject, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
+import { requestJson } from '../jsonrpc/write.ts'
 import { META } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { ServerCapabilities } from '../protocol/lifecycle.ts'
@@ -71,7 +72,7 @@ interface Discovered {
 async function discover(wire: Wire, settings: Settings, revision: Revision): Promise<Discovered | 'legacy'> {
   const meta = { [META.protocolVersion]: revision.version, [META.clientInfo]: settings.info, [META.clientCapabilities]: {} }
   try {
-    const result = await wire.request('server/discover', () => JSON.stringify({ _meta: meta }), {
+    const result = await wire.request('server/discover', (id) => requestJson(id, 'server/discover', { _meta: meta }), {
       timeoutMs: settings.limits.connectTimeoutMs,
     })
     const chosen = chooseStateless(result.supportedVersions, settings.supported)

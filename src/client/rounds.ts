@@ -6,16 +6,19 @@ import type { InputRequest } from '../protocol/input-required.ts'
 import type { Answerer, Asking } from './answers.ts'
 import type { ClientLimits } from './limits.ts'
 
-/** @param send makes the call with these additions to its parameters */
+/**
+ * @param first what the call gave the first time
+ * @param send makes the call again, with these additions to its parameters
+ */
 export async function runRounds(
   method: string,
+  first: Params,
   send: (additions: Params) => Promise<Params>,
   answerer: Answerer,
   asking: Asking,
   limits: ClientLimits,
 ): Promise<Params> {
-  let result = await send({})
-  const hasAsked = result.resultType === 'input_required'
+  let result = first
   for (let round = 1; result.resultType === 'input_required'; round++) {
     if (round > limits.maxRounds)
       throw new McpError('ERR_LIMIT', `${method} came back with questions more than ${limits.maxRounds} times (limits.maxRounds)`)
@@ -27,13 +30,12 @@ export async function runRounds(
     if (Object.keys(additions).length === 0) throw new McpError('ERR_ANSWER_INVALID', `${method} asks for input without saying which`)
     result = await send(additions)
   }
-  // What depends on answers is not what the next caller of the same request would get.
-  if (hasAsked && 'ttlMs' in result) result = { ...result, ttlMs: 0 }
   const { resultType } = result
   // Servers before this field sent complete results only.
   if (resultType !== undefined && resultType !== 'complete')
     throw new McpError('ERR_UNSUPPORTED', `${method} answered with a result of type ${JSON.stringify(resultType)}, which was not asked for`)
-  return result
+  // What depends on answers is not what the next caller of the same request would get.
+  return 'ttlMs' in result ? { ...result, ttlMs: 0 } : result
 }
 
 async function answerAll(method: string, requests: unknown, answerer: Answerer, asking: Asking, limits: ClientLimits): Promise<Params> {

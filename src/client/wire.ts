@@ -6,7 +6,7 @@ import type { Exchange } from '../jsonrpc/exchange.ts'
 import { type Id, METHOD_NOT_FOUND, type NotificationMessage, type Params } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { Peer } from '../jsonrpc/peer.ts'
-import { notificationJson, requestJson } from '../jsonrpc/write.ts'
+import { notificationJson } from '../jsonrpc/write.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Link } from '../protocol/link.ts'
 import type { ClientLimits } from './limits.ts'
@@ -61,7 +61,7 @@ export class Wire {
       onMessage: (message) => {
         this.heardAt = options.clock.now()
         // With its answer a request is over: progress that comes after it, even in the same turn, is not delivered.
-        if (message.kind === 'result' || message.kind === 'error') this.#endSink(message.id)
+        if (this.#sinks.size > 0 && (message.kind === 'result' || message.kind === 'error')) this.#endSink(message.id)
         this.#peer.receive(message, this.#outlet)
       },
       onClose: (error) => this.#closed(error),
@@ -77,42 +77,39 @@ export class Wire {
     return this.#isClosed
   }
 
-  /** @param toParams writes the parameters, given the token to ask for progress with, if any is wanted */
-  request(method: string, toParams: (progressToken: Id | undefined) => string | undefined, options: CallOptions): Promise<Params> {
-    const { limits } = this.#options
-    const { onProgress, resetTimeoutOnProgress = true } = options
-    const wantsProgress = onProgress !== undefined || options.resetTimeoutOnProgress === true
-    let token: Id | undefined
-    const toJson = (id: Id): string => {
-      if (wantsProgress) {
-        token = id
-        const sink = new ProgressSink((progress) => onProgress?.(progress), limits.progressCallbacks, this.#options.clock)
-        this.#sinks.set(id, { sink, resetsTimeout: resetTimeoutOnProgress })
-      }
-      return requestJson(id, method, toParams(token))
+  /**
+   * @param write writes the message with this id, and with a token to ask for progress with if any is wanted
+   * @param read gives the result its final form
+   */
+  request(
+    method: string,
+    write: (id: Id, progressToken: Id | undefined) => string,
+    options: CallOptions,
+    read?: (result: Params) => Params,
+  ): Promise<Params> {
+    const id = this.#peer.takeId()
+    if (options.onProgress === undefined && options.resetTimeoutOnProgress !== true) {
+      return this.#send(id, method, write(id, undefined), options, read)
     }
-    const answer = this.#peer.request(method, toJson, {
-      write: (json) => this.#link.send(json),
+    const { limits, clock } = this.#options
+    const sink = new ProgressSink((progress) => options.onProgress?.(progress), limits.progressCallbacks, clock)
+    this.#sinks.set(id, { sink, resetsTimeout: options.resetTimeoutOnProgress ?? true })
+    return this.#send(id, method, write(id, id), options, read).finally(() => this.#endSink(id))
+  }
+
+  #send(id: Id, method: string, json: string, options: CallOptions, read: ((result: Params) => Params) | undefined): Promise<Params> {
+    const { limits } = this.#options
+    return this.#peer.request(id, method, json, {
+      write: this.#writeRequest,
       signal: options.signal,
       timeoutMs: options.timeoutMs ?? limits.timeoutMs,
       maxTotalMs: options.maxTotalMs ?? limits.maxTotalMs,
-      onGiveUp: (id, reason) => this.#giveUp(method, id, reason),
+      onGiveUp: this.#giveUp,
+      read,
     })
-    return wantsProgress ? answer.finally(() => this.#endSink(token)) : answer
   }
 
-  /** A request whose sender must know its id: what belongs to it is told apart by it. */
-  requestWithId(
-    method: string,
-    toParams: (id: Id) => string,
-    options: Required<Pick<CallOptions, 'signal' | 'timeoutMs' | 'maxTotalMs'>>,
-  ): Promise<Params> {
-    return this.#peer.request(method, (id) => requestJson(id, method, toParams(id)), {
-      ...options,
-      write: (json) => this.#link.send(json),
-      onGiveUp: (id, reason) => this.#giveUp(method, id, reason),
-    })
-  }
+  readonly #writeRequest = (json: string): void => this.#link.send(json)
 
   /** Stops our answering of the server's request `id`. */
   cancel(id: Id, reason: string): void {
@@ -120,7 +117,7 @@ export class Wire {
   }
 
   notify(method: string, params?: Params): void {
-    this.#write(notificationJson(method, params && JSON.stringify(params)))
+    this.#write(notificationJson(method, params))
   }
 
   /** The answer to our request `id` will not come. */
@@ -162,7 +159,7 @@ export class Wire {
     return undefined
   }
 
-  #giveUp(method: string, id: Id, reason: string): void {
+  readonly #giveUp = (id: Id, reason: string, method: string): void => {
     if (this.#link.cancel?.(id)) return
     // The handshake is the one request that may not be cancelled.
     if (method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason })

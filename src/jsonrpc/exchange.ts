@@ -2,7 +2,7 @@
 
 import { type ErrorObject, type Id, INTERNAL_ERROR, type Params, type RequestMessage } from './message.ts'
 import type { Outlet } from './outlet.ts'
-import { errorJson, resultJson } from './write.ts'
+import { errorJson, resultJson, writtenResultJson } from './write.ts'
 
 export class Exchange {
   readonly id: Id
@@ -41,18 +41,18 @@ export class Exchange {
     return this.#isOver ? undefined : this.outlet.push(json)
   }
 
-  answer(result: string): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.outlet.answer(resultJson(this.id, result))
-    this.#onOver(this)
+  answer(result: Params): void {
+    // Written before anything is settled: a result that is no JSON throws here, and can still be answered as an error.
+    if (!this.#isOver) this.#end(resultJson(this.id, result))
+  }
+
+  /** Answers with a result that was written before. */
+  answerWritten(result: string): void {
+    if (!this.#isOver) this.#end(writtenResultJson(this.id, result))
   }
 
   fail(error: ErrorObject): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.outlet.answer(errorJson(this.id, error), error.code)
-    this.#onOver(this)
+    if (!this.#isOver) this.#end(errorJson(this.id, error), error.code)
   }
 
   /** Ends the exchange without an answer. */
@@ -74,5 +74,11 @@ export class Exchange {
 
   failUnexpectedly(): void {
     this.fail({ code: INTERNAL_ERROR, message: 'Internal error' })
+  }
+
+  #end(json: string, errorCode?: number): void {
+    this.#isOver = true
+    this.outlet.answer(json, errorCode)
+    this.#onOver(this)
   }
 }

@@ -3,7 +3,8 @@
 export interface LineReaderOptions {
   /** The longest line, in bytes. A longer one is skipped up to its newline. */
   maxLineBytes: number
-  onLine(text: string): void
+  /** A line is the part of `text` from `from` to `to`: text that is cut out of another costs twice as much to look through. */
+  onLine(text: string, from: number, to: number): void
   /** A line passed the limit; called once for it, as soon as it does. */
   onTooLong(): void
   /** A line is not UTF-8. */
@@ -77,10 +78,10 @@ export class LineReader {
     for (;;) {
       const to = text.indexOf('\n', from)
       if (to < 0) break
-      this.#emitText(text.slice(from, to))
+      this.#emitText(text, from, to)
       from = to + 1
     }
-    this.#emitText(from === 0 ? text : text.slice(from))
+    this.#emitText(text, from, text.length)
   }
 
   #emitEach(block: Uint8Array): void {
@@ -97,18 +98,20 @@ export class LineReader {
   #emit(line: Uint8Array): void {
     const text = decode(line)
     if (text === undefined) this.#options.onNotUtf8()
-    else this.#emitText(text)
+    else this.#emitText(text, 0, text.length)
   }
 
-  #emitText(text: string): void {
-    if (NOT_BLANK.test(text)) this.#options.onLine(text)
+  #emitText(text: string, from: number, to: number): void {
+    for (let at = from; at < to; at++) {
+      if (!isSpace(text.charCodeAt(at))) return this.#options.onLine(text, from, to)
+    }
   }
 }
 
 const NEWLINE = 0x0a
 const EMPTY = new Uint8Array(0)
 // Only what JSON counts as space: anything else on a line was meant to be a message.
-const NOT_BLANK = /[^ \t\r]/
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0d
 
 // A byte order mark is kept, so that the parser refuses it: JSON text has none.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

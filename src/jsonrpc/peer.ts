@@ -5,7 +5,7 @@
  */
 
 import { BatchOutlet } from './batch.ts'
-import type { Deadline, Deadlines } from './deadlines.ts'
+import { Deadline, type Deadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
 import {
   type ErrorObject,
@@ -53,19 +53,46 @@ export interface RequestOptions {
   /** Rejects after this long whatever the signs of life. */
   maxTotalMs: number
   /** Called when we stop waiting before an answer came, so that the other side can be told. */
-  onGiveUp?(id: Id, reason: string): void
+  onGiveUp?: ((id: Id, reason: string, method: string) => void) | undefined
+  /** Gives the result its final form. */
+  read?: ((result: Params) => Params) | undefined
 }
 
-interface Pending {
-  id: Id
-  method: string
-  resolve(result: Params): void
-  reject(error: Error): void
-  deadline: Deadline
-  options: RequestOptions
-  endsAt: number
+/** One request of ours, which is its own deadline. */
+class Pending extends Deadline {
+  readonly id: Id
+  readonly method: string
+  readonly options: RequestOptions
+  readonly resolve: (result: Params) => void
+  readonly reject: (error: unknown) => void
+  readonly endsAt: number
+  readonly #expire: (pending: Pending) => void
   touchedAt: number
   onAbort: (() => void) | undefined
+
+  constructor(
+    id: Id,
+    method: string,
+    options: RequestOptions,
+    now: number,
+    resolve: (result: Params) => void,
+    reject: (error: unknown) => void,
+    expire: (pending: Pending) => void,
+  ) {
+    super()
+    this.id = id
+    this.method = method
+    this.options = options
+    this.resolve = resolve
+    this.reject = reject
+    this.touchedAt = now
+    this.endsAt = now + options.maxTotalMs
+    this.#expire = expire
+  }
+
+  fire(): void {
+    this.#expire(this)
+  }
 }
 
 interface PeerState {
@@ -133,26 +160,21 @@ export class Peer {
     for (const each of message.messages) this.#receiveOne(each, shared)
   }
 
-  /** Sends a request; `toJson` is given the id that it must carry. */
-  request(method: string, toJson: (id: Id) => string, options: RequestOptions): Promise<Params> {
+  /** The id of our next request, for a sender that must write it into the message. */
+  takeId(): number {
+    return this.#state.nextId++
+  }
+
+  /** Sends the request `json`, which carries `id`. */
+  request(id: Id, method: string, json: string, options: RequestOptions): Promise<Params> {
     const state = this.#state
     if (state.isClosing) return Promise.reject(this.#closed(method))
     const { signal } = options
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
-    const id = state.nextId++
     return new Promise<Params>((resolve, reject) => {
-      const now = this.#options.deadlines.now()
-      const pending: Pending = {
-        id,
-        method,
-        resolve,
-        reject,
-        deadline: this.#options.deadlines.set(Math.min(options.timeoutMs, options.maxTotalMs), () => this.#expire(id)),
-        options,
-        endsAt: now + options.maxTotalMs,
-        touchedAt: now,
-        onAbort: undefined,
-      }
+      const { deadlines } = this.#options
+      const pending = new Pending(id, method, options, deadlines.now(), resolve, reject, this.#expire)
+      deadlines.start(pending, Math.min(options.timeoutMs, options.maxTotalMs))
       if (signal) {
         pending.onAbort = () => this.#giveUp(pending, signal.reason as Error, 'The caller cancelled the request')
         signal.addEventListener('abort', pending.onAbort, { once: true })
@@ -161,7 +183,7 @@ export class Peer {
       state.pending.set(id, pending)
       if (wasSaturated) this.onRelief?.()
       try {
-        options.write(toJson(id))
+        options.write(json)
       } catch (error) {
         this.#forget(pending)
         reject(error as Error)
@@ -185,7 +207,7 @@ export class Peer {
     const { timeoutMs } = pending.options
     if (now - pending.touchedAt >= Math.min(1000, timeoutMs / 2)) {
       pending.touchedAt = now
-      this.#options.deadlines.move(pending.deadline, Math.min(timeoutMs, pending.endsAt - now))
+      this.#options.deadlines.move(pending, Math.min(timeoutMs, pending.endsAt - now))
     }
     return true
   }
@@ -313,13 +335,15 @@ export class Peer {
       return this.#options.onIgnored?.(error ? `${what}: ${error.message}` : what)
     }
     this.#forget(pending)
-    if (result) pending.resolve(result)
-    else pending.reject(new RemoteError(error as ErrorObject))
+    if (!result) return pending.reject(new RemoteError(error as ErrorObject))
+    try {
+      pending.resolve(pending.options.read?.(result) ?? result)
+    } catch (unreadable) {
+      pending.reject(unreadable)
+    }
   }
 
-  #expire(id: Id): void {
-    const pending = this.#state.pending.get(id)
-    if (!pending) return
+  readonly #expire = (pending: Pending): void => {
     const { timeoutMs, maxTotalMs } = pending.options
     const isTotal = maxTotalMs < timeoutMs || (maxTotalMs > timeoutMs && this.#options.deadlines.now() >= pending.endsAt - 1)
     const limit = isTotal ? `${maxTotalMs} ms in all (maxTotalMs)` : `${timeoutMs} ms (timeoutMs)`
@@ -331,7 +355,7 @@ export class Peer {
     this.#forget(pending)
     pending.reject(error)
     try {
-      pending.options.onGiveUp?.(pending.id, reason)
+      pending.options.onGiveUp?.(pending.id, reason, pending.method)
     } catch (cause) {
       this.#options.onIgnored?.(`The other side could not be told that ${pending.method} was given up: ${String(cause)}`)
     }
@@ -339,7 +363,7 @@ export class Peer {
 
   #forget(pending: Pending): void {
     this.#state.pending.delete(pending.id)
-    this.#options.deadlines.clear(pending.deadline)
+    this.#options.deadlines.clear(pending)
     if (pending.onAbort) pending.options.signal?.removeEventListener('abort', pending.onAbort)
   }
 

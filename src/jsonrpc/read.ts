@@ -20,13 +20,17 @@ export interface ReadBounds extends ScanBounds {
   maxBatch: number
 }
 
-/** Never throws: text that is no message comes back as `malformed` (owed an error) or `ignored` (owed silence). */
-export function read(text: string, bounds: ReadBounds): Incoming {
-  const flaw = scan(text, bounds)
-  if (flaw) return refused(text, flaw)
+/**
+ * Never throws: text that is no message comes back as `malformed` (owed an error) or `ignored` (owed silence).
+ * The message is all of `text`, or the part of it from `from` to `to`.
+ */
+export function read(text: string, bounds: ReadBounds, from = 0, to = text.length): Incoming {
+  const flaw = scan(text, bounds, from, to)
+  const message = text.length === to - from ? text : text.slice(from, to)
+  if (flaw) return refused(message, flaw)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(message)
   } catch {
     return malformed(undefined, PARSE_ERROR, 'The message is not valid JSON')
   }

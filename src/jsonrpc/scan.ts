@@ -4,7 +4,7 @@
  * a key that reaches a prototype).
  */
 
-import { bitOf, CLOSE_BRACE, CLOSE_BRACKET, COMMA, closingQuote, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-text.ts'
+import { bitOf, CLOSE_BRACE, CLOSE_BRACKET, COMMA, closingQuote, hasEscape, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-text.ts'
 import { type ErrorObject, INVALID_PARAMS, INVALID_REQUEST } from './message.ts'
 
 export interface ScanBounds {
@@ -15,13 +15,8 @@ export interface ScanBounds {
 }
 
 /** Returns the first flaw, or undefined. Text that is not JSON passes: the parser says what is wrong with it. */
-export function scan(text: string, bounds: ScanBounds): ErrorObject | undefined {
+export function scan(text: string, bounds: ScanBounds, from = 0, end = text.length): ErrorObject | undefined {
   const { maxDepth, maxKeys } = bounds
-  // Keys seen so far in each open object; -1 marks an array.
-  const keys: number[] = [0]
-  // Which open objects are the value of a key "constructor".
-  const isConstructor: boolean[] = [false]
-  const end = text.length
   let depth = 0
   let awaitsKey = false
   let followsConstructor = false
@@ -31,26 +26,31 @@ export function scan(text: string, bounds: ScanBounds): ErrorObject | undefined 
   let target = 0
   let isInParams = false
 
-  for (let at = 0; at < end; at++) {
+  for (let at = from; at < end; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         const close = closingQuote(text, at + 1)
-        if (close < 0) return undefined
+        if (close < 0 || close >= end) return undefined
         if (awaitsKey) {
           awaitsKey = false
           const count = (keys[depth] as number) + 1
           if (count > maxKeys) return invalid(`An object has more than ${maxKeys} keys (maxKeys)`)
           keys[depth] = count
-          const reach = bitOf(PROTOTYPE_KEYS, text, at + 1, close)
-          if (reach === PROTO_BIT || (reach === PROTOTYPE_BIT && isConstructor[depth])) return REACHES_PROTOTYPE
-          followsConstructor = reach === CONSTRUCTOR_BIT
+          const length = close - at - 1
+          // Almost no key has an escape, and then its length tells most keys apart.
+          const isEscaped = hasEscape(text, at + 1, close)
+          if (length === 9 || length === 11 || isEscaped) {
+            const reach = bitOf(PROTOTYPE_KEYS, text, at + 1, close, isEscaped)
+            if (reach === PROTO_BIT || (reach === PROTOTYPE_BIT && isConstructor[depth])) return REACHES_PROTOTYPE
+            followsConstructor = reach === CONSTRUCTOR_BIT
+          } else followsConstructor = false
           if (depth === envelopeDepth) {
-            const bit = bitOf(ENVELOPE_KEYS, text, at + 1, close)
+            const bit = bitOf(ENVELOPE_KEYS, text, at + 1, close, isEscaped)
             if (envelope & bit) return invalid(`The key ${text.slice(at, close + 1)} occurs twice`)
             envelope |= bit
             isInParams = bit === PARAMS_BIT
           } else if (isInParams && depth === envelopeDepth + 1) {
-            const bit = bitOf(TARGET_KEYS, text, at + 1, close)
+            const bit = bitOf(TARGET_KEYS, text, at + 1, close, isEscaped)
             if (target & bit) return invalid(`The key ${text.slice(at, close + 1)} occurs twice in params`)
             target |= bit
           }
@@ -92,6 +92,12 @@ export function scan(text: string, bounds: ScanBounds): ErrorObject | undefined 
   }
   return undefined
 }
+
+// Used by one scan after another, so that a message costs no array. Each level is written before it is read.
+/** Keys seen so far in each open object; -1 marks an array. */
+const keys: number[] = [0]
+/** Which open objects are the value of a key "constructor". */
+const isConstructor: boolean[] = [false]
 
 const PROTOTYPE_KEYS = ['__proto__', 'constructor', 'prototype']
 const PROTO_BIT = 1

@@ -6,7 +6,14 @@ export function memoryBus(): Bus {
   const listeners = new Set<(change: Change) => void>()
   return {
     publish: (change) => {
-      for (const listener of listeners) listener(change)
+      for (const listener of listeners) {
+        try {
+          listener(change)
+        } catch (error) {
+          // One listener that fails must not keep the news from the others.
+          console.error('portico: a listener for changes failed:', error)
+        }
+      }
     },
     subscribe: (listener) => {
       listeners.add(listener)

@@ -30,7 +30,7 @@ const withoutTools: Fit = inBlocks(inOrder(ofType('tool_use', toolUseAsText), of
 const oneBlockEach: Fit = (params) => {
   if (!Array.isArray(params.messages)) return params
   const split = objectsIn(params.messages).flatMap(({ role, content }) =>
-    (Array.isArray(content) ? content : [content]).map((block: unknown) => ({ role, content: block })),
+    (Array.isArray(content) ? objectsIn(content) : [content]).map((block: unknown) => ({ role, content: block })),
   )
   return { ...params, messages: split }
 }

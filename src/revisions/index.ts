@@ -14,9 +14,6 @@ export const REVISIONS: readonly Revision[] = line(r20241105, r20250326, r202506
 
 const byVersion = new Map(REVISIONS.map((revision) => [revision.version, revision]))
 
-/** What two sides speak before they have agreed on anything. */
-export const UNNEGOTIATED = REVISIONS[0] as Revision
-
 export const revisionOf = (version: unknown): Revision | undefined => (typeof version === 'string' ? byVersion.get(version) : undefined)
 
 /** The revisions of these versions, oldest first; all of them when none are named. */

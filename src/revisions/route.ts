@@ -51,9 +51,9 @@ function routeHandshake(requested: unknown, supported: readonly Revision[]): Rou
 }
 
 function routeStateless(meta: Params, version: unknown, supported: readonly Revision[]): Route {
-  const latest = supported.findLast(({ dialect }) => dialect === 'stateless') ?? (REVISIONS.at(-1) as Revision)
   const revision = supported.find((each) => each.version === version && each.dialect === 'stateless')
   if (!revision) {
+    const latest = supported.findLast(({ dialect }) => dialect === 'stateless') ?? (REVISIONS.at(-1) as Revision)
     const data = { supported: supported.map((each) => each.version), requested: version }
     return { revision: latest, error: new McpError('ERR_VERSION_UNSUPPORTED', 'Unsupported protocol version', { data }) }
   }

@@ -20,7 +20,8 @@ interface BlockOptions {
   annotations?: Annotations
 }
 
-export const text = (value: string, options: BlockOptions = {}): TextContent => ({ type: 'text', text: value, ...options })
+export const text = (value: string, options?: BlockOptions): TextContent =>
+  options ? { type: 'text', text: value, ...options } : { type: 'text', text: value }
 
 /** @param data bytes, or base64 text */
 export const image = (data: Uint8Array | string, mimeType: string, options: BlockOptions = {}): ImageContent => ({

@@ -102,7 +102,7 @@ export class CallContext implements Context {
     }
     this.#progress = progress
     const params = this.#call.revision.fitParams('notifications/progress', { progressToken: token, progress, total, message })
-    return this.#call.exchange.push(notificationJson('notifications/progress', JSON.stringify(params))) ?? DONE
+    return this.#call.exchange.push(notificationJson('notifications/progress', params)) ?? DONE
   }
 
   elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>> {

@@ -11,6 +11,7 @@ import type { Bus, Change, KeyRing } from '../protocol/ports.ts'
 import { selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { Call } from './call.ts'
+import { checkExtensions } from './definition.ts'
 import { Elicitations } from './elicitations.ts'
 import { Completions } from './features/completion.ts'
 import { Logging, type LoggingOptions } from './features/logging.ts'
@@ -80,6 +81,7 @@ export class Core {
     if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '') {
       throw new McpError('ERR_DEFINITION', 'A server needs a name and a version: createServer({ name, version })')
     }
+    checkExtensions(options.extensions)
     this.#options = options
     this.info = defined({ name, version, title, description, websiteUrl, icons })
     this.instructions = options.instructions

@@ -82,7 +82,7 @@ function answer(call: Call, result: Params, core: Core): void {
   try {
     const { method } = call
     const isKept = METHODS.get(method)?.isCacheable === true && method !== 'resources/read'
-    call.exchange.answer(core.serialiser.write(method, result, call.revision, isKept))
+    core.serialiser.answer(call.exchange, result, call.revision, isKept)
   } catch (error) {
     // The result cannot be written as JSON: a circle, a BigInt.
     call.exchange.fail(toErrorObject(masked(call, error, core), call.revision))

@@ -1,4 +1,4 @@
-/** Runs an author's handler with a time limit and a way out: it may have to stop and wait for answers. */
+/** Runs an author's handler to a result, with a time limit and a way out: it may have to stop and wait for answers. */
 
 import { Deadline, type Deadlines } from '../jsonrpc/deadlines.ts'
 import type { Params } from '../jsonrpc/message.ts'
@@ -6,22 +6,20 @@ import { McpError } from '../protocol/errors.ts'
 import { Suspended } from './ask/replay.ts'
 import type { Call } from './call.ts'
 
-/** The outcome of a run that ended in questions instead of a value. */
-export class Round {
-  readonly result: Params
-
-  constructor(result: Params) {
-    this.result = result
-  }
-}
-
-export function runHandler(call: Call, run: () => unknown, timeoutMs: number, deadlines: Deadlines): unknown {
+/** @param finish makes the handler's value a result */
+export function runHandler(
+  call: Call,
+  run: () => unknown,
+  finish: (value: unknown) => Params | Promise<Params>,
+  timeoutMs: number,
+  deadlines: Deadlines,
+): Params | Promise<Params> {
   const value = run()
-  if (!isThenable(value)) return value
+  if (!isThenable(value)) return finish(value)
   return new Promise((resolve, reject) => {
     const running = new Running(call, timeoutMs, deadlines, resolve, reject)
     value.then(
-      (result) => running.end(result),
+      (returned) => running.end(returned, finish),
       (error: unknown) => running.fail(error),
     )
   })
@@ -32,11 +30,17 @@ class Running extends Deadline {
   readonly #call: Call
   readonly #timeoutMs: number
   readonly #deadlines: Deadlines
-  readonly #resolve: (value: unknown) => void
+  readonly #resolve: (result: Params | Promise<Params>) => void
   readonly #reject: (error: unknown) => void
   #isSuspended = false
 
-  constructor(call: Call, timeoutMs: number, deadlines: Deadlines, resolve: (value: unknown) => void, reject: (error: unknown) => void) {
+  constructor(
+    call: Call,
+    timeoutMs: number,
+    deadlines: Deadlines,
+    resolve: (result: Params | Promise<Params>) => void,
+    reject: (error: unknown) => void,
+  ) {
     super()
     this.#call = call
     this.#timeoutMs = timeoutMs
@@ -47,10 +51,15 @@ class Running extends Deadline {
     deadlines.start(this, timeoutMs)
   }
 
-  end(value: unknown): void {
+  end(value: unknown, finish: (value: unknown) => Params | Promise<Params>): void {
     this.#deadlines.clear(this)
     // Once the run is suspended its own end, an unwinding, says nothing.
-    if (!this.#isSuspended) this.#resolve(value)
+    if (this.#isSuspended) return
+    try {
+      this.#resolve(finish(value))
+    } catch (error) {
+      this.#reject(error)
+    }
   }
 
   fail(error: unknown): void {
@@ -68,7 +77,7 @@ class Running extends Deadline {
     this.#isSuspended = true
     this.#deadlines.clear(this)
     this.#call.exchange.abort(new Suspended('The call waits for answers'))
-    round.then((result) => this.#resolve(new Round(result)), this.#reject)
+    round.then(this.#resolve, this.#reject)
   }
 }
 

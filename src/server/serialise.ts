@@ -1,5 +1,6 @@
-/** Result to text, in the shape and with the dress of a revision. What does not change is written once. */
+/** Result to answer, in the shape and with the dress of a revision. What does not change is written once. */
 
+import type { Exchange } from '../jsonrpc/exchange.ts'
 import { isObject, type Params } from '../jsonrpc/message.ts'
 import { type Implementation, META } from '../protocol/base.ts'
 import type { Revision } from '../revisions/revision.ts'
@@ -16,8 +17,14 @@ export class Serialiser {
   }
 
   /** @param isKept the same object will come again */
-  write(method: string, result: Params, revision: Revision, isKept: boolean): string {
-    if (!isKept) return this.#write(method, result, revision)
+  answer(exchange: Exchange, result: Params, revision: Revision, isKept: boolean): void {
+    const { method } = exchange
+    if (isKept) return exchange.answerWritten(this.#written(method, result, revision))
+    if (revision.dialect === 'session') return exchange.answer(revision.fitResult(method, result))
+    exchange.answerWritten(this.#write(method, result, revision))
+  }
+
+  #written(method: string, result: Params, revision: Revision): string {
     let texts = this.#kept.get(result)
     if (!texts) {
       texts = new Map()

@@ -68,7 +68,7 @@ class ProcessLink implements Link {
     const maxLineBytes = this.#options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES
     const reader = new LineReader({
       maxLineBytes,
-      onLine: (text) => this.#onLine(text),
+      onLine: (text, from, to) => this.#onLine(text, from, to),
       onTooLong: () =>
         this.#fail(new McpError('ERR_LIMIT', `${this.#label} sent a message longer than ${maxLineBytes} bytes (maxLineBytes)`)),
       onNotUtf8: () => this.#skip('bytes that are not UTF-8'),
@@ -99,10 +99,10 @@ class ProcessLink implements Link {
     await endChild(this.#child, this.#options.shutdownMs)
   }
 
-  #onLine(text: string): void {
+  #onLine(text: string, from: number, to: number): void {
     if (this.#isOver) return
-    const message = read(text, DEFAULT_READ_BOUNDS)
-    if (isNoise(message)) this.#skip(excerpt(text))
+    const message = read(text, DEFAULT_READ_BOUNDS, from, to)
+    if (isNoise(message)) this.#skip(excerpt(text.slice(from, to)))
     else this.#receiver?.onMessage(message)
   }
 

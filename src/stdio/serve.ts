@@ -64,7 +64,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   const channel = service.open({ outlet })
   const reader = new LineReader({
     maxLineBytes,
-    onLine: (text) => channel.receive(read(text, bounds), outlet),
+    onLine: (text, from, to) => channel.receive(read(text, bounds, from, to), outlet),
     onTooLong: () => refuse(INVALID_REQUEST, `The message is longer than ${maxLineBytes} bytes (maxLineBytes)`),
     onNotUtf8: () => refuse(PARSE_ERROR, 'The message is not UTF-8'),
   })

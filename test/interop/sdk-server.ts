@@ -14,6 +14,7 @@ export interface SdkServerRun {
 }
 
 const FORM_SINCE = '2025-06-18'
+const ALL_DEFAULTS_SINCE = '2025-11-25'
 const STRUCTURED_SINCE = '2025-06-18'
 const AUDIO_SINCE = '2025-03-26'
 const PAGES_SINCE = '2025-11-25'
@@ -221,12 +222,14 @@ export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): voi
     if (revision >= FORM_SINCE) {
       proves('elicit', `a form is answered, with defaults for what was left blank${ids('[T-ELIC-001] [T-ELIC-054]')}`, async () => {
         connected.person.elicit = () => ({ action: 'accept', content: { name: 'Ada', colour: 'red' } })
+        // 2025-06-18 knows defaults for booleans alone; what it does not know is not read from its peers.
+        const defaults = revision >= ALL_DEFAULTS_SINCE ? { age: 30, isMember: true } : { isMember: true }
         expect(JSON.parse(await text('ask_form'))).toEqual({
           action: 'accept',
-          content: { name: 'Ada', colour: 'red', age: 30, isMember: true },
+          content: { name: 'Ada', colour: 'red', ...defaults },
         })
         expect(connected.asked.items).toMatchObject([
-          { kind: 'form', request: { message: 'Who are you?', defaults: { age: 30, isMember: true }, schema: { required: ['name'] } } },
+          { kind: 'form', request: { message: 'Who are you?', defaults, schema: { required: ['name'] } } },
         ])
       })
 

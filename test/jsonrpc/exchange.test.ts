@@ -12,15 +12,15 @@ function begin(id: Id = 1): { exchange: Exchange; outlet: RecordingOutlet; over:
 
 test.each([1, '1', 0, -1, '', 'with "quotes"'])('an answer carries the id %j, same type and value [T-BASE-017]', (id) => {
   const { exchange, outlet } = begin(id)
-  exchange.answer('{"b":2}')
+  exchange.answer({ b: 2 })
   expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id, result: { b: 2 } }])
 })
 
 test('it is answered once: what is written after that goes nowhere [T-CANC-017]', () => {
   const { exchange, outlet, over } = begin()
   exchange.push('{"n":1}')
-  exchange.answer('{}')
-  exchange.answer('{"again":1}')
+  exchange.answer({})
+  exchange.answer({ again: 1 })
   exchange.fail({ code: 1, message: 'no' })
   exchange.failUnexpectedly()
   exchange.cancel('late')
@@ -49,7 +49,7 @@ test('a cancelled one aborts with the reason and is never answered [T-CANC-008] 
   const { signal } = exchange
   const reason = new Error('enough')
   exchange.cancel(reason)
-  exchange.answer('{}')
+  exchange.answer({})
   exchange.push('{}')
   expect(signal.aborted).toBe(true)
   expect(signal.reason).toBe(reason)

@@ -12,7 +12,7 @@ function reader(maxLineBytes = 1_000_000): { events: Event[]; lines: LineReader 
   const events: Event[] = []
   const lines = new LineReader({
     maxLineBytes,
-    onLine: (text) => events.push(text),
+    onLine: (text, from, to) => events.push(text.slice(from, to)),
     onTooLong: () => events.push(TOO_LONG),
     onNotUtf8: () => events.push(NOT_UTF8),
   })

@@ -43,11 +43,12 @@ function bench(options: Partial<PeerOptions> = {}): Bench {
     receive: (message, outlet = it.outlet) =>
       peer.receive(read(typeof message === 'string' ? message : JSON.stringify(message), BOUNDS), outlet),
     ask: (method = 'x', own = {}) => {
-      const reply = peer.request(method, (id) => requestJson(id, method, undefined), {
+      const id = peer.takeId()
+      const reply = peer.request(id, method, requestJson(id, method, undefined), {
         write: (json) => void it.sent.push(JSON.parse(json)),
         timeoutMs: 1000,
         maxTotalMs: 10_000,
-        onGiveUp: (id, reason) => void it.givenUp.push([id, reason]),
+        onGiveUp: (given, reason) => void it.givenUp.push([given, reason]),
         ...own,
       })
       // A test looks at the outcome when it is ready for it.
@@ -94,7 +95,7 @@ function conversation(): {
   const heard: string[] = []
   const make = (name: 'a' | 'b'): Bench =>
     bench({
-      onRequest: (exchange) => exchange.answer(JSON.stringify({ by: name, method: exchange.method })),
+      onRequest: (exchange) => exchange.answer({ by: name, method: exchange.method }),
       onNotification: ({ method }) => void heard.push(`${name} heard ${method}`),
     })
   const sides = { a: make('a'), b: make('b') }
@@ -407,8 +408,8 @@ describe('their requests', () => {
     const [one, two] = [recordingOutlet(), recordingOutlet()]
     receive(request(1), one)
     receive(request(2), two)
-    started[1]?.answer('{}')
-    started[0]?.answer('{}')
+    started[1]?.answer({})
+    started[0]?.answer({})
     expect(one.answers).toEqual([answer(1)])
     expect(two.answers).toEqual([answer(2)])
   })
@@ -443,8 +444,8 @@ describe('their requests', () => {
     expect(outlet.answers).toEqual([
       { jsonrpc: '2.0', id: 7, error: { code: -32600, message: 'A request with id 7 is already in progress' } },
     ])
-    started[0]?.answer('{"by":"first"}')
-    started[1]?.answer('{"by":"another"}')
+    started[0]?.answer({ by: 'first' })
+    started[1]?.answer({ by: 'another' })
     expect(outlet.answers.slice(1)).toEqual([answer(7, { by: 'first' }), answer('7', { by: 'another' })])
     expect(peer.load).toBe(0)
   })
@@ -454,10 +455,10 @@ describe('their requests', () => {
     receive(request(7, 'first'))
     peer.cancel(7, 'enough')
     receive(request(7, 'second'))
-    started[0]?.answer('{"by":"first"}')
+    started[0]?.answer({ by: 'first' })
     expect(outlet.answers).toEqual([])
     expect(peer.load).toBe(1)
-    started[1]?.answer('{"by":"second"}')
+    started[1]?.answer({ by: 'second' })
     expect(outlet.answers).toEqual([answer(7, { by: 'second' })])
   })
 
@@ -471,14 +472,14 @@ describe('their requests', () => {
         const { receive, started } = bench({ maxActive, maxWaiting })
         const outlets: [number, RecordingOutlet][] = []
         for (const { act, id } of steps) {
-          if (act === 'answer') started[id % Math.max(1, started.length)]?.answer('{}')
+          if (act === 'answer') started[id % Math.max(1, started.length)]?.answer({})
           else {
             const outlet = recordingOutlet()
             outlets.push([id, outlet])
             receive(request(id), outlet)
           }
         }
-        for (let i = 0; i < started.length; i++) started[i]?.answer('{}')
+        for (let i = 0; i < started.length; i++) started[i]?.answer({})
         for (const [id, { answers }] of outlets) {
           expect(answers).toHaveLength(1)
           expect(answers[0]?.id).toBe(id)
@@ -495,7 +496,7 @@ describe('a cancellation of theirs', () => {
     const reason = new Error('the person closed the window')
     expect(peer.cancel(7, reason)).toBe(true)
     expect(started[0]?.signal.reason).toBe(reason)
-    started[0]?.answer('{}')
+    started[0]?.answer({})
     expect(outlet).toMatchObject({ answers: [], dropped: 1 })
   })
 
@@ -516,7 +517,7 @@ describe('a cancellation of theirs', () => {
     receive(request(2))
     receive(request(3))
     peer.cancel(2, 'enough')
-    started[0]?.answer('{}')
+    started[0]?.answer({})
     expect(started.map(({ id }) => id)).toEqual([1, 3])
     expect(outlet.answers).toEqual([answer(1)])
   })
@@ -526,7 +527,7 @@ describe('a cancellation of theirs', () => {
     receive(request(7))
     expect(peer.cancel(99, 'who?')).toBe(false)
     expect(peer.cancel('7', 'not the same id')).toBe(false)
-    started[0]?.answer('{}')
+    started[0]?.answer({})
     expect(peer.cancel(7, 'too late')).toBe(false)
     expect(outlet).toMatchObject({ answers: [answer(7)], dropped: 0 })
   })
@@ -563,7 +564,7 @@ describe('how many requests are taken', () => {
   test('those that wait are started in order as others end', () => {
     const { receive, started, outlet } = bench({ maxActive: 1, maxWaiting: 5 })
     for (let id = 1; id <= 4; id++) receive(request(id))
-    for (let i = 0; i < 4; i++) started[i]?.answer('{}')
+    for (let i = 0; i < 4; i++) started[i]?.answer({})
     expect(outlet.answers.map(({ id }) => id)).toEqual([1, 2, 3, 4])
   })
 
@@ -577,13 +578,13 @@ describe('how many requests are taken', () => {
       onRequest: (exchange) => {
         if (exchange.id === 0) return void held.push(exchange)
         deepest = Math.max(deepest, ++depth)
-        exchange.answer('{}')
+        exchange.answer({})
         depth--
       },
     })
     for (let id = 0; id <= 10_000; id++) receive(request(id))
     expect(outlet.answers).toEqual([])
-    held[0]?.answer('{}')
+    held[0]?.answer({})
     expect(outlet.answers).toHaveLength(10_001)
     expect(deepest).toBe(1)
   })
@@ -597,7 +598,7 @@ describe('how many requests are taken', () => {
     expect(peer.isSaturated).toBe(false)
     receive(request(3))
     expect(peer.isSaturated).toBe(true)
-    started[0]?.answer('{}')
+    started[0]?.answer({})
     expect(peer.isSaturated).toBe(false)
     expect(relieved).toBe(1)
   })
@@ -673,9 +674,9 @@ describe('the end of a conversation', () => {
     const drained = peer.drain()
     receive(request(3))
     expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id: 3, error: { code: -32603, message: 'The connection is closing' } }])
-    started[0]?.answer('{}')
+    started[0]?.answer({})
     expect(await outcome(drained)).toBe('open')
-    started[1]?.answer('{}')
+    started[1]?.answer({})
     expect(await outcome(drained)).toBeUndefined()
     expect(outlet.answers.slice(1)).toEqual([answer(1), answer(2)])
   })
@@ -711,9 +712,9 @@ describe('a batch', () => {
     const { receive, outlet, started, notices } = accepting()
     receive([request(1), { jsonrpc: '2.0', method: 'x' }, request('two'), { jsonrpc: '2.0', id: 3 }])
     expect(notices).toHaveLength(1)
-    started[1]?.answer('{}')
+    started[1]?.answer({})
     expect(outlet.answers).toEqual([])
-    started[0]?.answer('{}')
+    started[0]?.answer({})
     expect(outlet.answers).toHaveLength(1)
     expect(outlet.answers[0]).toMatchObject([
       { id: 3, error: { code: -32600 } },
@@ -733,7 +734,7 @@ describe('a batch', () => {
   test('with one id twice answers both', () => {
     const { receive, outlet, started } = accepting()
     receive([request(1), request(1)])
-    started[0]?.answer('{}')
+    started[0]?.answer({})
     expect(outlet.answers[0]).toMatchObject([
       { id: 1, error: { code: -32600 } },
       { id: 1, result: {} },
@@ -744,7 +745,7 @@ describe('a batch', () => {
     const { receive, outlet, started, peer } = accepting()
     receive([request(1), request(2)])
     peer.cancel(1, 'enough')
-    started[1]?.answer('{}')
+    started[1]?.answer({})
     expect(outlet.answers).toEqual([[answer(2)]])
     receive([request(3)])
     peer.cancel(3, 'enough')

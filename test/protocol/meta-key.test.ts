@@ -86,12 +86,17 @@ describe('a key of _meta', () => {
 })
 
 describe('a prefix belongs to MCP', () => {
-  test.each(['modelcontextprotocol.io/', 'mcp.dev/', 'api.modelcontextprotocol.org/', 'tools.mcp.com/', 'a.b.mcp.c/x', 'a.mcp.b.c/x'])(
-    'by the older rule: %s [T-META-008]',
-    (key) => {
-      expect(isReserved(key)).toBe(true)
-    },
-  )
+  test.each([
+    'modelcontextprotocol.io/',
+    'mcp.dev/',
+    'api.modelcontextprotocol.org/',
+    'tools.mcp.com/',
+    'a.b.mcp.c/x',
+    'a.mcp.b.c/x',
+    'mcp.dev.tools/x',
+  ])('by the older rule: %s [T-META-008]', (key) => {
+    expect(isReserved(key)).toBe(true)
+  })
 
   test.each(['io.modelcontextprotocol/', 'dev.mcp/', 'org.modelcontextprotocol.api/', 'com.mcp.tools/'])('by the newer rule: %s', (key) => {
     expect(isReserved(key)).toBe(true)

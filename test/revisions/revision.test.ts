@@ -53,8 +53,13 @@ describe.each(REVISIONS.map((revision) => [revision.version, revision] as const)
     },
   )
 
-  test.each(KINDS)('the %s of %s keep members that no revision knows', (kind, method, value) => {
+  test.each(KINDS)('the %s of %s keep members that no revision knows [T-VER-002]', (kind, method, value) => {
     expect(lower(revision, kind, method, { ...value, 'x-unknown': [1] })).toMatchObject({ 'x-unknown': [1] })
+  })
+
+  test.each(KINDS)('the %s of %s keep their metadata untouched [T-META-001] [T-META-003]', (kind, method, value) => {
+    const _meta = { progressToken: 7, 'io.modelcontextprotocol/odd': [null], 'com.example/x': { icons: [], title: 'x', _meta: {} } }
+    expect(lower(revision, kind, method, { ...value, _meta })._meta).toBe(_meta)
   })
 
   test('a method that is not known is left alone', () => {

@@ -232,6 +232,8 @@ test('a definition that cannot work is refused when it is made, with the reason'
     'expected a Standard Schema or a JSON Schema object, got number',
   )
   expect(() => createServer({ name: '', version: '1' })).toThrow('A server needs a name and a version')
+  expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is no key of _meta')
+  expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow('An extension is named like "com.example/feature", not "noPrefix"')
 })
 
 test('malformed tools/call params are a protocol error [T-TOOL-038] [T-TOOL-039]', async () => {

@@ -402,7 +402,8 @@ const socketTarget = (port: number, wire: WireMessage[]): Target => ({
       start: ({ onMessage, onClose }) => {
         const reader = new LineReader({
           maxLineBytes: MIB,
-          onLine: (json) => {
+          onLine: (text, from, to) => {
+            const json = text.slice(from, to)
             wire.push({ from: 'server', json })
             onMessage(read(json, { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }))
           },
@@ -439,10 +440,11 @@ function serveHere(
   const waiting: ((line: string) => void)[] = []
   const reader = new LineReader({
     maxLineBytes: 16 * MIB,
-    onLine: (text) => {
+    onLine: (text, from, to) => {
+      const line = text.slice(from, to)
       const next = waiting.shift()
-      if (next) next(text)
-      else ready.push(text)
+      if (next) next(line)
+      else ready.push(line)
     },
     onTooLong: () => {},
     onNotUtf8: () => {},

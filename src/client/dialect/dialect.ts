@@ -34,16 +34,21 @@ export interface ClientDialect {
   close(): void
 }
 
-/** Throws before anything is sent that the server cannot understand or has not offered. */
-export function requireMethod(method: string, { capabilities }: ServerDescription, revision: Revision): void {
+/** Why a request cannot be sent: the server would not understand it, or has not offered it. Undefined when it can. */
+export function faultOfRequest(method: string, { capabilities }: ServerDescription, revision: Revision): McpError | undefined {
   const row = METHODS.get(method)
-  if (!row) return
-  if (!revision.has(method)) throw new McpError('ERR_UNSUPPORTED', `Protocol revision ${revision.version} has no ${method}`)
-  if (row.capability === undefined || (row.capability === 'completions' && revision.completesUnannounced)) return
-  let declared: unknown = capabilities
-  for (const name of row.capability.split('.')) declared = isObject(declared) ? declared[name] : undefined
-  if (declared === undefined || declared === false)
-    throw new McpError('ERR_CAPABILITY_MISSING', `${method} needs the server capability ${row.capability}, which was not declared`)
+  if (!row) return undefined
+  if (!revision.has(method)) return new McpError('ERR_UNSUPPORTED', `Protocol revision ${revision.version} has no ${method}`)
+  if (row.capability === undefined || isDeclared(row.capability, capabilities)) return undefined
+  if (row.capability === 'completions' && revision.completesUnannounced) return undefined
+  return new McpError('ERR_CAPABILITY_MISSING', `${method} needs the server capability ${row.capability}, which was not declared`)
+}
+
+function isDeclared(capability: string, capabilities: ServerCapabilities): boolean {
+  const dot = capability.indexOf('.')
+  if (dot < 0) return isObject(capabilities[capability as keyof ServerCapabilities])
+  const feature: unknown = capabilities[capability.slice(0, dot) as keyof ServerCapabilities]
+  return isObject(feature) && feature[capability.slice(dot + 1)] === true
 }
 
 /** The change a notification tells of, if it is one. */

@@ -1,8 +1,9 @@
 /** Talking to a server that opens with a handshake and may ask things itself. */
 
 import type { Exchange } from '../../jsonrpc/exchange.ts'
-import { type ErrorObject, INTERNAL_ERROR, isId, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
+import { type ErrorObject, type Id, INTERNAL_ERROR, isId, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
+import { requestJson } from '../../jsonrpc/write.ts'
 import type { Implementation } from '../../protocol/base.ts'
 import { Declined, ERRORS, McpError } from '../../protocol/errors.ts'
 import type { InputRequest } from '../../protocol/input-required.ts'
@@ -16,7 +17,7 @@ import type { Revision } from '../../revisions/revision.ts'
 import type { CallOptions } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { Wire } from '../wire.ts'
-import { type ClientDialect, changeIn, requireMethod, type ServerDescription } from './dialect.ts'
+import { type ClientDialect, changeIn, faultOfRequest, type ServerDescription } from './dialect.ts'
 
 export class ClientSession implements ClientDialect {
   readonly revision: Revision
@@ -58,33 +59,26 @@ export class ClientSession implements ClientDialect {
     return session
   }
 
-  async request(method: string, params: Params, options: CallOptions): Promise<Params> {
-    requireMethod(method, this.server, this.revision)
+  request(method: string, params: Params, options: CallOptions): Promise<Params> {
+    const unsendable = faultOfRequest(method, this.server, this.revision)
+    if (unsendable) return Promise.reject(unsendable)
     const { answerer, pages, limits, deadlines } = this.#settings
-    if (!this.revision.hasUrlElicitationError || !answerer.answers.elicitUrl || !METHODS.get(method)?.mayAsk)
+    if (!this.revision.hasUrlElicitationError || !answerer.answers.elicitUrl || !METHODS.get(method)?.mayAsk) {
       return this.#send(method, params, options)
+    }
     const { signal = new AbortController().signal, maxTotalMs = limits.maxTotalMs } = options
-    return pages.through(() => this.#send(method, params, options), answerer, {
-      server: this.server.info.name,
-      signal,
-      maxTotalMs,
-      deadlines,
-    })
+    const visit = { server: this.server.info.name, signal, maxTotalMs, deadlines }
+    return pages.through(() => this.#send(method, params, options), answerer, visit)
   }
 
-  async #send(method: string, params: Params, options: CallOptions): Promise<Params> {
+  #send(method: string, params: Params, options: CallOptions): Promise<Params> {
     const fitted = this.revision.fitParams(method, params)
-    const { meta } = options
-    const result = await this.#wire.request(
+    return this.#wire.request(
       method,
-      (progressToken) => {
-        const hasMeta = meta !== undefined || progressToken !== undefined
-        const all = hasMeta ? { ...fitted, _meta: progressToken === undefined ? meta : { ...meta, progressToken } } : fitted
-        return Object.keys(all).length === 0 ? undefined : JSON.stringify(all)
-      },
+      (id, progressToken) => requestJson(id, method, withMeta(fitted, options.meta, progressToken)),
       options,
+      (result) => this.revision.fitResult(method, result),
     )
-    return this.revision.fitResult(method, result)
   }
 
   async setLogLevel(level: LogLevel): Promise<void> {
@@ -124,13 +118,15 @@ export class ClientSession implements ClientDialect {
   }
 
   #onRequest(exchange: Exchange): void {
-    if (exchange.method === 'ping') return exchange.answer('{}')
+    if (exchange.method === 'ping') return exchange.answer({})
     if (!this.revision.has(exchange.method))
       return exchange.fail(this.#errorOf(new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${exchange.method}`)))
-    const request = { method: exchange.method, params: exchange.params } as InputRequest
+    // What the revision does not know was not said.
+    const params = exchange.params && this.revision.fitParams(exchange.method, exchange.params)
+    const request = { method: exchange.method, params } as InputRequest
     const asking = { server: this.server.info.name, signal: exchange.signal }
     this.#settings.answerer.answer(request, asking).then(
-      (result) => exchange.answer(JSON.stringify(this.revision.fitResult(exchange.method, result))),
+      (result) => exchange.answer(this.revision.fitResult(exchange.method, result)),
       (error: unknown) => exchange.fail(this.#errorOf(error)),
     )
   }
@@ -174,13 +170,20 @@ export class ClientSession implements ClientDialect {
   }
 }
 
+function withMeta(params: Params, meta: Params | undefined, progressToken: Id | undefined): Params | undefined {
+  if (progressToken !== undefined) return { ...params, _meta: { ...meta, progressToken } }
+  if (meta !== undefined) return { ...params, _meta: meta }
+  for (const _ in params) return params
+  return undefined
+}
+
 /** What a peer of this revision is told of our capabilities. */
 const declaredIn = (capabilities: ClientCapabilities, revision: Revision): ClientCapabilities =>
   revision.fitParams('initialize', { capabilities }).capabilities as ClientCapabilities
 
 async function shakeHands(wire: Wire, params: Params, settings: Settings, options: CallOptions): Promise<Params> {
   try {
-    return await wire.request('initialize', () => JSON.stringify(params), options)
+    return await wire.request('initialize', (id) => requestJson(id, 'initialize', params), options)
   } catch (error) {
     const versions = error instanceof RemoteError ? versionsIn(error.data) : undefined
     throw versions ? versionError(versions.join(', '), settings, error) : error

@@ -1,6 +1,7 @@
 /** Talking to a server that knows nothing between requests: each carries all that is needed. */
 
 import { type Id, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
+import { requestJson } from '../../jsonrpc/write.ts'
 import { META } from '../../protocol/base.ts'
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
 import { METHODS } from '../../protocol/methods.ts'
@@ -10,7 +11,7 @@ import type { CallOptions } from '../options.ts'
 import { runRounds } from '../rounds.ts'
 import type { Settings } from '../settings.ts'
 import type { Wire } from '../wire.ts'
-import { type ClientDialect, changeIn, requireMethod, type ServerDescription, serverInfoIn } from './dialect.ts'
+import { type ClientDialect, changeIn, faultOfRequest, type ServerDescription, serverInfoIn } from './dialect.ts'
 
 export class ClientStateless implements ClientDialect {
   readonly revision: Revision
@@ -34,14 +35,11 @@ export class ClientStateless implements ClientDialect {
     wire.unreadableId = undefined
   }
 
-  async request(method: string, params: Params, options: CallOptions): Promise<Params> {
-    requireMethod(method, this.server, this.revision)
-    const result = METHODS.get(method)?.mayAsk
-      ? await this.#askedRequest(method, params, options)
-      : await this.#send(method, params, options)
-    const info = serverInfoIn(result)
-    if (info) this.server.info = info
-    return result
+  request(method: string, params: Params, options: CallOptions): Promise<Params> {
+    const unsendable = faultOfRequest(method, this.server, this.revision)
+    if (unsendable) return Promise.reject(unsendable)
+    const first = this.#send(method, params, options)
+    return METHODS.get(method)?.mayAsk ? this.#answering(method, first, params, options) : first
   }
 
   async setLogLevel(level: LogLevel): Promise<void> {
@@ -78,32 +76,43 @@ export class ClientStateless implements ClientDialect {
     this.#listen?.controller.abort()
   }
 
-  #askedRequest(method: string, params: Params, options: CallOptions): Promise<Params> {
+  /** Most calls ask nothing, and then their first result is the last. */
+  async #answering(method: string, first: Promise<Params>, params: Params, options: CallOptions): Promise<Params> {
+    const result = await first
+    if (result.resultType === 'complete' || result.resultType === undefined) return result
     const { answerer, limits } = this.#settings
     const asking = { server: this.server.info.name, signal: options.signal ?? new AbortController().signal }
-    return runRounds(method, (additions) => this.#send(method, { ...params, ...additions }, options), answerer, asking, limits)
+    const send = (additions: Params): Promise<Params> => this.#send(method, { ...params, ...additions }, options)
+    return runRounds(method, result, send, answerer, asking, limits)
   }
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {
-    return this.#wire.request(method, (progressToken) => this.#dress(params, progressToken, options.meta), options)
+    return this.#wire.request(method, (id, token) => this.#dressed(id, method, params, token, options.meta), options, this.#read)
   }
 
-  /** The parameters with the envelope spliced in as text. */
-  #dress(params: Params, progressToken: Id | undefined, extra: Params | undefined): string {
+  /** Every result may say who the server is. */
+  readonly #read = (result: Params): Params => {
+    const info = serverInfoIn(result)
+    if (info) this.server.info = info
+    return result
+  }
+
+  /** The request with the envelope spliced in as text: it is the same in every request. */
+  #dressed(id: Id, method: string, params: Params, progressToken: Id | undefined, extra: Params | undefined): string {
     const extras = extra === undefined && progressToken === undefined ? '{}' : JSON.stringify({ ...extra, progressToken })
     const meta = extras === '{}' ? this.#envelope : `${this.#envelope.slice(0, -1)},${extras.slice(1)}`
-    const json = JSON.stringify(params)
-    return json === '{}' ? `{"_meta":${meta}}` : `${json.slice(0, -1)},"_meta":${meta}}`
+    const json = requestJson(id, method, params)
+    return `${json.slice(0, -2)}${json.endsWith('{}}') ? '' : ','}"_meta":${meta}}}`
   }
 
   /** Opens a listen request and resolves at its acknowledgement; reopens it when the server ends it. */
   async #open(listen: Listen): Promise<void> {
     const forever = { timeoutMs: Number.POSITIVE_INFINITY, maxTotalMs: Number.POSITIVE_INFINITY, signal: listen.controller.signal }
-    const toParams = (id: Id): string => {
+    const write = (id: Id): string => {
       listen.id = id
-      return this.#dress({ notifications: listen.filter }, undefined, undefined)
+      return this.#dressed(id, 'subscriptions/listen', { notifications: listen.filter }, undefined, undefined)
     }
-    const ended = this.#wire.requestWithId('subscriptions/listen', toParams, forever)
+    const ended = this.#wire.request('subscriptions/listen', write, forever)
     ended.then(
       () => this.#reopen(listen),
       (error: unknown) => listen.fail(error),

@@ -17,7 +17,7 @@ import {
 import { type Checked, describeValue, type Issue } from './json-schema.ts'
 import type { KeywordContext, Pattern } from './keyword.ts'
 import { keywordChecks } from './keywords.ts'
-import { apply, type Check, enterRef, issue, newRun, spend, spendOn, wantsMore } from './run.ts'
+import { apply, type Check, enterRef, issue, newRun, restart, spend, spendOn, wantsMore } from './run.ts'
 
 export type { Pattern } from './keyword.ts'
 
@@ -36,8 +36,11 @@ export function compile(schema: unknown, options: CompileOptions = {}): Validate
   const bounds = options.bounds ?? OWN_SCHEMA_BOUNDS
   const document = openDocument(schema, bounds)
   const check = compileDocument(document, options)
+  // One record for all judgements: they never overlap, and most end as they began, so that little has to be put back.
+  const run = newRun(bounds.maxSteps)
   return (value) => {
-    if (check(value, newRun(bounds.maxSteps))) return { ok: true, value }
+    restart(run)
+    if (check(value, run)) return { ok: true, value }
     return { ok: false, issues: reasons(check, value, bounds.maxSteps) }
   }
 }

@@ -3,9 +3,14 @@
 import { type CompileOptions, compile, type Pattern, type Validate } from './compile.ts'
 import { FOREIGN_SCHEMA_BOUNDS, openDocument, refused, type SchemaBounds } from './document.ts'
 
+export type ForeignOptions = Pick<CompileOptions, 'bounds' | 'assertsFormats'>
+
 /** Compiles a schema that cannot be trusted. An expression that has no linear-time form is dropped, not run. */
-export async function compileForeign(schema: unknown, bounds: SchemaBounds = FOREIGN_SCHEMA_BOUNDS): Promise<Validate> {
-  const options: CompileOptions = { bounds }
+export async function compileForeign(
+  schema: unknown,
+  { bounds = FOREIGN_SCHEMA_BOUNDS, assertsFormats = false }: ForeignOptions = {},
+): Promise<Validate> {
+  const options: CompileOptions = { bounds, assertsFormats }
   // The engine is a quarter of a megabyte: loaded when the first expression is met, not before.
   if (openDocument(schema, bounds).hasPatterns) options.pattern = await linearPatterns(bounds)
   return compile(schema, options)

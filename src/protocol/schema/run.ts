@@ -34,6 +34,15 @@ export const newRun = (maxSteps: number, issues?: Issue[]): Run => ({
   scope: [],
 })
 
+/** Makes a record ready for the next judgement, however the last one ended. */
+export function restart(run: Run): void {
+  run.steps = run.maxSteps
+  run.refs = 0
+  run.keys = undefined
+  run.items = undefined
+  if (run.scope.length > 0) run.scope.length = 0
+}
+
 export function spend(run: Run, steps: number): void {
   run.steps -= steps
   if (run.steps < 0) throw refused(`judging one value by it takes more than ${run.maxSteps} steps (maxSteps)`)

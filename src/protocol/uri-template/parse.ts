@@ -21,8 +21,8 @@ export interface Expression {
 /** Literal text, encoded as it stands in a URI, or an expression. */
 export type Part = string | Expression
 
-export const MAX_TEMPLATE_LENGTH = 2048
-export const MAX_EXPRESSIONS = 16
+const MAX_TEMPLATE_LENGTH = 2048
+const MAX_EXPRESSIONS = 16
 
 /** Throws ERR_DEFINITION, naming the place, when the text is not a template or is too large. */
 export function parseTemplate(template: string): Part[] {

@@ -136,7 +136,7 @@ export class Session implements Dialect {
 
   #notify(method: string, params: Params | undefined): void {
     if (!this.revision.has(method)) return
-    void this.#options.outlet.push(notificationJson(method, params && JSON.stringify(this.revision.fitParams(method, params))))
+    void this.#options.outlet.push(notificationJson(method, params && this.revision.fitParams(method, params)))
   }
 
   #complete(elicitationId: string): void {
@@ -161,13 +161,13 @@ export class Session implements Dialect {
     const { method } = request
     const params = this.#withId(request)
     const fitted = params && this.revision.fitParams(method, params)
-    const result = await peer.request(method, (id) => requestJson(id, method, fitted && JSON.stringify(fitted)), {
+    const id = peer.takeId()
+    const result = await peer.request(id, method, requestJson(id, method, fitted), {
       write: (json) => void call.exchange.push(json),
       signal: call.exchange.signal,
       timeoutMs: core.limits.askTimeoutMs,
       maxTotalMs: core.limits.askTimeoutMs,
-      onGiveUp: (id, reason) =>
-        void call.exchange.push(notificationJson('notifications/cancelled', JSON.stringify({ requestId: id, reason }))),
+      onGiveUp: (given, reason) => void call.exchange.push(notificationJson('notifications/cancelled', { requestId: given, reason })),
     })
     return this.revision.mendResult(method, result, params ?? {})
   }

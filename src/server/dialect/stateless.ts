@@ -14,7 +14,7 @@ import type { Call, Caller, Dialect } from '../call.ts'
 import { normalCapabilities } from '../capabilities.ts'
 import type { Core } from '../core.ts'
 import { targetOf } from '../middleware.ts'
-import { Round, runHandler } from '../run-handler.ts'
+import { runHandler } from '../run-handler.ts'
 
 export class Stateless implements Dialect {
   readonly #core: Core
@@ -73,9 +73,10 @@ export class Stateless implements Dialect {
     const round = this.#journal?.round ?? 0
     const ask = (): Promise<unknown> =>
       Promise.all(error.pages.map(({ message, url }, i) => call.asker.ask(`page-${round}-${i}`, page(message, url))))
-    const outcome = await runHandler(call, ask, this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
-    if (outcome instanceof Round) return outcome.result
-    throw new McpError('ERR_INTERNAL', error.message)
+    const finish = (): never => {
+      throw new McpError('ERR_INTERNAL', error.message)
+    }
+    return runHandler(call, ask, finish, this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
   }
 
   #ownerOf(call: Call): JournalOwner {

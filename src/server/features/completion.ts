@@ -16,11 +16,10 @@ export interface CompletionContext {
   signal: AbortSignal
 }
 
+type Found = readonly string[] | Completion
+
 /** Returns candidates, to be filtered and ranked; or a finished answer, to be passed on. */
-export type Completer = (
-  value: string,
-  context: CompletionContext,
-) => readonly string[] | Completion | Promise<readonly string[] | Completion>
+export type Completer = (value: string, context: CompletionContext) => Found | Promise<Found>
 
 export type Completers = Record<string, Completer>
 
@@ -37,7 +36,7 @@ export class Completions {
     return this.#core.prompts.hasCompleters || this.#core.resources.hasCompleters
   }
 
-  async complete(call: Call): Promise<Params> {
+  complete(call: Call): Params | Promise<Params> {
     const { ref, argument, context } = call.params
     if (!isObject(ref)) throw new McpError('ERR_INVALID_PARAMS', 'params.ref must be an object')
     if (!isObject(argument) || typeof argument.name !== 'string' || typeof argument.value !== 'string') {
@@ -51,8 +50,10 @@ export class Completions {
     if (!completer) return { completion: { values: [] } }
     const value = argument.value
     const run = (): unknown => completer(value, { arguments: settled, caller: call.dialect.caller(), signal: call.exchange.signal })
-    const found = (await runHandler(call, run, this.#core.limits.handlerTimeoutMs, this.#core.deadlines)) as readonly string[] | Completion
-    return { completion: isCompletion(found) ? cut(found) : rank(found, value) }
+    const finish = (found: unknown): Params => ({
+      completion: isCompletion(found as Found) ? cut(found as Completion) : rank(found as readonly string[], value),
+    })
+    return runHandler(call, run, finish, this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
   }
 
   #completerOf(ref: Params, name: string): Completer | undefined {
@@ -88,7 +89,7 @@ function readSettled(value: unknown): Record<string, string> {
   return value as Record<string, string>
 }
 
-const isCompletion = (value: readonly string[] | Completion): value is Completion => !Array.isArray(value)
+const isCompletion = (value: Found): value is Completion => !Array.isArray(value)
 
 const cut = (completion: Completion): Completion =>
   completion.values.length <= MAX_COMPLETION_VALUES

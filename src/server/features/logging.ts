@@ -73,7 +73,7 @@ export class Logging {
     const last = this.options.redact ? this.options.redact(cleaned) : cleaned
     if (!last) return undefined
     const params = dropped === 0 ? last : { ...last, _meta: { 'dev.portico/dropped': dropped } }
-    return notificationJson('notifications/message', JSON.stringify(params))
+    return notificationJson('notifications/message', { ...params })
   }
 
   #bounded(data: unknown): unknown {

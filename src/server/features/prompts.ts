@@ -10,9 +10,10 @@ import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
+import { checkMeta } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
-import { Round, runHandler } from '../run-handler.ts'
+import { runHandler } from '../run-handler.ts'
 import type { Completers } from './completion.ts'
 
 export interface PromptDefinition<In extends AnySchema | undefined = AnySchema | undefined> {
@@ -97,8 +98,8 @@ export class Prompts {
 
     const context = new CallContext(call, this.#core)
     const run = (): unknown => entry.handler(input ? input.value : args, context)
-    const value = await runHandler(call, run, entry.definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
-    return value instanceof Round ? value.result : toPromptResult(value as PromptReturn, entry.prompt.description)
+    const finish = (value: unknown): Params => toPromptResult(value as PromptReturn, entry.prompt.description)
+    return runHandler(call, run, finish, entry.definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
   }
 
   /** For completion: the suggestions of a prompt; undefined when there is no such prompt. */
@@ -118,6 +119,7 @@ export class Prompts {
 
 function toEntry(name: string, definition: PromptDefinition, handler: AnyPromptHandler): PromptEntry {
   const { input, complete, timeoutMs: _timeout, ...rest } = definition
+  checkMeta(`Prompt ${JSON.stringify(name)}`, definition._meta)
   const port = input === undefined ? undefined : schemaPort(input, 'input', `Prompt ${JSON.stringify(name)} input`)
   const list = port ? argumentsOf(name, port) : undefined
   const unknown = Object.keys(complete ?? {}).find((each) => !list?.some((argument) => argument.name === each))

@@ -9,9 +9,10 @@ import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
+import { checkMeta } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
-import { Round, runHandler } from '../run-handler.ts'
+import { runHandler } from '../run-handler.ts'
 import type { Completers } from './completion.ts'
 
 export interface ResourceDefinition {
@@ -106,22 +107,20 @@ export class Resources {
     return this.#templateListing.page(call.params.cursor)
   }
 
-  async read(call: Call): Promise<Params> {
+  read(call: Call): Params | Promise<Params> {
     const uri = readUri(call.params)
     const found = this.find(uri)
     if (!found) throw notFound(uri)
     const { definition, handler } = found.entry
     const context = new CallContext(call, this.#core)
-    const value = await runHandler(
+    const timeoutMs = definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs
+    return runHandler(
       call,
       () => handler(found.variables, context),
-      definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs,
+      (value) => toResult(value, uri, definition),
+      timeoutMs,
       this.#core.deadlines,
     )
-    if (value instanceof Round) return value.result
-    if (value === undefined || value === null) throw notFound(uri)
-    const { ttlMs = 0, cacheScope = 'private' } = definition.cache ?? {}
-    return { ttlMs, cacheScope, ...toReadResult(value, uri, definition.mimeType) }
   }
 
   /** The resource of this very URI, or the first template that fits it. */
@@ -147,6 +146,12 @@ export class Resources {
   }
 }
 
+function toResult(value: unknown, uri: string, { cache, mimeType }: ResourceDefinition): Params {
+  if (value === undefined || value === null) throw notFound(uri)
+  const { ttlMs = 0, cacheScope = 'private' } = cache ?? {}
+  return { ttlMs, cacheScope, ...toReadResult(value, uri, mimeType) }
+}
+
 export function readUri(params: Params): string {
   const { uri } = params
   if (typeof uri !== 'string') throw new McpError('ERR_INVALID_PARAMS', 'params.uri must be a string')
@@ -162,6 +167,7 @@ const isUri = (text: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}<>"
 
 function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceEntry {
   const { cache: _cache, complete, timeoutMs: _timeout, ...listed } = definition
+  checkMeta(`Resource ${uri}`, definition._meta)
   if (!uri.includes('{')) return { listed: { uri, ...listed }, template: undefined, definition, handler }
   const template = uriTemplate(uri)
   const unknown = Object.keys(complete ?? {}).find((name) => !template.variables.includes(name))

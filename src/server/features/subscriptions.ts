@@ -36,13 +36,11 @@ export class Listener {
   run(onOver: () => void): Promise<Params> {
     const { id, signal } = this.#exchange
     const about = { [META.subscriptionId]: id }
-    void this.#exchange.push(
-      notificationJson('notifications/subscriptions/acknowledged', JSON.stringify({ _meta: about, notifications: this.#filter })),
-    )
+    void this.#exchange.push(notificationJson('notifications/subscriptions/acknowledged', { _meta: about, notifications: this.#filter }))
     const unsubscribe = this.#core.bus.subscribe((change) => {
       if (!this.#wants(change)) return
       const { method, params } = changeNotice(change)
-      void this.#exchange.push(notificationJson(method, JSON.stringify({ ...params, _meta: about })))
+      void this.#exchange.push(notificationJson(method, { ...params, _meta: about }))
     })
     return new Promise<Params>((resolve) => {
       this.#end = () => resolve({ _meta: about })

@@ -10,9 +10,10 @@ import type { Call } from '../call.ts'
 import { errorResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
+import { checkMeta } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
-import { Round, runHandler } from '../run-handler.ts'
+import { runHandler } from '../run-handler.ts'
 import { whenReady } from '../when-ready.ts'
 
 export interface ToolDefinition<
@@ -99,8 +100,13 @@ export class Tools {
   #run(call: Call, entry: ToolEntry, args: unknown): Params | Promise<Params> {
     const context = new CallContext(call, this.#core)
     const timeoutMs = entry.timeoutMs ?? this.#core.limits.handlerTimeoutMs
-    const value = runHandler(call, () => entry.handler(args, context), timeoutMs, this.#core.deadlines)
-    return whenReady(value, (returned) => (returned instanceof Round ? returned.result : toResult(returned, entry)))
+    return runHandler(
+      call,
+      () => entry.handler(args, context),
+      (value) => toResult(value, entry),
+      timeoutMs,
+      this.#core.deadlines,
+    )
   }
 
   /** The error of a handler as the model may see it; undefined for what is not the tool's own failure. */
@@ -116,6 +122,7 @@ const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolEntry {
   const { input, output, timeoutMs, ...rest } = definition
   const where = `Tool ${JSON.stringify(name)}`
+  checkMeta(where, definition._meta)
   const inputPort = schemaPort(input ?? NO_ARGUMENTS, 'input', `${where} input`)
   const outputPort = output === undefined ? undefined : schemaPort(output, 'output', `${where} output`)
   const inputSchema = inputPort.json

@@ -158,6 +158,24 @@ describe('what is no schema', () => {
   })
 })
 
+test('a judgement that was broken off leaves nothing behind for the next', () => {
+  const node = {
+    $id: 'https://example.com/strict',
+    $dynamicAnchor: 'node',
+    $ref: 'tree',
+    unevaluatedProperties: false,
+    $defs: { tree: { $id: 'tree', $dynamicAnchor: 'node', properties: { data: true, children: { items: { $dynamicRef: '#node' } } } } },
+  }
+  const validate = compile(node, { bounds: { ...OWN_SCHEMA_BOUNDS, maxSteps: 200 } })
+  const large = { children: Array.from({ length: 100 }, () => ({ data: 1 })) }
+  for (let i = 0; i < 3; i++) {
+    expect(() => validate(large)).toThrow('maxSteps')
+    expect(validate({ children: [{ data: 1 }] }).ok).toBe(true)
+    expect(validate({ children: [{ daat: 1 }] }).ok).toBe(false)
+    expect(validate({ daat: 1 }).ok).toBe(false)
+  }
+})
+
 describe('reasons', () => {
   test('are at most 20, however much is wrong', () => {
     const checked = compile({ items: string })(Array.from({ length: 1000 }, () => 1))

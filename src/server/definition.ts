@@ -1,0 +1,23 @@
+/** Checks that every definition shares, made when it is given rather than when a client trips over it. */
+
+import type { Meta } from '../protocol/base.ts'
+import { McpError } from '../protocol/errors.ts'
+import { readMetaKey } from '../protocol/meta-key.ts'
+
+/** @param what names the definition in the error */
+export function checkMeta(what: string, meta: Meta | undefined): void {
+  for (const key of Object.keys(meta ?? {})) {
+    const read = readMetaKey(key)
+    if (!read.isValid) throw new McpError('ERR_DEFINITION', `${what}: ${read.fault}`)
+  }
+}
+
+/** An extension is named like metadata, but never without a prefix. */
+export function checkExtensions(extensions: Record<string, unknown> | undefined): void {
+  for (const id of Object.keys(extensions ?? {})) {
+    const read = readMetaKey(id)
+    if (!read.isValid || read.prefix === undefined || read.name === '') {
+      throw new McpError('ERR_DEFINITION', `An extension is named like "com.example/feature", not ${JSON.stringify(id)}`)
+    }
+  }
+}

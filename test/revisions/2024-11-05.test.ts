@@ -1,0 +1,63 @@
+/** The base: a client and a server of the first revision are spoken to in its own words and no others. */
+
+import { expect, test } from 'vitest'
+import { METHODS } from '../../src/protocol/methods.ts'
+import { type Revision, revisionOf } from '../../src/revisions/index.ts'
+import { PARAMS, RESULTS } from './rich-messages.ts'
+
+const oldest = revisionOf('2024-11-05') as Revision
+const NEWER = [
+  'title',
+  'icons',
+  'structuredContent',
+  'outputSchema',
+  'resultType',
+  'ttlMs',
+  'cacheScope',
+  'lastModified',
+  'size',
+  'requestState',
+  'inputResponses',
+  'toolChoice',
+  'elicitation',
+  'extensions',
+  'completions',
+  'context',
+  'websiteUrl',
+]
+
+test.each(Object.keys(PARAMS).filter((method) => oldest.has(method)))(
+  'the parameters of %s have no member that came later [T-VER-015] [T-VER-017] [T-VER-018]',
+  (method) => {
+    expect(membersOf(oldest.fitParams(method, PARAMS[method] as never)).filter((member) => NEWER.includes(member))).toEqual([])
+  },
+)
+
+test.each(Object.keys(RESULTS).filter((method) => oldest.has(method)))(
+  'the result of %s has no member that came later [T-VER-015] [T-VER-018] [T-VER-019]',
+  (method) => {
+    const fitted = oldest.fitResult(method, RESULTS[method] as never)
+    expect(membersOf(fitted).filter((member) => NEWER.includes(member))).toEqual([])
+    expect(JSON.stringify(fitted)).not.toMatch(/"type":"(?:audio|resource_link|tool_use|tool_result)"/)
+  },
+)
+
+test('its methods are those of its requests and notifications [T-BASE-039] [T-BASE-040] [T-BASE-042]', () => {
+  const spoken = (from: string, kind: string): string[] =>
+    [...METHODS.values()]
+      .filter((row) => row.kind === kind && [from, 'either'].includes(row.from) && oldest.has(row.method))
+      .map(({ method }) => method)
+  expect(spoken('client', 'request')).toHaveLength(13)
+  expect(spoken('client', 'notification')).toHaveLength(4)
+  expect(spoken('server', 'request').toSorted()).toEqual(['ping', 'roots/list', 'sampling/createMessage'])
+  expect(spoken('server', 'notification')).toHaveLength(7)
+})
+
+/** The names of all members at any depth, save in what an author writes freely. */
+function membersOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(membersOf)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, each]) =>
+    ['inputSchema', '_meta', 'metadata', 'experimental'].includes(key) ? [key] : [key, ...membersOf(each)],
+  )
+}

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest'
+import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
+import { METHODS } from '../../src/protocol/methods.ts'
+import { describeRevisions, REVISIONS, type Revision, revisionOf, selectRevisions } from '../../src/revisions/index.ts'
+
+const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']
+const of = (version: string): Revision => revisionOf(version) as Revision
+
+const BASE = [
+  'completion/complete',
+  'initialize',
+  'logging/setLevel',
+  'notifications/cancelled',
+  'notifications/initialized',
+  'notifications/message',
+  'notifications/progress',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+  'notifications/roots/list_changed',
+  'notifications/tools/list_changed',
+  'ping',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/templates/list',
+  'resources/unsubscribe',
+  'roots/list',
+  'sampling/createMessage',
+  'tools/call',
+  'tools/list',
+]
+
+const METHODS_BY_VERSION: Record<string, string[]> = {
+  '2024-11-05': BASE,
+  '2025-03-26': BASE,
+  '2025-06-18': [...BASE, 'elicitation/create'],
+  '2025-11-25': [...BASE, 'elicitation/create', 'notifications/elicitation/complete'],
+  '2026-07-28': [
+    'completion/complete',
+    'elicitation/create',
+    'notifications/cancelled',
+    'notifications/message',
+    'notifications/progress',
+    'notifications/prompts/list_changed',
+    'notifications/resources/list_changed',
+    'notifications/resources/updated',
+    'notifications/subscriptions/acknowledged',
+    'notifications/tools/list_changed',
+    'prompts/get',
+    'prompts/list',
+    'resources/list',
+    'resources/read',
+    'resources/templates/list',
+    'roots/list',
+    'sampling/createMessage',
+    'server/discover',
+    'subscriptions/listen',
+    'tools/call',
+    'tools/list',
+  ],
+}
+
+describe('the revisions', () => {
+  test('are five, oldest first, each named by its date [T-VER-001] [T-VER-003] [T-VER-004]', () => {
+    expect(REVISIONS.map(({ version }) => version)).toEqual(VERSIONS)
+    for (const { version } of REVISIONS) expect(version).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+    expect(describeRevisions(REVISIONS)).toBe('2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28')
+  })
+
+  test.each(VERSIONS)('%s has exactly its methods [T-VER-016] [T-ELIC-002]', (version) => {
+    expect([...METHODS.keys()].filter((method) => of(version).has(method)).toSorted()).toEqual(METHODS_BY_VERSION[version]?.toSorted())
+  })
+
+  test('differ in what no table of methods can say [T-VER-014] [T-LIFE-022]', () => {
+    const factsOf = ({
+      dialect,
+      hasBatches,
+      omitsUnreadableId,
+      reportsBadArgumentsInResult,
+      hasUrlElicitationError,
+      completesUnannounced,
+    }: Revision): unknown => [
+      dialect,
+      hasBatches,
+      omitsUnreadableId,
+      reportsBadArgumentsInResult,
+      hasUrlElicitationError,
+      completesUnannounced,
+    ]
+    expect(Object.fromEntries(REVISIONS.map((revision) => [revision.version, factsOf(revision)]))).toEqual({
+      '2024-11-05': ['session', false, false, false, false, true],
+      '2025-03-26': ['session', true, false, false, false, false],
+      '2025-06-18': ['session', false, false, false, false, false],
+      '2025-11-25': ['session', false, true, true, true, false],
+      '2026-07-28': ['stateless', false, true, true, false, false],
+    })
+  })
+})
+
+describe('error codes', () => {
+  const byVersion = (code: ErrorCode): number[] => REVISIONS.map((revision) => revision.errorCode(code))
+
+  test('a resource that is not found is -32002 up to 2025-11-25 and then -32602 [T-RES-052] [T-BASE-035]', () => {
+    expect(byVersion('ERR_RESOURCE_NOT_FOUND')).toEqual([-32002, -32002, -32002, -32002, -32602])
+  })
+
+  test('a page to be visited first is -32042 in 2025-11-25 only [T-ELIC-048] [T-BASE-035]', () => {
+    expect(byVersion('ERR_URL_ELICITATION_REQUIRED')).toEqual([-32603, -32603, -32603, -32042, -32603])
+  })
+
+  test('a missing capability is -32021 and an unknown version -32022 in 2026-07-28 only', () => {
+    expect(byVersion('ERR_CAPABILITY_MISSING')).toEqual([-32603, -32603, -32603, -32603, -32021])
+    expect(byVersion('ERR_VERSION_UNSUPPORTED')).toEqual([-32602, -32602, -32602, -32602, -32022])
+  })
+
+  test('all others are the same everywhere, as the table says [T-BASE-033]', () => {
+    const special = ['ERR_RESOURCE_NOT_FOUND', 'ERR_URL_ELICITATION_REQUIRED', 'ERR_CAPABILITY_MISSING', 'ERR_VERSION_UNSUPPORTED']
+    const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !special.includes(code))
+    for (const code of codes) expect(new Set(byVersion(code)), code).toEqual(new Set([ERRORS[code].rpc]))
+  })
+
+  test('no code that one revision has for itself is used for anything else [T-ELIC-049] [T-BASE-035]', () => {
+    const all = Object.keys(ERRORS) as ErrorCode[]
+    const users = (rpc: number): string[] =>
+      REVISIONS.flatMap((revision) => all.filter((code) => revision.errorCode(code) === rpc).map((code) => `${revision.version} ${code}`))
+    expect(users(-32042)).toEqual(['2025-11-25 ERR_URL_ELICITATION_REQUIRED'])
+    expect(users(-32021)).toEqual(['2026-07-28 ERR_CAPABILITY_MISSING'])
+    expect(users(-32022)).toEqual(['2026-07-28 ERR_VERSION_UNSUPPORTED'])
+    expect(users(-32002)).toEqual(VERSIONS.slice(0, 4).map((version) => `${version} ERR_RESOURCE_NOT_FOUND`))
+    for (const reserved of [-32001, -32020]) expect(users(reserved)).toEqual([])
+  })
+})
+
+describe('a revision', () => {
+  test('is found by its version', () => {
+    for (const revision of REVISIONS) expect(revisionOf(revision.version)).toBe(revision)
+  })
+
+  test.each(['2025-01-01', '', '1.0.0', null, undefined, 20241105, ['2024-11-05'], 'toString'])('is not found by %j', (version) => {
+    expect(revisionOf(version)).toBeUndefined()
+  })
+})
+
+describe('a selection', () => {
+  test('is all, or those that are named, oldest first whatever the order', () => {
+    expect(selectRevisions(undefined)).toBe(REVISIONS)
+    expect(selectRevisions(['2025-11-25', '2024-11-05', '2025-11-25']).map(({ version }) => version)).toEqual(['2024-11-05', '2025-11-25'])
+  })
+
+  test.each([
+    [['2023-01-01'], '"2023-01-01"'],
+    [['2025-06-18', 'latest'], '"latest"'],
+    [[], '[]'],
+  ])('of %j is refused, with what could be named', (versions, shown) => {
+    expect(() => selectRevisions(versions)).toThrow(
+      expect.objectContaining({ code: 'ERR_VERSION_UNSUPPORTED', message: `Portico speaks ${VERSIONS.join(', ')}, not ${shown}` }),
+    )
+  })
+})
