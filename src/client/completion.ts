@@ -1,7 +1,8 @@
 /** Completion as it is typed: the first key is answered at once, fast ones after it wait, repeats come from memory. */
 
-import type { Clock, Timer } from '../jsonrpc/clock.ts'
+import type { Clock } from '../jsonrpc/clock.ts'
 import { isObject, type Params } from '../jsonrpc/message.ts'
+import { onAbort } from '../jsonrpc/on-abort.ts'
 import { type CompleteParams, type Completion, MAX_COMPLETION_VALUES } from '../protocol/completion.ts'
 import { canonical } from '../protocol/schema/canonical.ts'
 
@@ -16,7 +17,7 @@ const MAX_KEPT = 200
 
 interface Line {
   sentAt: number
-  waiting: { timer: Timer; giveWay: () => void } | undefined
+  waiting: { giveWay: () => void } | undefined
 }
 
 export class Completer {
@@ -58,19 +59,21 @@ export class Completer {
       return Promise.resolve()
     }
     return new Promise((resolve, reject) => {
+      let unwatch = (): void => {}
       const timer = clock.after(QUIET_MS, () => {
-        line.waiting = undefined
         line.sentAt = clock.now()
-        resolve()
+        settle(resolve)
       })
       timer.hold(true)
-      const giveWay = (): void => {
+      const settle = (end: () => void): void => {
         timer.cancel()
+        unwatch()
         line.waiting = undefined
-        reject(new DOMException('A newer value of this argument took its place', 'AbortError'))
+        end()
       }
-      line.waiting = { timer, giveWay }
-      signal?.addEventListener('abort', giveWay, { once: true })
+      const giveWay = (): void => settle(() => reject(new DOMException('A newer value of this argument took its place', 'AbortError')))
+      line.waiting = { giveWay }
+      if (signal) unwatch = onAbort(signal, () => settle(() => reject(signal.reason as Error)))
     })
   }
 }

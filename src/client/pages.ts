@@ -2,6 +2,7 @@
 
 import type { Deadlines } from '../jsonrpc/deadlines.ts'
 import { isObject, type Params } from '../jsonrpc/message.ts'
+import { onAbort } from '../jsonrpc/on-abort.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import type { UrlElicitParams } from '../protocol/elicitation.ts'
 import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
@@ -59,17 +60,17 @@ export class Pages {
     const [oldest] = this.#waiting.keys()
     if (this.#waiting.size >= MAX_OPEN && oldest !== undefined) this.complete(oldest)
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => settle(() => reject(signal.reason as Error))
       // A server need not say that the person is done.
       const deadline = deadlines.set(maxTotalMs, () =>
         settle(() => reject(new McpError('ERR_TIMEOUT', `Nobody said within ${maxTotalMs} ms that the page was visited (maxTotalMs)`))),
       )
+      let unwatch = (): void => {}
       const settle = (end: () => void): void => {
         deadlines.clear(deadline)
-        signal.removeEventListener('abort', onAbort)
+        unwatch()
         end()
       }
-      signal.addEventListener('abort', onAbort, { once: true })
+      unwatch = onAbort(signal, () => settle(() => reject(signal.reason as Error)))
       this.#waiting.set(elicitationId, () => settle(resolve))
     })
   }

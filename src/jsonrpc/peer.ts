@@ -19,6 +19,7 @@ import {
   type RequestMessage,
   type SingleMessage,
 } from './message.ts'
+import { onAbort } from './on-abort.ts'
 import type { Outlet } from './outlet.ts'
 import { RemoteError } from './remote-error.ts'
 import { errorJson } from './write.ts'
@@ -68,7 +69,7 @@ class Pending extends Deadline {
   readonly endsAt: number
   readonly #expire: (pending: Pending) => void
   touchedAt: number
-  onAbort: (() => void) | undefined
+  unwatch: (() => void) | undefined
 
   constructor(
     id: Id,
@@ -176,8 +177,7 @@ export class Peer {
       const pending = new Pending(id, method, options, deadlines.now(), resolve, reject, this.#expire)
       deadlines.start(pending, Math.min(options.timeoutMs, options.maxTotalMs))
       if (signal) {
-        pending.onAbort = () => this.#giveUp(pending, signal.reason as Error, 'The caller cancelled the request')
-        signal.addEventListener('abort', pending.onAbort, { once: true })
+        pending.unwatch = onAbort(signal, () => this.#giveUp(pending, signal.reason as Error, 'The caller cancelled the request'))
       }
       const wasSaturated = this.isSaturated
       state.pending.set(id, pending)
@@ -364,7 +364,7 @@ export class Peer {
   #forget(pending: Pending): void {
     this.#state.pending.delete(pending.id)
     this.#options.deadlines.clear(pending)
-    if (pending.onAbort) pending.options.signal?.removeEventListener('abort', pending.onAbort)
+    pending.unwatch?.()
   }
 
   #closed(method: string): Error {

@@ -2,6 +2,7 @@
 
 import type { Exchange } from '../../jsonrpc/exchange.ts'
 import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { onAbort } from '../../jsonrpc/on-abort.ts'
 import { notificationJson } from '../../jsonrpc/write.ts'
 import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -44,7 +45,7 @@ export class Listener {
     })
     return new Promise<Params>((resolve) => {
       this.#end = () => resolve({ _meta: about })
-      signal.addEventListener('abort', this.#end, { once: true })
+      onAbort(signal, this.#end)
     }).finally(() => {
       unsubscribe()
       onOver()
