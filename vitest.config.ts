@@ -8,6 +8,5 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 15_000,
     hookTimeout: 30_000,
-    reporters: ['default', ['json', { outputFile: '.cache/test-results.json' }]],
   },
 })

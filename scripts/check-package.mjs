@@ -1,10 +1,23 @@
-/** The package as a user gets it: packed, then judged by publint and arethetypeswrong, and its subpaths kept apart. */
+/** The package as a user gets it: packed, judged by publint and arethetypeswrong; each subpath kept apart and small. */
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { root } from './setup.mjs'
+
+/** Words that only one part of the package contains, and so betray it in a bundle. */
+const MARKS = { server: 'Unknown tool:', client: 'needs the server capability', node: 'node:' }
+
+/** What a bundle of each subpath may weigh, minified and zipped, and the parts that must not be in it. */
+const SUBPATHS = [
+  { subpath: 'portico', maxKb: 34, without: ['server', 'node'] },
+  { subpath: 'portico/server', maxKb: 36, without: ['client', 'node'] },
+  { subpath: 'portico/client', maxKb: 34, without: ['server', 'node'] },
+  { subpath: 'portico/stdio', maxKb: 8, without: ['server', 'client'] },
+  { subpath: 'portico/testing', maxKb: 56, without: ['node'] },
+]
 
 const folder = mkdtempSync(`${tmpdir()}/portico-pack-`)
 try {
@@ -12,13 +25,15 @@ try {
   const tarball = `${folder}/${packed.filename}`
   must(`${root}/node_modules/.bin/publint`, ['run', tarball, '--strict'])
   must(`${root}/node_modules/.bin/attw`, [tarball, '--profile', 'esm-only', '--no-color'])
-  for (const file of packed.files) {
-    if (/\.(ts|tsx)$/.test(file.path) && !file.path.endsWith('.d.ts')) throw new Error(`${file.path} has no place in the package`)
+  for (const { path } of packed.files) {
+    if (!/^dist\/.*\.(d\.ts|js)$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path)) {
+      throw new Error(`${path} has no place in the package`)
+    }
   }
-  // What one subpath is for must not be carried by another.
-  await bleed('portico/client', ['inputSchema must', 'node:child_process', 'Unknown tool:'])
-  await bleed('portico/server', ['node:', 'server/discover', "notifications/initialized')"].slice(0, 1))
-  await bleed('portico', ['node:'])
+  const seen = new Set()
+  for (const row of SUBPATHS) for (const mark of await weigh(row)) seen.add(mark)
+  const unseen = Object.keys(MARKS).filter((mark) => !seen.has(mark))
+  if (unseen.length > 0) throw new Error(`No bundle contains the marks of ${unseen.join(', ')}, so they prove nothing`)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
@@ -29,21 +44,29 @@ function must(command, args) {
   return stdout
 }
 
-async function bleed(subpath, forbidden) {
+/** Bundles a subpath, prints its weight and gives the marks found in it. */
+async function weigh({ subpath, maxKb, without }) {
   const { outputFiles } = await build({
     stdin: { contents: `export * from '${subpath}'`, resolveDir: root },
     bundle: true,
+    minify: true,
     splitting: true,
     write: false,
     format: 'esm',
     platform: 'node',
     outdir: '/bundle',
     packages: 'bundle',
+    logLevel: 'error',
     external: ['re2js'],
   })
   const entry = outputFiles.find(({ path }) => path.endsWith('stdin.js')).text
-  const reached = reachable(entry, outputFiles)
-  for (const text of forbidden) if (reached.includes(text)) throw new Error(`A bundle of ${subpath} contains ${JSON.stringify(text)}`)
+  const text = reachable(entry, outputFiles)
+  const kb = gzipSync(text).length / 1000
+  console.log(`${subpath.padEnd(16)} ${kb.toFixed(1).padStart(5)} of ${maxKb} kB`)
+  if (kb > maxKb) throw new Error(`A bundle of ${subpath} weighs ${kb.toFixed(1)} kB; its budget is ${maxKb} kB`)
+  const found = Object.keys(MARKS).filter((mark) => text.includes(MARKS[mark]))
+  for (const mark of without) if (found.includes(mark)) throw new Error(`A bundle of ${subpath} contains ${JSON.stringify(MARKS[mark])}`)
+  return found
 }
 
 /** The entry and the chunks it loads at once; those it loads later are not its weight. */

@@ -11,6 +11,15 @@ export function say(text) {
   process.stderr.write(`portico: ${text}\n`)
 }
 
+/** Where a run of all tests leaves its results, for `npm run trace`. */
+export const testResults = `${root}.cache/test-results.json`
+
+/** Runs every test and keeps the results; a run of some tests keeps nothing. */
+export function runAllTests(options = {}) {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${testResults}`]
+  run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...reporters], options)
+}
+
 /** Runs a command to its end and ends this process if it fails. */
 export function run(command, args, options = {}) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options })

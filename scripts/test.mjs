@@ -1,6 +1,6 @@
 /** npm test: everything there is to check, on a fresh clone as well. Arguments go to vitest and leave the rest out. */
 
-import { run, say, setUp } from './setup.mjs'
+import { run, runAllTests, say, setUp } from './setup.mjs'
 
 await setUp()
 const args = process.argv.slice(2)
@@ -9,5 +9,8 @@ if (args.length === 0) {
   run(process.execPath, ['scripts/check.mjs'])
 }
 say('running the tests ...')
-run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...args])
-if (args.length === 0) run(process.execPath, ['scripts/trace.mjs', '--summary'])
+if (args.length > 0) run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...args])
+else {
+  runAllTests()
+  run(process.execPath, ['scripts/trace.mjs', '--summary'])
+}

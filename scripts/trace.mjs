@@ -1,15 +1,14 @@
 /** npm run trace: which requirements are proved by tests that ran and passed, by area and level. */
 
 import { existsSync, readFileSync } from 'node:fs'
-import { root, run, say, setUp } from './setup.mjs'
+import { testResults as results, root, runAllTests, say, setUp } from './setup.mjs'
 
-const results = `${root}/.cache/test-results.json`
 const isSummary = process.argv.includes('--summary')
 
 if (!existsSync(results)) {
   say('no test has run yet; running all of them ...')
   await setUp()
-  run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], { stdio: ['ignore', process.stderr, 'inherit'] })
+  runAllTests({ stdio: ['ignore', process.stderr, 'inherit'] })
 }
 
 const rows = readTable('requirements/requirements.tsv')

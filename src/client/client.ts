@@ -6,12 +6,14 @@ import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Target } from '../protocol/link.ts'
 import type { LogLevel } from '../protocol/logging.ts'
+import type { ClientRequests, Settled } from '../protocol/messages.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { Change } from '../protocol/ports.ts'
 import type { GetPromptResult, Prompt } from '../protocol/prompts.ts'
 import type { ReadResourceResult, Resource, ResourceTemplate } from '../protocol/resources.ts'
 import type { Root } from '../protocol/roots.ts'
-import type { CallToolResult, Tool } from '../protocol/tools.ts'
+import type { CreateTaskResult, TaskWish } from '../protocol/tasks.ts'
+import type { CallToolParams, CallToolResult, Tool } from '../protocol/tools.ts'
 import type { Answers } from './answers.ts'
 import { ResponseCache } from './cache.ts'
 import { Completer } from './completion.ts'
@@ -123,13 +125,13 @@ export class Client {
   async read(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
     const result = await this.request('resources/read', { uri }, options)
     if (!Array.isArray(result.contents)) throw new McpError('ERR_ANSWER_INVALID', `The result of reading ${uri} has no contents`)
-    return result as unknown as ReadResourceResult
+    return result
   }
 
   async prompt(name: string, args: Record<string, string> = {}, options: CallOptions = {}): Promise<GetPromptResult> {
     const result = await this.request('prompts/get', { name, arguments: args }, options)
     if (!Array.isArray(result.messages)) throw new McpError('ERR_ANSWER_INVALID', `The prompt ${JSON.stringify(name)} has no messages`)
-    return result as unknown as GetPromptResult
+    return result
   }
 
   /** Suggestions for an argument being typed. Fast repeats wait for each other; known answers come at once. */
@@ -190,7 +192,14 @@ export class Client {
     await this.#connection.ping(options)
   }
 
-  /** Any request of the neutral model. Answers that may be kept come from the cache while they are fresh. */
+  /** Any request of the protocol, or of an extension. Answers that may be kept come from the cache while they are fresh. */
+  request(method: 'tools/call', params: Params & CallToolParams & Required<TaskWish>, options?: CallOptions): Promise<CreateTaskResult>
+  request<Method extends keyof ClientRequests>(
+    method: Method,
+    params: ClientRequests[Method]['params'],
+    options?: CallOptions,
+  ): Promise<Settled<ClientRequests[Method]['result']>>
+  request(method: string, params?: Params, options?: CallOptions): Promise<Params>
   request(method: string, params: Params = {}, options: CallOptions = {}): Promise<Params> {
     const cache = METHODS.get(method)?.isCacheable ? this.#cache : undefined
     return cache ? this.#cached(cache, method, params, options) : this.#connection.request(method, params, options)

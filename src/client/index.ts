@@ -8,12 +8,21 @@ export type { ElicitResult, FormSchema } from '../protocol/elicitation.ts'
 export { Cancelled, Declined, type ErrorCode, McpError } from '../protocol/errors.ts'
 export type { Link, LinkReceiver, Target } from '../protocol/link.ts'
 export type { LogLevel, LogMessage } from '../protocol/logging.ts'
+export type { ClientRequests, Notifications, ServerRequests } from '../protocol/messages.ts'
 export type { Progress } from '../protocol/progress.ts'
 export type { GetPromptResult, Prompt } from '../protocol/prompts.ts'
 export type { ReadResourceResult, Resource, ResourceContents, ResourceTemplate } from '../protocol/resources.ts'
 export type { Root } from '../protocol/roots.ts'
 export type { CreateMessageParams, CreateMessageResult } from '../protocol/sampling.ts'
+export type { CreateTaskResult, Task } from '../protocol/tasks.ts'
 export type { CallToolResult, Tool } from '../protocol/tools.ts'
+export {
+  type MatchedValue,
+  type TemplateValue,
+  type TemplateValues,
+  type UriTemplate,
+  uriTemplate,
+} from '../protocol/uri-template/index.ts'
 export type { Answers, Asking, FormRequest, SampleHandler, UrlRequest } from './answers.ts'
 export { ResponseCache } from './cache.ts'
 export { Client, type ToolResult } from './client.ts'

@@ -21,6 +21,8 @@ export interface Tool {
   inputSchema: JsonSchema
   outputSchema?: JsonSchema
   annotations?: ToolAnnotations
+  /** Whether a call may or must become a task. */
+  execution?: { taskSupport?: 'forbidden' | 'optional' | 'required' }
   icons?: Icon[]
   _meta?: Meta
 }

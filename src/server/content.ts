@@ -87,16 +87,6 @@ const withTextCopy = (result: CallToolResult): CallToolResult =>
 
 export const errorResult = (message: string): CallToolResult => ({ content: [text(message)], isError: true })
 
-/** What a resource handler may return. */
-export type ResourceReturn =
-  | string
-  | Uint8Array
-  | ResourceContents
-  | ResourceContents[]
-  | ReadResourceResult
-  | Record<string, unknown>
-  | unknown[]
-
 /** Text is text, bytes are a blob, contents are themselves, and any other value is JSON. */
 export function toReadResult(value: unknown, uri: string, mimeType: string | undefined): ReadResourceResult {
   if (isObject(value) && Array.isArray(value.contents)) return value as ReadResourceResult

@@ -9,12 +9,10 @@ import { Bucket } from '../protocol/rate.ts'
 import type { Root } from '../protocol/roots.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../protocol/sampling.ts'
 import type { AnySchema, ObjectOf } from '../protocol/schema/port.ts'
-import { type FormAnswer, form, page, type Question, rootList, sampling } from './ask/question.ts'
+import { form, page, type Question, rootList, sampling } from './ask/question.ts'
 import type { Call, Caller } from './call.ts'
 import type { Core } from './core.ts'
 import type { Log } from './features/logging.ts'
-
-export type { FormAnswer }
 
 /** The questions of one `ask`, by name, and the answers to them. */
 export type Questions = Record<string, Question>

@@ -6,6 +6,7 @@ export type { Completion } from '../protocol/completion.ts'
 export type { ContentBlock } from '../protocol/content.ts'
 export { Cancelled, Declined, type ErrorCode, McpError, ToolError, UrlElicitationRequired } from '../protocol/errors.ts'
 export type { LogLevel, LogMessage } from '../protocol/logging.ts'
+export type { ClientRequests, Notifications, ServerRequests } from '../protocol/messages.ts'
 export type { Bus, Change, KeyRing, SealingKey } from '../protocol/ports.ts'
 export type { GetPromptResult, PromptMessage } from '../protocol/prompts.ts'
 export type { Rate } from '../protocol/rate.ts'
@@ -16,6 +17,13 @@ export type { JsonSchema } from '../protocol/schema/json-schema.ts'
 export type { AnySchema } from '../protocol/schema/port.ts'
 export type { Channel, ChannelOptions, Service } from '../protocol/service.ts'
 export type { CallToolResult, Tool, ToolAnnotations } from '../protocol/tools.ts'
+export {
+  type MatchedValue,
+  type TemplateValue,
+  type TemplateValues,
+  type UriTemplate,
+  uriTemplate,
+} from '../protocol/uri-template/index.ts'
 export { type FormAnswer, form, page, type Question, rootList, sampling, type UrlAnswer } from './ask/question.ts'
 export type { Caller } from './call.ts'
 export { audio, embed, image, link, text } from './content.ts'

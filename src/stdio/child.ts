@@ -39,7 +39,7 @@ const INHERITED =
       ]
     : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
 
-export const DEFAULT_MAX_STDERR_BYTES = 64 * 1024
+const DEFAULT_MAX_STDERR_BYTES = 64 * 1024
 const DEFAULT_SHUTDOWN_MS = 2000
 const GROUP_POLL_MS = 20
 

@@ -77,13 +77,7 @@ export function describeEverything(matrix: Matrix): void {
     proves('tools', 'a tool that runs only as a task says so, and can be run as one by plain requests', async () => {
       const args = { topic: 'interoperation' }
       expect(await client.call('simulate-research-query', args)).toMatchObject({ isError: true })
-      const { task } = (await client.request('tools/call', {
-        name: 'simulate-research-query',
-        arguments: args,
-        task: { ttl: 60_000 },
-      })) as {
-        task: { taskId: string; status: string }
-      }
+      const { task } = await client.request('tools/call', { name: 'simulate-research-query', arguments: args, task: { ttl: 60_000 } })
       expect(task.status).toBe('working')
       expect(await client.request('tasks/get', { taskId: task.taskId })).toMatchObject({ taskId: task.taskId, status: 'working' })
       // Answered once the task is done, which takes four seconds.

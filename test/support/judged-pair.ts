@@ -9,7 +9,6 @@ import type { Message } from './raw-channel.ts'
 
 export const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const
 export const SESSION_REVISIONS = REVISIONS.filter((revision) => revision < '2026')
-export const STATELESS_REVISION = '2026-07-28'
 
 export interface JudgedPair {
   client: Client
