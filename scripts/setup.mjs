@@ -32,8 +32,11 @@ export function installDependencies() {
   const installed = `${root}/node_modules/.package-lock.json`
   const isFresh = existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${root}/package-lock.json`).mtimeMs
   if (isFresh) return
-  say('installing dependencies (npm ci) ...')
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { stdio: ['ignore', process.stderr, 'inherit'] })
+  say('installing dependencies ...')
+  // Not `npm ci`: it refuses a lock file without the optional binaries of other platforms, which some registries do not carry.
+  // With `--no-save`, `npm install` takes the locked versions all the same and leaves the lock file alone.
+  const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  run('npm', args, { stdio: ['ignore', process.stderr, 'inherit'] })
 }
 
 export async function buildIfStale() {
