@@ -21,13 +21,18 @@ export type UrlWarning =
 /** No name in the DNS is longer. */
 const MAX_HOST_LENGTH = 253
 
+/** Whether a person may be sent there at all: https, or http to this machine. */
+export const isPersonUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return hostname.length <= MAX_HOST_LENGTH && (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)))
+}
+
 /** Undefined for anything but https, and http to this machine. */
 export function personUrl(text: string): PersonUrl | undefined {
-  if (!URL.canParse(text)) return undefined
+  if (!isPersonUrl(text)) return undefined
   const url = new URL(text)
   const isLocal = isLoopback(url.hostname)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) return undefined
-  if (url.hostname.length > MAX_HOST_LENGTH) return undefined
   const hostUnicode = url.hostname.split('.').map(labelToUnicode).join('.')
   const warnings: UrlWarning[] = []
   if (hostUnicode !== url.hostname) warnings.push('punycode')

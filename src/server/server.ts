@@ -5,6 +5,7 @@ import { UrlElicitationRequired } from '../protocol/errors.ts'
 import type { AnySchema } from '../protocol/schema/port.ts'
 import type { Channel, ChannelOptions, Service } from '../protocol/service.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
+import { checkPageUrl } from './ask/question.ts'
 import { ServerChannel } from './channel.ts'
 import { Core, type ServerOptions } from './core.ts'
 import { runMethod } from './dispatch.ts'
@@ -79,5 +80,7 @@ export function createServer(options: ServerOptions): Server {
 }
 
 /** Thrown by a handler: the person must visit this page before the request can be answered. */
-export const pageRequired = (message: string, url: string, elicitationId: string = randomId()): UrlElicitationRequired =>
-  new UrlElicitationRequired([{ message, url, elicitationId }])
+export function pageRequired(message: string, url: string, elicitationId: string = randomId()): UrlElicitationRequired {
+  checkPageUrl(url)
+  return new UrlElicitationRequired([{ message, url, elicitationId }])
+}

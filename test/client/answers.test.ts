@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Answers, Client, type ConnectOptions } from '../../src/index.ts'
+import { type Answers, Client, type ConnectOptions, Declined } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
-import type { Message } from '../support/raw-channel.ts'
+import { type Message, settle } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
 /** Sends one request from a server of this revision and resolves with the client's answer. */
@@ -81,6 +81,33 @@ describe('a form', () => {
     })
   })
 
+  test('is not answered before the person is done with it, and then with what they made of it [T-ELIC-008]', async () => {
+    const server = cannedServer()
+    let submit: (content: Record<string, string>) => void = () => {}
+    const client = await Client.connect(server.target, {
+      answer: {
+        elicit: async ({ defaults }) => {
+          const reviewed = await new Promise<Record<string, string>>((resolve) => {
+            submit = resolve
+          })
+          return { action: 'accept', content: { ...(defaults as Record<string, string>), ...reviewed } }
+        },
+      },
+    })
+    const properties = { name: { type: 'string', default: 'John' }, city: { type: 'string', default: 'Paris' } }
+    server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: form(properties) })
+    await settle()
+    expect(server.received.some(({ id }) => id === 'q')).toBe(false)
+    submit({ name: 'Joan' })
+    await settle()
+    expect(server.received.at(-1)).toEqual({
+      jsonrpc: '2.0',
+      id: 'q',
+      result: { action: 'accept', content: { name: 'Joan', city: 'Paris' } },
+    })
+    await client.close()
+  })
+
   test('with a schema that is a trap is refused quickly', async () => {
     const elicit = () => ({ action: 'accept' as const, content: { a: `${'a'.repeat(40)}!` } })
     const start = performance.now()
@@ -115,6 +142,27 @@ describe('a form', () => {
   })
 })
 
+test('an address that a browser must not be sent to never reaches the person [T-ELIC-038] [T-ELIC-075]', async () => {
+  let shown = 0
+  const elicitUrl = () => {
+    shown++
+    return { action: 'accept' as const }
+  }
+  for (const url of [
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    'http://example.com/',
+    'data:text/html,x',
+    'custom-app:open',
+    'none',
+    5,
+  ]) {
+    const { error } = await asked('elicitation/create', { mode: 'url', message: 'Go', url, elicitationId: '1' }, { elicitUrl })
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('https, or http to this machine') })
+  }
+  expect(shown).toBe(0)
+})
+
 describe('sampling', () => {
   const params = { messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }], maxTokens: 10 }
   const reply = { role: 'assistant' as const, content: { type: 'text' as const, text: 'hello' }, model: 'm' }
@@ -131,13 +179,67 @@ describe('sampling', () => {
     expect(answer.result).toEqual(reply)
   })
 
+  test('can be looked at whole: who asks, the messages, the system prompt and the preferences [T-SAMP-004]', async () => {
+    const whole = {
+      ...params,
+      systemPrompt: 'Be brief',
+      modelPreferences: { hints: [{ name: 'sonnet' }], costPriority: 0.5 },
+      temperature: 0.1,
+      stopSequences: ['.'],
+    }
+    let shown: unknown
+    await asked('sampling/createMessage', whole, {
+      sample: (given, { server }) => {
+        shown = { ...given, server }
+        return reply
+      },
+    })
+    expect(shown).toEqual({ ...whole, server: 'canned' })
+  })
+
+  test('tells the server what was approved and nothing before it [T-SAMP-006] [T-HOST-020] [T-HOST-021]', async () => {
+    const server = cannedServer()
+    const drafts: ((approved: string | undefined) => void)[] = []
+    const client = await Client.connect(server.target, {
+      answer: {
+        sample: async () => {
+          const approved = await new Promise<string | undefined>((resolve) => drafts.push(resolve))
+          if (approved === undefined) throw new Declined('The answer was held back')
+          return { ...reply, content: { type: 'text', text: approved } }
+        },
+      },
+    })
+    for (const id of ['a', 'b']) server.send({ jsonrpc: '2.0', id, method: 'sampling/createMessage', params })
+    await settle()
+    const answers = () => server.received.filter(({ id }) => id === 'a' || id === 'b')
+    expect(answers()).toEqual([])
+    drafts[0]?.('edited')
+    drafts[1]?.(undefined)
+    await settle()
+    expect(answers()).toEqual([
+      { jsonrpc: '2.0', id: 'a', result: { role: 'assistant', content: { type: 'text', text: 'edited' }, model: 'm' } },
+      { jsonrpc: '2.0', id: 'b', error: { code: -1, message: 'The answer was held back' } },
+    ])
+    await client.close()
+  })
+
+  test('that is switched off is neither declared nor done [T-HOST-018]', async () => {
+    const server = cannedServer()
+    const client = await Client.connect(server.target, { answer: { roots: ['file:///a'] } })
+    expect(server.received.find(({ method }) => method === 'initialize')?.params.capabilities).toEqual({ roots: { listChanged: true } })
+    server.send({ jsonrpc: '2.0', id: 'q', method: 'sampling/createMessage', params })
+    await settle()
+    expect(server.received.at(-1)).toMatchObject({ id: 'q', error: { code: -32601, message: 'Sampling is not supported' } })
+    await client.close()
+  })
+
   test('that is malformed is -32602, and a handler that returns nonsense is our error', async () => {
     for (const wrong of [undefined, {}, { messages: 'x', maxTokens: 1 }, { messages: [] }])
       expect((await asked('sampling/createMessage', wrong, { sample: () => reply })).error).toMatchObject({ code: -32602 })
     expect((await asked('sampling/createMessage', params, { sample: () => ({}) as never })).error).toMatchObject({ code: -32603 })
   })
 
-  test('with tools is refused unless declared, and the context of others is not given unless declared [T-SAMP-016]', async () => {
+  test('with tools is refused unless declared, and the context of others is not given unless declared [T-SAMP-016] [T-ARCH-019]', async () => {
     expect((await asked('sampling/createMessage', { ...params, tools: [] }, { sample: () => reply })).error).toMatchObject({
       code: -32602,
       message: 'Tools in sampling were not declared',
@@ -209,6 +311,31 @@ describe('roots', () => {
     }
   })
 
+  test('can wait for the consent of the person, and are not told without it [T-ROOT-023]', async () => {
+    const server = cannedServer()
+    const consents: ((isGiven: boolean) => void)[] = []
+    const client = await Client.connect(server.target, {
+      answer: {
+        roots: async () => {
+          const isGiven = await new Promise<boolean>((resolve) => consents.push(resolve))
+          if (!isGiven) throw new Declined('Not for this server')
+          return ['file:///private']
+        },
+      },
+    })
+    for (const id of ['a', 'b']) server.send({ jsonrpc: '2.0', id, method: 'roots/list' })
+    await settle()
+    expect(JSON.stringify(server.received)).not.toContain('"id":"a"')
+    consents[0]?.(false)
+    await settle()
+    expect(server.received.at(-1)).toEqual({ jsonrpc: '2.0', id: 'a', error: { code: -1, message: 'Not for this server' } })
+    expect(JSON.stringify(server.received)).not.toContain('file:///private')
+    consents[1]?.(true)
+    await settle()
+    expect(server.received.at(-1)).toEqual({ jsonrpc: '2.0', id: 'b', result: { roots: [{ uri: 'file:///private' }] } })
+    await client.close()
+  })
+
   test('that cannot be told are an internal error [T-ROOT-015]', async () => {
     const answer = await asked('roots/list', undefined, {
       roots: () => {
@@ -219,15 +346,15 @@ describe('roots', () => {
   })
 })
 
-test('a request that the server withdraws aborts the handler and is not answered', async () => {
+test('a request that the server withdraws aborts the handler with the reason and is not answered [T-CANC-004]', async () => {
   const server = cannedServer()
-  let aborted = false
+  let reason: string | undefined
   const client = await Client.connect(server.target, {
     answer: {
       elicit: (_request, { signal }) =>
         new Promise((_resolve, reject) =>
           signal.addEventListener('abort', () => {
-            aborted = true
+            reason = (signal.reason as Error).message
             reject(signal.reason as Error)
           }),
         ),
@@ -235,9 +362,9 @@ test('a request that the server withdraws aborts the handler and is not answered
   })
   server.send({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: form({}) })
   await new Promise((resolve) => setTimeout(resolve, 5))
-  server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'q' } })
+  server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'q', reason: 'The call is over' } })
   await new Promise((resolve) => setTimeout(resolve, 5))
-  expect(aborted).toBe(true)
+  expect(reason).toBe('The call is over')
   expect(server.received.some(({ id }) => id === 'q')).toBe(false)
   await client.close()
 })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Cancelled, type Client, type ConnectOptions, Declined } from '../../src/index.ts'
-import { type Context, createServer, form, page, rootList, sampling, ToolError, text } from '../../src/server/index.ts'
+import { type Context, createServer, form, page, pageRequired, rootList, sampling, ToolError, text } from '../../src/server/index.ts'
+import { pair } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { rawChannel, settle } from '../support/raw-channel.ts'
 
@@ -244,30 +245,82 @@ describe.each(withUrls)('pages in %s', (revision) => {
     expect(JSON.stringify(sent('client'))).not.toContain('"content"')
   })
 
-  test('an address that a browser must not be sent to never reaches the person [T-ELIC-038] [T-ELIC-075]', async () => {
-    let asked = 0
-    for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'http://example.com/', 'data:text/html,x', 'custom-app:open']) {
-      const { client } = await connectPair(
-        serverOf((ctx) => ctx.elicitUrl('p', 'Go', url)),
-        {
-          revision,
-          answer: {
-            elicitUrl: () => {
-              asked++
-              return { action: 'accept' }
-            },
+  test('an address that is neither https nor on this machine is refused before anybody is asked [T-ELIC-087]', async () => {
+    const connect = (url: string) =>
+      connectPair(
+        serverOf(async (ctx) => {
+          await ctx.elicitUrl('p', 'Go', url)
+          return 'agreed'
+        }),
+        { revision, answer: { elicitUrl: () => ({ action: 'accept' }) } },
+      )
+    for (const url of [
+      'http://example.com/',
+      'javascript:alert(1)',
+      'file:///etc/passwd',
+      'data:text/html,x',
+      'custom-app:open',
+      'nonsense',
+    ]) {
+      const { client, sent } = await connect(url)
+      await expect(client.call('run'), url).rejects.toMatchObject({
+        message: `Not a URL to send a person to: ${JSON.stringify(url)}; https, or http to this machine`,
+      })
+      expect(JSON.stringify(sent('server'))).not.toContain('elicitation/create')
+      expect(() => pageRequired('Go', url)).toThrow('Not a URL to send a person to')
+    }
+    for (const url of ['https://example.com/', 'http://localhost:8080/', 'http://127.0.0.1/', 'http://[::1]:3000/'])
+      expect((await run((await connect(url)).client)).text, url).toBe('agreed')
+  })
+
+  test('the answer about a page says whether they agreed and nothing else, whatever either side adds [T-ELIC-069]', async () => {
+    const { client, sent } = await connectPair(
+      serverOf((ctx) => ctx.ask({ connected: page('Connect', 'https://example.com') })),
+      { revision, answer: { elicitUrl: () => ({ action: 'accept', content: { token: 'from the page' } }) as { action: 'accept' } } },
+    )
+    expect(JSON.parse((await run(client)).text ?? '')).toEqual({ connected: { action: 'accept' } })
+    expect(JSON.stringify(sent('client'))).not.toContain('from the page')
+    if (revision === '2026-07-28') return
+    const raw = rawChannel(serverOf((ctx) => ctx.ask({ connected: page('Connect', 'https://example.com') })))
+    await raw.initialize(revision, { elicitation: { url: {} } })
+    const answer = raw.ask('tools/call', { name: 'run' })
+    const question = await raw.until(({ method }) => method === 'elicitation/create')
+    raw.send({ jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { token: 'from the page' } } })
+    expect((await answer).result.content[0].text).toBe('{"connected":{"action":"accept"}}')
+  })
+
+  test('a secret is asked for on a page: no form is sent that asks for one, and the refusal says so [T-ELIC-004] [T-ELIC-005]', async () => {
+    const asked: string[] = []
+    const connect = (handler: (ctx: Context) => unknown) =>
+      connectPair(serverOf(handler), {
+        revision,
+        answer: {
+          elicit: () => {
+            asked.push('form')
+            return { action: 'cancel' }
+          },
+          elicitUrl: () => {
+            asked.push('page')
+            return { action: 'accept' }
           },
         },
-      )
-      if (revision === '2026-07-28') await expect(run(client)).rejects.toMatchObject({ code: 'ERR_INVALID_PARAMS' })
-      else expect((await run(client)).isError).toBe(true)
-    }
-    expect(asked).toBe(0)
-    const { client } = await connectPair(
-      serverOf((ctx) => ctx.elicitUrl('p', 'Go', 'not a url')),
-      { revision, answer: { elicitUrl: () => ({ action: 'accept' }) } },
-    )
-    await expect(client.call('run')).rejects.toMatchObject({ message: 'Not a URL to send a person to: "not a url"' })
+      })
+    const byForm = await connect(async (ctx) => {
+      try {
+        return await ctx.elicit('key', 'Your key?', z.object({ apiKey: z.string() }))
+      } catch (error) {
+        throw new ToolError((error as Error).message)
+      }
+    })
+    expect((await run(byForm.client)).text).toMatch(/form field "apiKey" asks for a secret; .* a page .*\(elicitUrl\)/)
+    expect(asked).toEqual([])
+    const byPage = await connect(async (ctx) => {
+      await ctx.elicitUrl('key', 'Enter your key', 'https://example.com/key')
+      return 'kept on the server'
+    })
+    expect((await run(byPage.client)).text).toBe('kept on the server')
+    expect(asked).toEqual(['page'])
+    expect(JSON.stringify(byPage.sent('server'))).toContain('"mode":"url"')
   })
 
   test('a mode that the client has not declared is not used [T-ELIC-011] [T-ELIC-012] [T-ELIC-014]', async () => {
@@ -323,7 +376,7 @@ describe('roots', () => {
   )
 
   test.each(SESSION_REVISIONS)(
-    'are remembered until the client says that they changed, in %s [T-ROOT-004] [T-ROOT-007] [T-ROOT-008] [T-ROOT-009] [T-ROOT-028] [T-ROOT-029]',
+    'are remembered until the client says that they changed, which it does at once, in %s [T-ROOT-004] [T-ROOT-007] [T-ROOT-008] [T-ROOT-009] [T-ROOT-026] [T-ROOT-028] [T-ROOT-029]',
     async (revision) => {
       const { client, sent } = await connectPair(
         serverOf(async (ctx) => (await ctx.roots())[0]?.uri ?? 'none'),
@@ -348,6 +401,21 @@ describe('roots', () => {
     }
     expect(raw.out.filter(({ method }) => method === 'roots/list')).toHaveLength(2)
   })
+
+  test.each(SESSION_REVISIONS)(
+    'that cannot be told are a clean failure of the call, and are asked for again, in %s [T-ROOT-020]',
+    async (revision) => {
+      const { client } = await connectPair(
+        serverOf(async (ctx) => (await ctx.roots()).map(({ uri }) => uri).join()),
+        { revision, answer: { roots: ['file:///mnt/stick', 'file:///home'] } },
+      )
+      expect((await run(client)).text).toBe('file:///mnt/stick,file:///home')
+      client.answer({ roots: () => Promise.reject(new Error('/mnt/stick is gone')) })
+      expect(await run(client)).toEqual({ isError: true, text: 'The client answered with an error: Internal error' })
+      client.setRoots(['file:///home'])
+      expect((await run(client)).text).toBe('file:///home')
+    },
+  )
 
   test('that are no file URIs are not believed', async () => {
     const raw = rawChannel(serverOf((ctx) => ctx.roots()))
@@ -374,7 +442,7 @@ describe('sampling', () => {
   }
 
   test.each(REVISIONS)(
-    'asks the model of the client, in %s [T-SAMP-001] [T-SAMP-002] [T-SAMP-009] [T-SAMP-010] [T-SAMP-011] [T-SAMP-013] [T-SAMP-015] [T-SAMP-017] [T-SAMP-018] [T-SAMP-020] [T-SAMP-021] [T-SAMP-022] [T-SAMP-023] [T-SAMP-025] [T-SAMP-026] [T-SAMP-027] [T-SAMP-028] [T-SAMP-029] [T-ARCH-011] [T-ARCH-030]',
+    'asks the model of the client, in %s [T-SAMP-001] [T-SAMP-002] [T-SAMP-009] [T-SAMP-010] [T-SAMP-011] [T-SAMP-013] [T-SAMP-015] [T-SAMP-017] [T-SAMP-018] [T-SAMP-020] [T-SAMP-021] [T-SAMP-022] [T-SAMP-023] [T-SAMP-025] [T-SAMP-026] [T-SAMP-027] [T-SAMP-028] [T-SAMP-029] [T-ARCH-006] [T-ARCH-011] [T-ARCH-030]',
     async (revision) => {
       const asked: unknown[] = []
       const { client } = await connectPair(
@@ -400,7 +468,7 @@ describe('sampling', () => {
   )
 
   test.each(SESSION_REVISIONS)(
-    'refused by the person is an error of the client, in %s [T-SAMP-038] [T-SAMP-039] [T-SAMP-040]',
+    'refused by the person is an error of the client, in %s [T-SAMP-003] [T-SAMP-038] [T-SAMP-039] [T-SAMP-040]',
     async (revision) => {
       const { client, sent } = await connectPair(
         serverOf((ctx) => ctx.sample('capital', ask)),
@@ -417,6 +485,53 @@ describe('sampling', () => {
       expect(sent('client').find(({ error }) => error)).toMatchObject({ error: { code: -1, message: 'User rejected sampling request' } })
     },
   )
+
+  test.each(REVISIONS)(
+    'is answered by whatever model the client chose, as briefly as it wants, in %s [T-SAMP-014] [T-SAMP-019] [T-SAMP-036]',
+    async (revision) => {
+      const model = (params: { systemPrompt?: string; maxTokens: number }) => `${params.systemPrompt ?? 'no system'}, ${params.maxTokens}`
+      const { client } = await connectPair(
+        serverOf((ctx) => ctx.sample('capital', ask)),
+        {
+          revision,
+          answer: {
+            sample: ({ systemPrompt: _removed, ...params }) => ({
+              role: 'assistant',
+              content: text(model({ ...params, maxTokens: params.maxTokens / 2 })),
+              model: 'of-another-family',
+              stopReason: 'maxTokens',
+            }),
+          },
+        },
+      )
+      expect(JSON.parse((await run(client)).text ?? '')).toMatchObject({
+        content: { type: 'text', text: 'no system, 50' },
+        model: 'of-another-family',
+        stopReason: 'maxTokens',
+      })
+    },
+  )
+
+  test.each(REVISIONS)('leaves what a hint says beside its name to the client, in %s [T-SAMP-037]', async (revision) => {
+    const hints = [{ name: 'sonnet', 'com.example/size': 'small' }, { family: 'any' }]
+    const asked: unknown[] = []
+    // Not judged: the published schema lists the one key that it specifies.
+    const { client, close } = await pair(
+      serverOf((ctx) => ctx.sample('m', { ...ask, modelPreferences: { hints } })),
+      {
+        revision,
+        answer: {
+          sample: ({ modelPreferences }) => {
+            asked.push(modelPreferences?.hints)
+            return { role: 'assistant', content: text('x'), model: 'm' }
+          },
+        },
+      },
+    )
+    await run(client)
+    await close()
+    expect(asked).toEqual([hints])
+  })
 
   test.each(REVISIONS)('with tools goes only to a client that has declared them, in %s', async (revision) => {
     const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
@@ -532,7 +647,7 @@ describe('a question on a session', () => {
     }
   })
 
-  test('answered in a shape that is none is an error that says so', async () => {
+  test('answered in a shape that is none, or with content that does not fit the form, is an error that says so [T-ELIC-080]', async () => {
     const raw = rawChannel(serverOf((ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() }))))
     await raw.initialize('2025-11-25', { elicitation: {} })
     for (const result of [{}, { action: 'maybe' }, { action: 'accept' }, { action: 'accept', content: { a: 5 } }]) {

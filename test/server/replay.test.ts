@@ -223,7 +223,7 @@ describe('requestState', () => {
   }
   const frozen = { code: -32602, message: 'Invalid or expired requestState' }
 
-  test('with any byte changed, cut or extended is refused with one and the same error', async () => {
+  test('with any byte changed, cut or extended is refused with one and the same error [T-ELIC-064]', async () => {
     const server = make()
     const first = await round(server)
     const state: string = first.result.requestState
@@ -235,7 +235,7 @@ describe('requestState', () => {
     }
   })
 
-  test('belongs to one principal, method, target and arguments', async () => {
+  test('belongs to one principal, whatever the connection, and to one method, target and arguments [T-ELIC-062] [T-ELIC-063]', async () => {
     const server = make()
     const first = await round(server, {}, { principal: 'alice' })
     const additions = answering(first, { a: accept })
@@ -266,7 +266,7 @@ describe('requestState', () => {
     expect((await round(server, answering(first, { a: accept }))).result.resultType).toBe('complete')
   })
 
-  test('hides what it holds, and may be used again after a broken round', async () => {
+  test('hides what it holds, and may be used again after a broken round [T-ELIC-064]', async () => {
     const secret = 'a value that no client may read'
     const server = serverOf(async (ctx) => {
       await ctx.once('secret', () => secret)

@@ -24,6 +24,8 @@ function toField(name: string, raw: unknown): Field {
   if (choices) return { type: 'string', ...texts(schema), ...choices, ...pick(schema, ['default', 'enumNames']) } as SelectField
   switch (schema.type) {
     case 'string':
+      if (schema.format === 'password' || SECRET.test(name) || SECRET.test(String(schema.title)))
+        throw refused(`form field "${name}" asks for a secret; no form may, so send the person to a page of yours instead (elicitUrl)`)
       // A named format says more to a person than the expression a library derives from it.
       return {
         type: 'string',
@@ -43,6 +45,10 @@ function toField(name: string, raw: unknown): Field {
       )
   }
 }
+
+// By what a field is called. Words that often mean something harmless, such as a token of a game, count only in company.
+const SECRET =
+  /pass[-_ ]?(?:word|wd|phrase|code)|secret(?!ar)|credential|(?:api|access|private|signing)[-_ ]?key|(?:api|access|auth|bearer|refresh)[-_ ]?token|^(?:pin|otp|cvv|cvc)$/i
 
 const FORM_FORMATS = new Set<unknown>(['email', 'uri', 'date', 'date-time'])
 const STRING_KEYWORDS = ['minLength', 'maxLength', 'pattern', 'default']

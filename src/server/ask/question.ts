@@ -5,6 +5,7 @@ import type { ElicitResult, FormElicitParams, UrlElicitParams } from '../../prot
 import { McpError } from '../../protocol/errors.ts'
 import type { InputRequest } from '../../protocol/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
+import { isPersonUrl } from '../../protocol/person-url.ts'
 import type { ListRootsResult } from '../../protocol/roots.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
 import { compile } from '../../protocol/schema/compile.ts'
@@ -46,7 +47,7 @@ export function form<S extends AnySchema>(message: string, schema: S): Question<
 
 /** Asks the person to visit a page. Accepting means that they agreed to, not that they are done there. */
 export function page(message: string, url: string, elicitationId?: string): Question<UrlAnswer> {
-  if (!URL.canParse(url)) throw new McpError('ERR_ASK', `Not a URL to send a person to: ${JSON.stringify(url)}`)
+  checkPageUrl(url)
   const params: UrlElicitParams = elicitationId === undefined ? { mode: 'url', message, url } : { mode: 'url', message, url, elicitationId }
   return {
     request: { method: 'elicitation/create', params },
@@ -56,6 +57,12 @@ export function page(message: string, url: string, elicitationId?: string): Ques
       return result.ok ? { ok: true, value: { action: result.value.action } } : result
     },
   }
+}
+
+/** Throws ERR_ASK for an address that no client should open. */
+export function checkPageUrl(url: string): void {
+  if (!isPersonUrl(url))
+    throw new McpError('ERR_ASK', `Not a URL to send a person to: ${JSON.stringify(url)}; https, or http to this machine`)
 }
 
 /** Asks the client's model for a message. */

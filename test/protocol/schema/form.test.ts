@@ -205,6 +205,41 @@ test.each<JsonSchema>([{ type: 'string' }, { type: 'object' }, { properties: { a
   },
 )
 
+describe('a field that asks for a secret', () => {
+  const formWith = (name: string, field: JsonSchema = { type: 'string' }) => toFormSchema({ type: 'object', properties: { [name]: field } })
+
+  test.each([
+    'password',
+    'newPassword',
+    'pass_phrase',
+    'passwd',
+    'clientSecret',
+    'API-Key',
+    'apikey',
+    'privateKey',
+    'access_token',
+    'PIN',
+    'cvc',
+  ])('is refused when it is called %s [T-ELIC-004]', (name) => {
+    expect(() => formWith(name)).toThrow(`form field "${name}" asks for a secret`)
+    expect(() => formWith('field', { type: 'string', title: name })).toThrow('form field "field" asks for a secret')
+  })
+
+  test('is refused when its format says so [T-ELIC-004]', () => {
+    expect(() => formWith('field', { type: 'string', format: 'password' })).toThrow('asks for a secret')
+  })
+
+  test.each(['secretary', 'token', 'maxTokens', 'key', 'pinColor', 'compass', 'description', 'title'])('is not meant by %s', (name) => {
+    expect(formWith(name).properties).toHaveProperty(name)
+  })
+
+  test('is not meant by a choice, a number or a yes or no about one', () => {
+    expect(formWith('rememberPassword', { type: 'boolean' }).properties).toHaveProperty('rememberPassword')
+    expect(formWith('passwordLength', { type: 'integer' }).properties).toHaveProperty('passwordLength')
+    expect(formWith('secretStore', { type: 'string', enum: ['vault', 'file'] }).properties).toHaveProperty('secretStore')
+  })
+})
+
 describe('the answer to a form is judged by each keyword of its fields', () => {
   const judge = (field: JsonSchema, good: unknown[], bad: unknown[]): void => {
     const validate = compile(toFormSchema({ type: 'object', properties: { it: field }, required: ['it'] }), { assertsFormats: true })
