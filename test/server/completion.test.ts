@@ -26,7 +26,7 @@ const newServer = (options = {}) => {
 const language = (value: string) => ({ ref: { type: 'ref/prompt' as const, name: 'code' }, argument: { name: 'language', value } })
 
 describe.each(REVISIONS)('completion in %s', (revision) => {
-  test('arguments of prompts and templates are completed, best first [T-COMP-001] [T-COMP-004] [T-COMP-005] [T-COMP-006] [T-COMP-007] [T-COMP-008] [T-COMP-009] [T-COMP-011] [T-COMP-013] [T-COMP-014] [T-COMP-019] [T-COMP-020]', async () => {
+  test('arguments of prompts and templates are completed, best first [T-PROM-010] [T-RES-020] [T-COMP-001] [T-COMP-004] [T-COMP-005] [T-COMP-006] [T-COMP-007] [T-COMP-008] [T-COMP-009] [T-COMP-011] [T-COMP-013] [T-COMP-014] [T-COMP-019] [T-COMP-020]', async () => {
     const { client } = await connectPair(newServer(), { revision })
     expect(await client.complete(language('java'))).toEqual({ values: ['java', 'javascript', 'objective-java'], total: 3, hasMore: false })
     expect(
@@ -35,6 +35,19 @@ describe.each(REVISIONS)('completion in %s', (revision) => {
     expect(
       await client.complete({ ref: { type: 'ref/resource', uri: 'repo://{owner}/{name}' }, argument: { name: 'name', value: '' } }),
     ).toEqual({ values: [] })
+  })
+
+  test('suggestions narrow with every letter typed [T-COMP-002]', async () => {
+    const { client } = await connectPair(newServer(), { revision })
+    const shown: string[][] = []
+    for (const typed of ['', 'j', 'ja', 'java', 'javas']) shown.push((await client.complete(language(typed))).values)
+    expect(shown).toEqual([
+      languages,
+      ['javascript', 'java', 'objective-java'],
+      ['javascript', 'java', 'objective-java'],
+      ['java', 'javascript', 'objective-java'],
+      ['javascript'],
+    ])
   })
 
   test('the capability is declared where the revision has it, and completion works either way [T-COMP-003] [T-LIFE-022]', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createServer } from '../../src/server/index.ts'
+import type { Client } from '../../src/client/index.ts'
+import { createServer, type Server } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
@@ -127,6 +128,185 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     )
   })
 })
+
+describe.each(REVISIONS)('what a server of %s declares', (revision) => {
+  const FEATURES: Record<string, { declared: object; define(server: Server): unknown; list(client: Client): Promise<unknown[]> }> = {
+    tools: {
+      declared: { listChanged: true },
+      define: (server) => server.tool('t', {}, () => 'x'),
+      list: (client) => client.tools().all(),
+    },
+    resources: {
+      declared: { subscribe: true, listChanged: true },
+      define: (server) => server.resource('a:1', { name: 'a' }, () => 'x'),
+      list: (client) => client.resources().all(),
+    },
+    prompts: {
+      declared: { listChanged: true },
+      define: (server) => server.prompt('p', {}, () => 'x'),
+      list: (client) => client.prompts().all(),
+    },
+  }
+  const names = Object.keys(FEATURES)
+  const subsets = [[], ...names.map((name) => [name]), ['tools', 'prompts'], names]
+
+  test.each(subsets.map((offered) => ({ offered })))(
+    'is what it offers: $offered [T-BASE-005] [T-LIFE-018] [T-LIFE-019] [T-LIFE-020] [T-ARCH-009] [T-ARCH-031]',
+    async ({ offered }) => {
+      const server = createServer({ name: 'some', version: '1.0.0', logging: false })
+      for (const name of offered) FEATURES[name]?.define(server)
+      const { client } = await connectPair(server, { revision })
+      expect(client.server.capabilities).toEqual(Object.fromEntries(offered.map((name) => [name, FEATURES[name]?.declared])))
+      for (const name of names) {
+        const listed = FEATURES[name]?.list(client)
+        if (offered.includes(name)) await expect(listed).resolves.toHaveLength(1)
+        else await expect(listed).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+      }
+      await expect(client.ping()).resolves.toBeUndefined()
+    },
+  )
+
+  test('as experimental reaches the client as it was written [T-LIFE-023]', async () => {
+    const experimental = { 'com.example/a': {}, b: { deep: { deeper: {} }, 'with space': {} } }
+    const { client } = await connectPair(newServer({ experimental }), { revision })
+    expect(client.server.capabilities.experimental).toEqual(experimental)
+  })
+})
+
+test.each(SESSION_REVISIONS)('a capability that nobody knows is kept and breaks nothing, in %s [T-ARCH-022]', async (revision) => {
+  const server = newServer()
+  server.tool('caps', {}, (_args, ctx) => JSON.stringify(ctx.caller.capabilities))
+  const raw = rawChannel(server)
+  await raw.initialize(revision, { telepathy: { range: 3 }, experimental: { mine: { x: 1 } } })
+  expect(JSON.parse((await raw.ask('tools/call', { name: 'caps' })).result.content[0].text)).toEqual({
+    telepathy: { range: 3 },
+    experimental: { mine: { x: 1 } },
+  })
+})
+
+test.each(SESSION_REVISIONS)('a subscription is refused where none was declared, in %s [T-LIFE-025]', async (revision) => {
+  const raw = rawChannel(newServer())
+  expect((await raw.initialize(revision)).result.capabilities).not.toHaveProperty('resources')
+  for (const method of ['resources/subscribe', 'resources/unsubscribe'])
+    expect((await raw.ask(method, { uri: 'a:1' })).error).toMatchObject({ code: -32601 })
+})
+
+test.each(SESSION_REVISIONS)('a session of %s keeps what both sides agreed on and said since [T-BASE-007]', async (revision) => {
+  const server = newServer()
+  server.resource('a:1', { name: 'a' }, () => 'x')
+  server.tool('state', {}, (_args, ctx) => {
+    ctx.log.notice('not wanted')
+    const { client, capabilities, revision: spoken } = ctx.caller
+    return JSON.stringify({ client: client?.name, capabilities, spoken })
+  })
+  const raw = rawChannel(server)
+  await raw.initialize(revision, { roots: {} })
+  await raw.ask('logging/setLevel', { level: 'error' })
+  await raw.ask('resources/subscribe', { uri: 'a:1' })
+  // Nothing of that is said again.
+  for (let i = 0; i < 2; i++)
+    expect(JSON.parse((await raw.ask('tools/call', { name: 'state' })).result.content[0].text)).toEqual({
+      client: 'raw',
+      capabilities: { roots: {} },
+      spoken: revision,
+    })
+  expect(raw.out.some(({ method }) => method === 'notifications/message')).toBe(false)
+  server.resourceChanged('a:1')
+  expect((await raw.until(({ method }) => method === 'notifications/resources/updated')).params.uri).toBe('a:1')
+})
+
+test('every request of the oldest revision is answered with the result of its kind [T-BASE-044]', async () => {
+  const server = newServer()
+  server.resource('a:1', { name: 'a' }, () => 'x')
+  server.resource('b:{id}', { name: 'b', complete: { id: () => ['1'] } }, () => 'x')
+  server.prompt('p', {}, () => 'x')
+  // The pair is judged: a result that is not of the published kind fails the test.
+  const { client, sent } = await connectPair(server, { revision: '2024-11-05', cache: false })
+  const results = {
+    ping: [{}, {}],
+    'completion/complete': [
+      { ref: { type: 'ref/resource', uri: 'b:{id}' }, argument: { name: 'id', value: '' } },
+      { completion: { values: ['1'], total: 1, hasMore: false } },
+    ],
+    'logging/setLevel': [{ level: 'info' }, {}],
+    'prompts/get': [{ name: 'p' }, { messages: [{ role: 'user', content: { type: 'text', text: 'x' } }] }],
+    'prompts/list': [{}, { prompts: [{ name: 'p' }] }],
+    'resources/list': [{}, { resources: [{ uri: 'a:1', name: 'a' }] }],
+    'resources/templates/list': [{}, { resourceTemplates: [{ uriTemplate: 'b:{id}', name: 'b' }] }],
+    'resources/read': [{ uri: 'a:1' }, { contents: [{ uri: 'a:1', mimeType: 'text/plain', text: 'x' }] }],
+    'resources/subscribe': [{ uri: 'a:1' }, {}],
+    'resources/unsubscribe': [{ uri: 'a:1' }, {}],
+    'tools/call': [{ name: 't' }, { content: [{ type: 'text', text: 'x' }] }],
+    'tools/list': [{}, { tools: [{ name: 't', inputSchema: { type: 'object' } }] }],
+  } as const
+  for (const [method, [params, result]] of Object.entries(results))
+    expect(await client.request(method, params), method).toMatchObject(result)
+  const asked = new Set(sent('client').flatMap(({ id, method }) => (id === undefined ? [] : [method])))
+  expect([...asked].sort()).toEqual(['initialize', ...Object.keys(results)].sort())
+})
+
+test.each(SESSION_REVISIONS)('a name reserved in metadata means something only where it belongs, in %s [T-META-004]', async (revision) => {
+  const server = newServer()
+  server.tool('work', { input: { type: 'object' } }, async (_args, ctx) => {
+    await ctx.progress(1, 2)
+    return 'done'
+  })
+  const raw = rawChannel(server)
+  await raw.initialize(revision)
+  const progress = () => raw.out.filter(({ method }) => method === 'notifications/progress').map(({ params }) => params.progressToken)
+  raw.send({ jsonrpc: '2.0', method: 'notifications/initialized', params: { _meta: { progressToken: 'of a notification' } } })
+  for (const misplaced of [
+    { progressToken: 'beside it' },
+    { arguments: { _meta: { progressToken: 'in the arguments' } } },
+    { _meta: { 'com.example/progressToken': 'of another owner' } },
+  ])
+    expect((await raw.ask('tools/call', { name: 'work', ...misplaced })).result.content[0].text).toBe('done')
+  expect(progress()).toEqual([])
+  await raw.ask('tools/call', { name: 'work', _meta: { progressToken: 'of a request' } })
+  expect(progress()).toEqual(['of a request'])
+})
+
+test.each(SESSION_REVISIONS)(
+  'why a request was cancelled is told to its handler, which may log it, in %s [T-CANC-004]',
+  async (revision) => {
+    const server = newServer()
+    server.tool('wait', {}, async (_args, ctx) => {
+      await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+      server.log.warning({ gaveUp: (ctx.signal.reason as Error).message })
+    })
+    const raw = rawChannel(server)
+    await raw.initialize(revision)
+    raw.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'wait' } })
+    await settle()
+    raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, reason: 'Stop was pressed' } })
+    const { params } = await raw.until(({ method }) => method === 'notifications/message')
+    expect(params.data.gaveUp).toContain('Stop was pressed')
+  },
+)
+
+test.each(REVISIONS)(
+  'who is calling is what the transport proved, whatever the client says of itself, in %s [T-ELIC-096]',
+  async (revision) => {
+    const server = newServer()
+    server.tool('who', { input: { type: 'object' } }, (_args, ctx) => String(ctx.caller.principal))
+    const claims = { principal: 'admin', userId: 'admin', sub: 'admin' }
+    const meta = { ...(revision === '2026-07-28' ? envelope(claims) : {}), ...claims }
+    for (const principal of ['alice', undefined]) {
+      const raw = rawChannel(server, principal === undefined ? {} : { principal })
+      if (revision !== '2026-07-28') {
+        await raw.ask('initialize', {
+          protocolVersion: revision,
+          capabilities: { experimental: claims },
+          clientInfo: { name: 'admin', version: '1', ...claims },
+          ...claims,
+        })
+        raw.send({ jsonrpc: '2.0', method: 'notifications/initialized', params: claims })
+      }
+      const { result } = await raw.ask('tools/call', { name: 'who', arguments: claims, ...claims, _meta: meta })
+      expect(result.content[0].text).toBe(String(principal))
+    }
+  },
+)
 
 test('a version that is not spoken is answered with the newest that has a handshake [T-VER-011] [T-VER-004]', async () => {
   for (const asked of ['2023-01-01', '2026-07-28', '2099-01-01', 'nonsense']) {

@@ -68,6 +68,61 @@ test('a stateless request gets messages only when it says a level, and a wrong o
   expect((await call({ 'io.modelcontextprotocol/logLevel': 'loud' })).error.code).toBe(-32602)
 })
 
+test.each(SESSION_REVISIONS)('a level that cannot be set is -32603 without a word about why, in %s [T-LOG-013]', async (revision) => {
+  const failures: unknown[] = []
+  const server = newServer({ onError: (error: Error) => failures.push(error.message) })
+  server.use((call, next) => {
+    if (call.method === 'logging/setLevel') throw new Error('log.conf is not writable')
+    return next()
+  })
+  const raw = rawChannel(server)
+  await raw.initialize(revision)
+  const { error } = await raw.ask('logging/setLevel', { level: 'debug' })
+  expect(error.code).toBe(-32603)
+  expect(JSON.stringify(error)).not.toContain('log.conf')
+  expect(failures).toEqual(['log.conf is not writable'])
+})
+
+describe.each(REVISIONS)('an application of %s', (revision) => {
+  test('is handed every message whole, so that it may filter, search and keep them [T-LOG-019] [T-LOG-021]', async () => {
+    const server = createServer({ name: 'shop', version: '1.0.0' })
+    server.tool('order', {}, (_args, ctx) => {
+      ctx.log.debug({ query: 'select' }, 'database')
+      ctx.log.error({ query: 'insert', attempt: 2 }, 'database')
+      ctx.log.error('card refused', 'payment')
+      ctx.log.info(['done', 3])
+      return 'x'
+    })
+    const kept: LogMessage[] = []
+    const { client } = await connectPair(server, { revision, logLevel: 'debug', onLog: (message) => kept.push(message) })
+    await client.call('order')
+    expect(JSON.parse(JSON.stringify(kept))).toEqual([
+      { level: 'debug', logger: 'database', data: { query: 'select' } },
+      { level: 'error', logger: 'database', data: { query: 'insert', attempt: 2 } },
+      { level: 'error', logger: 'payment', data: 'card refused' },
+      { level: 'info', logger: 'shop', data: ['done', 3] },
+    ])
+    expect(kept.filter(({ level, logger }) => level === 'error' && logger === 'database')).toHaveLength(1)
+    expect(kept.filter((message) => JSON.stringify(message).includes('card'))).toHaveLength(1)
+  })
+
+  test('sees the messages of its own calls and nobody else does [T-LOG-027]', async () => {
+    const server = newServer()
+    server.tool('say', { input: { type: 'object', properties: { what: { type: 'string' } } } }, ({ what }, ctx) => {
+      ctx.log.error(what)
+      return 'x'
+    })
+    const listen = async () => {
+      const heard: unknown[] = []
+      const { client } = await connectPair(server, { revision, logLevel: 'debug', onLog: ({ data }) => heard.push(data) })
+      return { client, heard }
+    }
+    const [alice, bob] = [await listen(), await listen()]
+    await Promise.all([alice.client.call('say', { what: 'of alice' }), bob.client.call('say', { what: 'of bob' })])
+    expect([alice.heard, bob.heard]).toEqual([['of alice'], ['of bob']])
+  })
+})
+
 test('one session sets its level without touching another', async () => {
   const server = newServer()
   const [quiet, chatty] = [rawChannel(server), rawChannel(server)]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createServer, McpError, type MiddlewareCall } from '../../src/server/index.ts'
+import { createServer, McpError, type MiddlewareCall, type Service } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
 import { rawChannel } from '../support/raw-channel.ts'
 
@@ -79,23 +79,55 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
   })
 })
 
-test('middleware decides who may do what, before anything of the tool is touched [T-TOOL-042] [T-RES-056]', async () => {
+test('middleware decides who may do what, before anything of the tool or resource is touched [T-TOOL-042] [T-RES-056] [T-HOST-024]', async () => {
   const server = newServer()
-  let runs = 0
-  server.tool('admin', {}, () => String(++runs))
+  const touched: string[] = []
+  server.tool('admin', {}, () => {
+    touched.push('tool')
+    return 'x'
+  })
+  server.resource('secret:1', { name: 'secret' }, () => {
+    touched.push('resource')
+    return 'x'
+  })
   server.use((call: MiddlewareCall, next) => {
-    if (call.target === 'admin' && call.caller.principal !== 'alice') throw new McpError('ERR_TOOL_NOT_FOUND', 'Unknown tool: admin')
+    if (call.caller.principal === 'alice') return next()
+    if (call.target === 'admin') throw new McpError('ERR_TOOL_NOT_FOUND', 'Unknown tool: admin')
+    if (call.target === 'secret:1') throw new McpError('ERR_RESOURCE_NOT_FOUND', 'Resource not found', { data: { uri: call.target } })
     return next()
   })
   const asked = async (principal: string) => {
     const raw = rawChannel(server, { principal })
     await raw.initialize('2025-11-25')
-    return (await raw.ask('tools/call', { name: 'admin' })).error?.code
+    const answers = [await raw.ask('tools/call', { name: 'admin' }), await raw.ask('resources/read', { uri: 'secret:1' })]
+    return answers.map(({ error }) => error?.code)
   }
-  expect(await asked('mallory')).toBe(-32602)
-  expect(runs).toBe(0)
-  expect(await asked('alice')).toBeUndefined()
+  expect(await asked('mallory')).toEqual([-32602, -32002])
+  expect(touched).toEqual([])
+  expect(await asked('alice')).toEqual([undefined, undefined])
+  expect(touched).toEqual(['tool', 'resource'])
 })
+
+test.each(REVISIONS)(
+  'client and server may have a way of their own to know each other, or none at all, in %s [T-AUTH-002] [T-AUTH-006]',
+  async (revision) => {
+    const open = newServer()
+    const guarded = newServer()
+    guarded.use((call, next) => {
+      const { 'com.example/ticket': ticket } = (call.params._meta ?? {}) as Record<string, unknown>
+      if (call.method === 'tools/call' && ticket !== 'valid') throw new McpError('ERR_INVALID_REQUEST', 'No ticket')
+      return next()
+    })
+    const call = async (server: Service, meta?: Record<string, unknown>) => {
+      const { client } = await connectPair(server, { revision })
+      return client.call('echo', { text: 'a' }, meta ? { meta } : {})
+    }
+    await expect(call(open)).resolves.toMatchObject({ content: [{ text: 'a' }] })
+    await expect(call(guarded)).rejects.toMatchObject({ code: -32600, message: 'No ticket' })
+    await expect(call(guarded, { 'com.example/ticket': 'forged' })).rejects.toMatchObject({ message: 'No ticket' })
+    await expect(call(guarded, { 'com.example/ticket': 'valid' })).resolves.toMatchObject({ content: [{ text: 'a' }] })
+  },
+)
 
 test('a call that ends in questions is a result that middleware sees like any other', async () => {
   const server = createServer({ name: 'x', version: '1' })

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { createServer, McpError } from '../../src/server/index.ts'
+import { type Annotations, createServer, McpError } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
@@ -118,6 +118,42 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     }
     expect(reads).toBe(0)
     await expect(client.read('file:///root/a/b..c')).resolves.toBeDefined()
+  })
+
+  test('what is said about the use of resources reaches the client, which may choose and sort by it [T-RES-042] [T-RES-043] [T-RES-044]', async () => {
+    const server = newServer()
+    const define = (name: string, annotations: Annotations) => server.resource(`a:${name}`, { name, annotations }, () => 'x')
+    define('draft', { audience: ['assistant'], priority: 0.1, lastModified: '2025-03-01T00:00:00Z' })
+    define('guide', { audience: ['user', 'assistant'], priority: 0.5, lastModified: '2025-01-01T00:00:00Z' })
+    define('rules', { audience: ['user'], priority: 1, lastModified: '2025-02-01T00:00:00Z' })
+    const { client } = await connectPair(server, { revision })
+    const listed = await client.resources().all()
+    const names = (list: typeof listed) => list.map(({ name }) => name)
+    expect(names(listed.filter(({ annotations }) => annotations?.audience?.includes('user')))).toEqual(['guide', 'rules'])
+    const byPriority = listed.toSorted((a, b) => (b.annotations?.priority ?? 0) - (a.annotations?.priority ?? 0))
+    expect(names(byPriority)).toEqual(['rules', 'guide', 'draft'])
+    // Older revisions have no dates.
+    if (revision < '2025-06-18') return
+    const age = ({ annotations }: (typeof listed)[number]) => Date.parse(annotations?.lastModified ?? '')
+    expect(names(listed.toSorted((a, b) => age(b) - age(a)))).toEqual(['draft', 'rules', 'guide'])
+  })
+
+  test('any scheme will do, with or without a file system behind it, for directories as well [T-RES-045] [T-RES-048] [T-RES-049] [T-RES-050]', async () => {
+    const server = newServer()
+    const uris = {
+      'https://example.com/page': 'text/html',
+      'file:///nowhere/on/this/machine.txt': 'text/plain',
+      'file:///nowhere/on/this': 'inode/directory',
+      'git://repository/main/README.md': 'text/markdown',
+      'my-own.scheme+v2://x/y?z=1': 'application/json',
+      'urn:isbn:0451450523': 'text/plain',
+    }
+    for (const [uri, mimeType] of Object.entries(uris)) server.resource(uri, { name: uri, mimeType }, () => `content of ${uri}`)
+    const { client } = await connectPair(server, { revision })
+    const listed = await client.resources().all()
+    expect(Object.fromEntries(listed.map(({ uri, mimeType }) => [uri, mimeType]))).toEqual(uris)
+    for (const [uri, mimeType] of Object.entries(uris))
+      expect((await client.read(uri)).contents).toEqual([{ uri, mimeType, text: `content of ${uri}` }])
   })
 
   test('a change of the list is announced [T-RES-021] [T-RES-022]', async () => {

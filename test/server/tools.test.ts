@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { audio, createServer, embed, image, link, McpError, ToolError, text } from '../../src/server/index.ts'
+import { everythingServer } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
@@ -362,3 +363,17 @@ test('the context tells who calls, what was sent and its metadata', async () => 
     meta: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01',
   })
 })
+
+test.each(REVISIONS)(
+  'the everything server, whose tools and prompts embed resources, offers resources too, in %s [T-TOOL-031]',
+  async (revision) => {
+    const { client } = await connectPair(everythingServer(), { revision })
+    const tool = await client.call('test_embedded_resource')
+    const prompt = await client.prompt('test_prompt_with_embedded_resource', { resourceUri: 'test://static-text' })
+    for (const block of [tool.content[0], prompt.messages[0]?.content]) expect(block).toMatchObject({ type: 'resource' })
+    expect(client.server.capabilities.resources).toEqual({ subscribe: true, listChanged: true })
+    const [message] = prompt.messages
+    const uri = message?.content.type === 'resource' ? message.content.resource.uri : ''
+    expect((await client.read(uri)).contents[0]).toMatchObject({ uri })
+  },
+)
