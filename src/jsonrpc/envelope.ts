@@ -1,6 +1,6 @@
 /** What can be told of a message that is refused before it is parsed: what it was meant to be, and its id. */
 
-import { bitOf, CLOSE_BRACE, CLOSE_BRACKET, COMMA, closingQuote, hasEscape, OPEN_BRACE, OPEN_BRACKET, parseOr, QUOTE } from './json-text.ts'
+import { bitOf, CLOSE_BRACE, CLOSE_BRACKET, COMMA, closingQuote, keyNames, OPEN_BRACE, OPEN_BRACKET, parseOr, QUOTE } from './json-text.ts'
 import { type Id, isId } from './message.ts'
 
 export interface Envelope {
@@ -23,7 +23,7 @@ export function envelopeOf(text: string): Envelope {
         if (close < 0) return told(seen, id, false)
         if (awaitsKey) {
           awaitsKey = false
-          const bit = bitOf(KEYS, text, at + 1, close, hasEscape(text, at + 1, close))
+          const bit = bitOf(KEYS, text, at + 1, close)
           // Of two ids neither is the id.
           if (bit === ID_BIT) id = seen & ID_BIT ? undefined : idAfter(text, close + 1)
           seen |= bit
@@ -49,7 +49,7 @@ export function envelopeOf(text: string): Envelope {
   return told(seen, id, false)
 }
 
-const KEYS = ['id', 'method', 'result', 'error']
+const KEYS = keyNames('id', 'method', 'result', 'error')
 const ID_BIT = 1
 const METHOD_BIT = 2
 const ANSWER_BITS = 4 | 8

@@ -10,6 +10,8 @@ export class Exchange {
   readonly params: Params | undefined
   readonly outlet: Outlet
   readonly #onOver: (exchange: Exchange) => void
+  /** Its neighbour among the requests in hand. */
+  sibling: Exchange | undefined
   #controller: AbortController | undefined
   #abortReason: unknown
   #isOver = false

@@ -7,6 +7,7 @@
 import { BatchOutlet } from './batch.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
+import { IdTable } from './id-table.ts'
 import {
   type ErrorObject,
   type Id,
@@ -69,6 +70,7 @@ class Pending extends Deadline {
   readonly endsAt: number
   readonly #expire: (pending: Pending) => void
   touchedAt: number
+  sibling: Pending | undefined
   unwatch: (() => void) | undefined
 
   constructor(
@@ -98,8 +100,8 @@ class Pending extends Deadline {
 
 interface PeerState {
   nextId: number
-  pending: Map<Id, Pending>
-  active: Map<Id, Exchange>
+  pending: IdTable<Pending>
+  active: IdTable<Exchange>
   waiting: Map<Id, Exchange>
   isStarting: boolean
   isClosing: boolean
@@ -111,8 +113,8 @@ export class Peer {
   readonly #options: PeerOptions
   readonly #state: PeerState = {
     nextId: 1,
-    pending: new Map(),
-    active: new Map(),
+    pending: new IdTable(),
+    active: new IdTable(),
     waiting: new Map(),
     isStarting: false,
     isClosing: false,
@@ -180,7 +182,7 @@ export class Peer {
         pending.unwatch = onAbort(signal, () => this.#giveUp(pending, signal.reason as Error, 'The caller cancelled the request'))
       }
       const wasSaturated = this.isSaturated
-      state.pending.set(id, pending)
+      state.pending.add(pending)
       if (wasSaturated) this.onRelief?.()
       try {
         options.write(json)
@@ -222,7 +224,7 @@ export class Peer {
 
   /** Their requests in hand, for a caller that must stop them one by one. */
   exchanges(): Iterable<Exchange> {
-    return [...this.#state.active.values(), ...this.#state.waiting.values()]
+    return [...this.#state.active.all(), ...this.#state.waiting.values()]
   }
 
   /** Takes no new request and resolves when the last one in hand is over. */
@@ -237,7 +239,7 @@ export class Peer {
     const state = this.#state
     state.isClosing = true
     state.closeError ??= error
-    for (const pending of [...state.pending.values()]) {
+    for (const pending of state.pending.all()) {
       this.#forget(pending)
       pending.reject(error)
     }
@@ -279,7 +281,7 @@ export class Peer {
   #accept(message: RequestMessage, outlet: Outlet): void {
     const { active, waiting, isClosing } = this.#state
     if (isClosing) return refuse(message, outlet, { code: INTERNAL_ERROR, message: 'The connection is closing' })
-    if (active.has(message.id) || waiting.has(message.id)) {
+    if (active.get(message.id) || waiting.has(message.id)) {
       return refuse(message, outlet, {
         code: INVALID_REQUEST,
         message: `A request with id ${JSON.stringify(message.id)} is already in progress`,
@@ -295,7 +297,7 @@ export class Peer {
   }
 
   #start(exchange: Exchange): void {
-    this.#state.active.set(exchange.id, exchange)
+    this.#state.active.add(exchange)
     try {
       this.#options.onRequest(exchange)
     } catch {
@@ -306,7 +308,7 @@ export class Peer {
   readonly #over = (exchange: Exchange): void => {
     const { active, waiting, onIdle } = this.#state
     const wasSaturated = this.isSaturated
-    if (!active.delete(exchange.id)) waiting.delete(exchange.id)
+    if (!active.remove(exchange)) waiting.delete(exchange.id)
     if (waiting.size > 0) this.#startWaiting()
     if (wasSaturated && !this.isSaturated) this.onRelief?.()
     if (onIdle.length > 0 && this.load === 0) for (const resolve of onIdle.splice(0)) resolve()
@@ -362,7 +364,7 @@ export class Peer {
   }
 
   #forget(pending: Pending): void {
-    this.#state.pending.delete(pending.id)
+    this.#state.pending.remove(pending)
     this.#options.deadlines.clear(pending)
     pending.unwatch?.()
   }

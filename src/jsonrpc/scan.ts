@@ -4,7 +4,18 @@
  * a key that reaches a prototype).
  */
 
-import { bitOf, CLOSE_BRACE, CLOSE_BRACKET, COMMA, closingQuote, hasEscape, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-text.ts'
+import {
+  bitOf,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  closingQuote,
+  guessBits,
+  keyNames,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './json-text.ts'
 import { type ErrorObject, INVALID_PARAMS, INVALID_REQUEST } from './message.ts'
 
 export interface ScanBounds {
@@ -16,6 +27,12 @@ export interface ScanBounds {
 
 /** Returns the first flaw, or undefined. Text that is not JSON passes: the parser says what is wrong with it. */
 export function scan(text: string, bounds: ScanBounds, from = 0, end = text.length): ErrorObject | undefined {
+  // To read every key costs more than all the rest, so that is done only for text that looks flawed without.
+  return walk(text, bounds, from, end, guessBits) && walk(text, bounds, from, end, bitOf)
+}
+
+/** @param tell which names a key spells, or may spell */
+function walk(text: string, bounds: ScanBounds, from: number, end: number, tell: typeof bitOf): ErrorObject | undefined {
   const { maxDepth, maxKeys } = bounds
   let depth = 0
   let awaitsKey = false
@@ -36,21 +53,16 @@ export function scan(text: string, bounds: ScanBounds, from = 0, end = text.leng
           const count = (keys[depth] as number) + 1
           if (count > maxKeys) return invalid(`An object has more than ${maxKeys} keys (maxKeys)`)
           keys[depth] = count
-          const length = close - at - 1
-          // Almost no key has an escape, and then its length tells most keys apart.
-          const isEscaped = hasEscape(text, at + 1, close)
-          if (length === 9 || length === 11 || isEscaped) {
-            const reach = bitOf(PROTOTYPE_KEYS, text, at + 1, close, isEscaped)
-            if (reach === PROTO_BIT || (reach === PROTOTYPE_BIT && isConstructor[depth])) return REACHES_PROTOTYPE
-            followsConstructor = reach === CONSTRUCTOR_BIT
-          } else followsConstructor = false
+          const reach = tell(PROTOTYPE_KEYS, text, at + 1, close)
+          if (reach & PROTO_BIT || (reach & PROTOTYPE_BIT && isConstructor[depth])) return REACHES_PROTOTYPE
+          followsConstructor = (reach & CONSTRUCTOR_BIT) !== 0
           if (depth === envelopeDepth) {
-            const bit = bitOf(ENVELOPE_KEYS, text, at + 1, close, isEscaped)
+            const bit = tell(ENVELOPE_KEYS, text, at + 1, close)
             if (envelope & bit) return invalid(`The key ${text.slice(at, close + 1)} occurs twice`)
             envelope |= bit
-            isInParams = bit === PARAMS_BIT
+            isInParams = (bit & PARAMS_BIT) !== 0
           } else if (isInParams && depth === envelopeDepth + 1) {
-            const bit = bitOf(TARGET_KEYS, text, at + 1, close, isEscaped)
+            const bit = tell(TARGET_KEYS, text, at + 1, close)
             if (target & bit) return invalid(`The key ${text.slice(at, close + 1)} occurs twice in params`)
             target |= bit
           }
@@ -99,14 +111,14 @@ const keys: number[] = [0]
 /** Which open objects are the value of a key "constructor". */
 const isConstructor: boolean[] = [false]
 
-const PROTOTYPE_KEYS = ['__proto__', 'constructor', 'prototype']
+const PROTOTYPE_KEYS = keyNames('__proto__', 'constructor', 'prototype')
 const PROTO_BIT = 1
 const CONSTRUCTOR_BIT = 2
 const PROTOTYPE_BIT = 4
-const ENVELOPE_KEYS = ['id', 'params', 'method', 'jsonrpc', 'result', 'error']
+const ENVELOPE_KEYS = keyNames('id', 'params', 'method', 'jsonrpc', 'result', 'error')
 const PARAMS_BIT = 2
 /** What a policy or a proxy decides on: a second value must not reach the handler behind its back. */
-const TARGET_KEYS = ['name', 'uri', 'arguments', '_meta', 'requestState', 'inputResponses', 'taskId']
+const TARGET_KEYS = keyNames('name', 'uri', 'arguments', '_meta', 'requestState', 'inputResponses', 'taskId')
 
 const REACHES_PROTOTYPE: ErrorObject = {
   code: INVALID_PARAMS,
