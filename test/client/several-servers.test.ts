@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { Client, memoryTarget, ResponseCache } from '../../src/client/index.ts'
+import { createServer } from '../../src/server/index.ts'
+import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { settle } from '../support/raw-channel.ts'
+
+/** Servers that differ in nothing but what they say: same tools, same URIs. */
+const serverOf = (name: string) => {
+  const server = createServer({ name, version: '1.0.0', instructions: `Instructions of ${name}` })
+  server.tool('who', { description: `Tool of ${name}`, input: z.object({ secret: z.string().optional() }) }, () => name)
+  server.resource('a:shared', { name: 'shared' }, () => `content of ${name}`)
+  return server
+}
+const textOf = async (called: ReturnType<Client['call']>) => {
+  const [first] = (await called).content
+  return first?.type === 'text' ? first.text : undefined
+}
+
+describe.each(REVISIONS)('an application with several servers in %s', (revision) => {
+  const names = ['files', 'mail', 'weather']
+  const connectAll = () => Promise.all(names.map((name) => connectPair(serverOf(name), { revision })))
+
+  test('has a client for each, and each works as if it were the only one [T-ARCH-001] [T-ARCH-010] [T-ARCH-015]', async () => {
+    const pairs = await connectAll()
+    const rounds = await Promise.all(Array.from({ length: 20 }, () => Promise.all(pairs.map(({ client }) => textOf(client.call('who'))))))
+    for (const round of rounds) expect(round).toEqual(names)
+    expect(pairs.map(({ client }) => client.server.instructions)).toEqual(names.map((name) => `Instructions of ${name}`))
+    // The same ids are in use on each connection; only the connection tells them apart.
+    const ids = pairs.map(({ sent }) => sent('client', 'tools/call').map(({ id }) => id))
+    expect(ids[1]).toEqual(ids[0])
+    await pairs[0]?.client.close()
+    await expect(pairs[0]?.client.call('who')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    expect(await Promise.all(pairs.slice(1).map(({ client }) => textOf(client.call('who'))))).toEqual(['mail', 'weather'])
+  })
+
+  test('lets none of them see what another was told or said [T-ARCH-018]', async () => {
+    const cache = new ResponseCache()
+    const pairs = await Promise.all(names.map((name) => connectPair(serverOf(name), { revision, cache })))
+    for (const [i, { client }] of pairs.entries()) {
+      expect((await client.tools().all()).map(({ description }) => description)).toEqual([`Tool of ${names[i]}`])
+      expect((await client.read('a:shared')).contents[0]).toMatchObject({ text: `content of ${names[i]}` })
+      await client.call('who', { secret: `told to ${names[i]}` })
+    }
+    for (const [i, { sent }] of pairs.entries()) {
+      const told = JSON.stringify(sent('client'))
+      for (const other of names) expect(told.includes(`told to ${other}`), `${names[i]} and ${other}`).toBe(other === names[i])
+      for (const other of names) expect(told).not.toContain(`of ${other}`)
+    }
+  })
+
+  test('keeps the answers that it gives to one from the others [T-ARCH-008]', async () => {
+    const asker = (name: string) => {
+      const server = createServer({ name, version: '1.0.0' })
+      server.tool('ask', {}, async (_args, ctx) => (await ctx.roots()).map(({ uri }) => uri).join())
+      return server
+    }
+    let told = 0
+    const trusted = await connectPair(asker('trusted'), {
+      revision,
+      answer: {
+        roots: () => {
+          told++
+          return ['file:///private']
+        },
+      },
+    })
+    const other = await connectPair(asker('other'), { revision, answer: { elicit: () => ({ action: 'cancel' }) } })
+    await expect(other.client.call('ask')).rejects.toMatchObject({ message: 'The client has not declared roots' })
+    expect(told).toBe(0)
+    expect(await textOf(trusted.client.call('ask'))).toBe('file:///private')
+    expect(told).toBe(1)
+    expect(JSON.stringify(other.sent('client'))).not.toContain('private')
+  })
+})
+
+describe.each(REVISIONS)('two clients of one server in %s', (revision) => {
+  test('are told of what each of them watches, and only that [T-ARCH-004] [T-ARCH-007]', async () => {
+    const server = createServer({ name: 'shared', version: '1.0.0' })
+    for (const uri of ['a:1', 'a:2']) server.resource(uri, { name: uri }, () => 'x')
+    const watching = async (uri: string) => {
+      const pair = await connectPair(server, { revision })
+      const heard: string[] = []
+      void (async () => {
+        for await (const change of pair.client.watch(uri)) heard.push(change.uri)
+      })()
+      return { ...pair, heard }
+    }
+    const [first, second] = [await watching('a:1'), await watching('a:2')]
+    await settle()
+    server.resourceChanged('a:1')
+    server.resourceChanged('a:2')
+    await settle()
+    expect([first.heard, second.heard]).toEqual([['a:1'], ['a:2']])
+    const updates = ({ sent }: typeof first) => sent('server', 'notifications/resources/updated').map(({ params }) => params.uri)
+    expect([updates(first), updates(second)]).toEqual([['a:1'], ['a:2']])
+    await first.client.close()
+    server.resourceChanged('a:2')
+    await settle()
+    expect(second.heard).toEqual(['a:2', 'a:2'])
+  })
+
+  test('are known by what each of them declared [T-ARCH-004]', async () => {
+    const server = createServer({ name: 'shared', version: '1.0.0' })
+    server.tool('caps', {}, (_args, ctx) => Object.keys(ctx.caller.capabilities).sort().join())
+    const roots = await connectPair(server, { revision, answer: { roots: ['file:///a'] } })
+    const sampling = await connectPair(server, {
+      revision,
+      answer: { sample: () => ({ role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' }) },
+    })
+    expect(await Promise.all([roots, sampling].map(({ client }) => textOf(client.call('caps'))))).toEqual(['roots', 'sampling'])
+  })
+})
+
+test.each(SESSION_REVISIONS)('connecting again makes another client, with a session of its own, in %s [T-ARCH-003]', async (revision) => {
+  let opened = 0
+  const counting = (name: string) => {
+    const target = memoryTarget(serverOf(name))
+    return {
+      ...target,
+      open: () => {
+        opened++
+        return target.open()
+      },
+    }
+  }
+  const [files, mail] = [counting('files'), counting('mail')]
+  const options = { revisions: [revision] }
+  const first = await Client.connect(files, options)
+  const second = await Client.connect(mail, options)
+  const third = await Client.connect(files, options)
+  expect(opened).toBe(3)
+  expect(new Set([first, second, third]).size).toBe(3)
+  const said = () => Promise.all([first, second, third].map((client) => textOf(client.call('who'))))
+  expect(await said()).toEqual(['files', 'mail', 'files'])
+  await third.close()
+  expect([first.isClosed, second.isClosed, third.isClosed]).toEqual([false, false, true])
+  expect(await textOf(first.call('who'))).toBe('files')
+  for (const client of [first, second]) await client.close()
+})
