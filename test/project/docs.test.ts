@@ -40,7 +40,11 @@ describe.concurrent('every example of the documentation runs', () => {
   })
 })
 
-test('the examples of the README do what it says', async () => {
+test('the examples of the README do what it says, and a server with a tool that asks takes a dozen lines [T-ARCH-014]', async () => {
+  const server = snippets.find(({ file }) => file === 'server.mjs')?.code ?? ''
+  const lines = server.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('//'))
+  expect(lines.length).toBeGreaterThan(5)
+  expect(lines.length).toBeLessThanOrEqual(12)
   expect((await run('client.mjs')).output).toBe(
     "forecast - Forecast for a city\nasking the station\n2026-07-28 [ { type: 'text', text: 'Clear for 3 days in Paris' } ]\n",
   )
@@ -51,6 +55,13 @@ test('the first screen of the README says what Portico is and gives the two comm
   const screen = readFileSync(`${root}/README.md`, 'utf8').split('\n').slice(0, 25).join('\n')
   expect(screen).toContain('The Model Context Protocol in TypeScript')
   for (const command of ['npm start', 'npm test']) expect(screen).toContain(command)
+})
+
+test('the README leads to what the library does for security and to what it leaves to the application [T-HOST-023]', () => {
+  expect(readFileSync(`${root}/README.md`, 'utf8')).toContain('(SECURITY.md)')
+  const [, own = '', yours = ''] = readFileSync(`${root}/SECURITY.md`, 'utf8').split(/^## What .*$/m)
+  expect(own.match(/^- /gm)?.length).toBeGreaterThan(5)
+  for (const matter of ['tool', 'model', 'directory', 'claims', 'person']) expect(yours).toContain(matter)
 })
 
 test('every limit is documented with its option', () => {

@@ -119,7 +119,7 @@ describe('a server process', () => {
     expect(await call('args')).toEqual(flags)
   })
 
-  test('sees the few variables it needs and those declared for it', async () => {
+  test('sees the few variables it needs and those declared for it, such as a credential [T-AUTH-004]', async () => {
     process.env.PORTICO_TEST_SECRET = 'hunter2'
     try {
       const { call } = await connectOdd({ env: { DECLARED: 'yes' } })
