@@ -10,4 +10,6 @@ export interface Outlet {
   answer(json: string, errorCode?: number): void
   /** Ends the exchange without an answer: it was cancelled. */
   drop(): void
+  /** Lets the other side hang up and come back for the answer, where the transport has a way to. */
+  release?(): void
 }

@@ -48,6 +48,11 @@ export const ERRORS = {
     isForPeer: true,
     when: 'The two sides have no protocol revision in common (-32602 where there is a session).',
   },
+  ERR_HEADER_MISMATCH: {
+    rpc: -32020,
+    isForPeer: true,
+    when: 'HTTP headers that mirror the message are missing, malformed or say something else (-32001 where there is a session).',
+  },
   ERR_URL_ELICITATION_REQUIRED: {
     rpc: -32042,
     isForPeer: true,
@@ -74,6 +79,17 @@ export const ERRORS = {
   },
   ERR_TIMEOUT: { rpc: INTERNAL_ERROR, isForPeer: true, when: 'No answer, or no end of a handler, within the time allowed.' },
   ERR_CLOSED: { rpc: INTERNAL_ERROR, when: 'The connection is closed, or closed while an answer was waited for.' },
+  ERR_NETWORK: { rpc: INTERNAL_ERROR, when: 'A server could not be reached over the network, or the connection to it broke.' },
+  ERR_HTTP: { rpc: INTERNAL_ERROR, when: 'A server answered with an HTTP status that is no answer; data.status has it.' },
+  ERR_NO_ENDPOINT: {
+    rpc: INTERNAL_ERROR,
+    when: 'A URL answers 400, 404 or 405 and nothing of the protocol: nothing is served there, or something older than what was asked.',
+  },
+  ERR_SESSION_GONE: { rpc: INTERNAL_ERROR, when: 'The server no longer knows the session; the request was not looked at.' },
+  ERR_INSECURE: {
+    rpc: INTERNAL_ERROR,
+    when: 'Something would leave this machine unencrypted, or go to another origin than was asked for.',
+  },
   ERR_EXIT: { rpc: INTERNAL_ERROR, when: 'A server process ended unexpectedly; the message has its exit code and last words.' },
   ERR_SPAWN: { rpc: INTERNAL_ERROR, when: 'A server process could not be started.' },
   ERR_ANSWER_INVALID: {

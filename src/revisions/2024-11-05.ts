@@ -11,6 +11,7 @@ export const r20241105: Base = {
     reportsBadArgumentsInResult: false,
     hasUrlElicitationError: false,
     completesUnannounced: true,
+    hasPolledStreams: false,
   },
   adds: [
     'initialize',
@@ -42,6 +43,7 @@ export const r20241105: Base = {
     ERR_RESOURCE_NOT_FOUND: -32002,
     ERR_CAPABILITY_MISSING: -32603,
     ERR_VERSION_UNSUPPORTED: -32602,
+    ERR_HEADER_MISMATCH: -32001,
     ERR_URL_ELICITATION_REQUIRED: -32603,
   },
 }

@@ -72,7 +72,7 @@ const plainForm: Fit = within(
 
 export const r20251125: Delta = {
   version: '2025-11-25',
-  facts: { omitsUnreadableId: true, reportsBadArgumentsInResult: true, hasUrlElicitationError: true },
+  facts: { omitsUnreadableId: true, reportsBadArgumentsInResult: true, hasUrlElicitationError: true, hasPolledStreams: true },
   adds: ['notifications/elicitation/complete'],
   errorCodes: { ERR_URL_ELICITATION_REQUIRED: -32042 },
   undo: {

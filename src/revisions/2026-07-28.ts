@@ -29,7 +29,7 @@ const plainToolResult: Fit = inBlocks(ofType('tool_result', objectContent))
 
 export const r20260728: Delta = {
   version: '2026-07-28',
-  facts: { dialect: 'stateless', hasUrlElicitationError: false },
+  facts: { dialect: 'stateless', hasUrlElicitationError: false, hasPolledStreams: false },
   adds: ['server/discover', 'subscriptions/listen', 'notifications/subscriptions/acknowledged'],
   removes: [
     'initialize',
@@ -45,6 +45,7 @@ export const r20260728: Delta = {
     ERR_RESOURCE_NOT_FOUND: -32602,
     ERR_CAPABILITY_MISSING: -32021,
     ERR_VERSION_UNSUPPORTED: -32022,
+    ERR_HEADER_MISMATCH: -32020,
     ERR_URL_ELICITATION_REQUIRED: -32603,
   },
   undo: {

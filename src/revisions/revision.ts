@@ -26,6 +26,8 @@ export interface Facts {
   hasUrlElicitationError: boolean
   /** Completion exists without a capability to announce it. */
   completesUnannounced: boolean
+  /** A stream of events begins with a mark to come back to, and may be broken off before its answer. */
+  hasPolledStreams: boolean
 }
 
 export interface Revision extends Facts {

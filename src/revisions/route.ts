@@ -1,10 +1,11 @@
 /** The one decision which revision a request speaks, made from the request and the session it arrived in. */
 
-import { isObject, type Params, type RequestMessage } from '../jsonrpc/message.ts'
+import { type Incoming, isObject, type Params, type RequestMessage } from '../jsonrpc/message.ts'
 import { META } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
 import { isLogLevel } from '../protocol/logging.ts'
-import { describeRevisions, REVISIONS } from './index.ts'
+import { r20250326 } from './2025-03-26.ts'
+import { describeRevisions, REVISIONS, revisionOf } from './index.ts'
 import { answerHandshake } from './negotiate.ts'
 import type { Revision } from './revision.ts'
 
@@ -19,9 +20,8 @@ export function route(
   session: Revision | undefined,
   supported: readonly Revision[],
 ): Route {
-  const meta = message.params?._meta
-  const version = isObject(meta) ? meta[META.protocolVersion] : undefined
-  if (version !== undefined) return routeStateless(meta as Params, version, supported)
+  const version = versionIn(message)
+  if (version !== undefined) return routeStateless(message.params?._meta as Params, version, supported)
   if (message.method === 'initialize') return routeHandshake(message.params?.protocolVersion, supported)
   if (session) return { revision: session }
   const fallback = answerHandshake('', supported) ?? (supported.at(-1) as Revision)
@@ -36,6 +36,24 @@ export function route(
     revision: fallback,
     error: new McpError('ERR_INVALID_REQUEST', `${message.method} came before a session was opened; send initialize first`),
   }
+}
+
+/** The version that a request over HTTP speaks when neither a header nor a session says so. */
+export const VERSION_WITHOUT_HEADER = r20250326.version
+
+/** The version a request says it speaks, if it carries one. */
+export function versionIn(message: Pick<RequestMessage, 'params'>): unknown {
+  const meta = message.params?._meta
+  return isObject(meta) ? meta[META.protocolVersion] : undefined
+}
+
+/** Whether a message over HTTP is meant to stand alone: its metadata says so, or the version in its header. */
+export function standsAlone(message: Incoming, version: string | undefined): boolean {
+  if (message.kind === 'request') {
+    if (versionIn(message) !== undefined) return true
+    if (message.method === 'initialize') return false
+  }
+  return revisionOf(version)?.dialect === 'stateless'
 }
 
 /** The handshake is answered in the revision it agrees on. */

@@ -10,13 +10,14 @@ import { McpError } from '../protocol/errors.ts'
 import type { ClientCapabilities } from '../protocol/lifecycle.ts'
 import type { LogLevel } from '../protocol/logging.ts'
 import type { Channel, ChannelOptions } from '../protocol/service.ts'
+import { revisionOf } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { route } from '../revisions/route.ts'
 import { Call, type Caller, type Dialect } from './call.ts'
 import { normalCapabilities } from './capabilities.ts'
 import type { Core } from './core.ts'
 import { Session } from './dialect/session.ts'
-import { Stateless } from './dialect/stateless.ts'
+import { runStateless } from './dialect/stateless.ts'
 import { dispatch, toErrorObject } from './dispatch.ts'
 import { Listener, tooMany } from './features/subscriptions.ts'
 import { Quota } from './quota.ts'
@@ -49,6 +50,12 @@ export class ServerChannel implements Channel {
       maxActive: core.limits.maxActive,
       maxWaiting: core.limits.maxWaiting,
     })
+    const assumed = revisionOf(options.assumed)
+    if (assumed) this.#begin(assumed, {}, undefined).onInitialized()
+  }
+
+  get version(): string | undefined {
+    return this.#session?.revision.version
   }
 
   get isSaturated(): boolean {
@@ -69,6 +76,10 @@ export class ServerChannel implements Channel {
       return this.#peer.receive(malformed(undefined, INVALID_REQUEST, 'initialize cannot be part of a batch'), outlet)
     }
     this.#peer.receive(message, outlet)
+  }
+
+  ping(timeoutMs: number): Promise<void> {
+    return this.#session ? this.#session.ping(timeoutMs) : Promise.reject(new McpError('ERR_CLOSED', 'There is no session'))
   }
 
   drain(): Promise<void> {
@@ -93,21 +104,17 @@ export class ServerChannel implements Channel {
     const { revision, error } = route(exchange, this.#session?.revision, this.#core.supported)
     this.#spoken = revision
     if (error) return exchange.fail(toErrorObject(error, revision))
-    if (revision.dialect === 'stateless') return this.#onStateless(exchange, revision)
+    if (revision.dialect === 'stateless') {
+      return runStateless(exchange, revision, {
+        core: this.#core,
+        principal: this.#options.principal,
+        quota: this.#quota,
+        listen: (call) => this.#listen(call),
+      })
+    }
     const params = exchange.params ? revision.fitParams(exchange.method, exchange.params) : NO_PARAMS
     const dialect = this.#session ?? new Opening(revision, this.#options.principal, (call) => this.#initialize(call))
     dispatch(new Call(exchange, params, revision, dialect, this.#quota), this.#core)
-  }
-
-  #onStateless(exchange: Exchange, revision: Revision): void {
-    const params = exchange.params as Params
-    const dialect = new Stateless(this.#core, revision, params, this.#options.principal, (call) => this.#listen(call))
-    const call = new Call(exchange, params, revision, dialect, this.#quota)
-    if (params.requestState === undefined) return dispatch(call, this.#core)
-    dialect.resume(call).then(
-      () => dispatch(call, this.#core),
-      (error: McpError) => exchange.fail(toErrorObject(error, revision)),
-    )
   }
 
   /** The parameters are those that the agreed revision knows; what it does not know was not said. */
@@ -124,20 +131,27 @@ export class ServerChannel implements Channel {
     if (!isObject(clientInfo) || typeof clientInfo.name !== 'string' || typeof clientInfo.version !== 'string') {
       throw new McpError('ERR_INVALID_PARAMS', 'params.clientInfo must have the strings "name" and "version"')
     }
-    this.#session = new Session({
-      core: this.#core,
-      peer: this.#peer,
-      outlet: this.#options.outlet,
-      quota: this.#quota,
-      principal: this.#options.principal,
-      revision,
-      capabilities: normalCapabilities(capabilities as ClientCapabilities),
-      client: clientInfo as unknown as Implementation,
-    })
+    this.#begin(revision, normalCapabilities(capabilities as ClientCapabilities), clientInfo as unknown as Implementation)
     const { instructions, info } = this.#core
     const result: Params = { protocolVersion: revision.version, capabilities: this.#core.capabilities(), serverInfo: info }
     if (instructions !== undefined) result.instructions = instructions
     return result
+  }
+
+  #begin(revision: Revision, capabilities: ClientCapabilities, client: Implementation | undefined): Session {
+    const { outlet, principal } = this.#options
+    const session = new Session({
+      core: this.#core,
+      peer: this.#peer,
+      outlet,
+      quota: this.#quota,
+      principal,
+      revision,
+      capabilities,
+      client,
+    })
+    this.#session = session
+    return session
   }
 
   #listen(call: Call): Promise<Params> {

@@ -32,6 +32,11 @@ export interface Context {
   readonly log: Log
   /** Says how far the work is. Does nothing when the client did not ask, or when the value does not grow. */
   progress(progress: number, total?: number, message?: string): Promise<void>
+  /**
+   * For work that takes long: the client hangs up and comes back for the answer, where its revision and the transport
+   * can do that. Does nothing elsewhere.
+   */
+  release(): void
   /** Asks the person to fill in a form; throws `Declined` or `Cancelled` when they do not. */
   elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>>
   /** Asks the person to visit a page; resolves when they agree to, throws `Declined` or `Cancelled` when they do not. */
@@ -101,6 +106,10 @@ export class CallContext implements Context {
     this.#progress = progress
     const params = this.#call.revision.fitParams('notifications/progress', { progressToken: token, progress, total, message })
     return this.#call.exchange.push(notificationJson('notifications/progress', params)) ?? DONE
+  }
+
+  release(): void {
+    this.#call.exchange.release()
   }
 
   elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>> {

@@ -102,6 +102,13 @@ export class Core {
     this.#run = this.#runMethod
   }
 
+  /** One of the revisions spoken. */
+  revision(version: string): Revision {
+    const revision = this.supported.find((each) => each.version === version)
+    if (!revision) throw new McpError('ERR_VERSION_UNSUPPORTED', `This server does not speak ${version}`)
+    return revision
+  }
+
   now(): number {
     return this.deadlines.now()
   }

@@ -14,6 +14,7 @@ import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } 
 import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './features/resources.ts'
 import type { AnyToolHandler, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
 import type { Middleware } from './middleware.ts'
+import { Standalone } from './standalone.ts'
 
 export interface Server extends Service {
   readonly name: string
@@ -47,6 +48,7 @@ export interface Server extends Service {
 export function createServer(options: ServerOptions): Server {
   const core = new Core(options, runMethod)
   const channels = new Set<ServerChannel>()
+  const standalone = new Standalone(core)
 
   const open = (channelOptions: ChannelOptions): Channel => {
     const channel = new ServerChannel(core, channelOptions, () => channels.delete(channel))
@@ -60,7 +62,7 @@ export function createServer(options: ServerOptions): Server {
   })
 
   const close = async (): Promise<void> => {
-    await Promise.all([...channels].map((channel) => channel.drain()))
+    await Promise.all([standalone.drain(), ...[...channels].map((channel) => channel.drain())])
     for (const channel of channels) channel.close('The server was closed')
   }
 
@@ -75,6 +77,9 @@ export function createServer(options: ServerOptions): Server {
     log,
     completeElicitation: (elicitationId) => core.elicitations.complete(elicitationId),
     open,
+    answer: (request, outlet, sender) => standalone.answer(request, outlet, sender, core.revision(sender.version)),
+    versions: core.supported.map((revision) => revision.version),
+    mirroredParams: (tool) => core.tools.mirroredParams(tool),
     close,
   }
 }

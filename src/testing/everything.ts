@@ -110,6 +110,11 @@ function addPlainTools(server: Server): void {
     }
     return 'Progress complete'
   })
+  server.tool('test_reconnection', { description: 'Breaks its stream off; the answer is there for who comes back' }, async (_args, ctx) => {
+    ctx.release()
+    await sleep(100, ctx.signal)
+    return 'Reconnection test completed'
+  })
   server.tool('echo', { description: 'Returns what it is given', input: object({ text: string }) }, ({ text: said }) => said)
   server.tool(
     'add',

@@ -64,6 +64,8 @@ function tapServer(service: Service, onWire: (message: WireMessage) => void): Se
     drop: () => outlet.drop(),
   })
   return {
+    ...service,
+    answer: (request, outlet, sender) => service.answer(request, tap(outlet), sender),
     open: (options) => {
       const channel = service.open({ ...options, outlet: tap(options.outlet) })
       const receive = channel.receive.bind(channel)

@@ -107,6 +107,14 @@ export class Session implements Dialect {
     this.#roots = undefined
   }
 
+  /** A request of ours that belongs to none of theirs. */
+  async ping(timeoutMs: number): Promise<void> {
+    const { peer, outlet } = this.#options
+    const id = peer.takeId()
+    const limits = { timeoutMs, maxTotalMs: timeoutMs }
+    await peer.request(id, 'ping', requestJson(id, 'ping', undefined), { write: (json) => void outlet.push(json), ...limits })
+  }
+
   log(json: (minimum: LogLevel, quota: Quota) => string | undefined): void {
     if (!this.#isReady) return
     const text = json(this.#logLevel, this.#options.quota)

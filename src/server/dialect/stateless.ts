@@ -1,5 +1,6 @@
 /** A request that stands alone: it carries who is calling, and questions go back in its answer. */
 
+import type { Exchange } from '../../jsonrpc/exchange.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { type Implementation, META } from '../../protocol/base.ts'
 import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
@@ -10,13 +11,35 @@ import type { Asker } from '../ask/asker.ts'
 import { type Journal, type JournalOwner, openJournal } from '../ask/journal.ts'
 import { page } from '../ask/question.ts'
 import { ReplayAsker } from '../ask/replay.ts'
-import type { Call, Caller, Dialect } from '../call.ts'
+import { Call, type Caller, type Dialect } from '../call.ts'
 import { normalCapabilities } from '../capabilities.ts'
 import type { Core } from '../core.ts'
+import { dispatch, toErrorObject } from '../dispatch.ts'
 import { targetOf } from '../middleware.ts'
+import type { Quota } from '../quota.ts'
 import { runHandler } from '../run-handler.ts'
 
-export class Stateless implements Dialect {
+/** What a stateless request needs from where it arrived. */
+export interface Surroundings {
+  core: Core
+  principal: string | undefined
+  quota: Quota
+  listen(call: Call): Promise<Params>
+}
+
+/** Answers one request; what it carries for us is opened first. */
+export function runStateless(exchange: Exchange, revision: Revision, { core, principal, quota, listen }: Surroundings): void {
+  const params = exchange.params as Params
+  const dialect = new Stateless(core, revision, params, principal, listen)
+  const call = new Call(exchange, params, revision, dialect, quota)
+  if (params.requestState === undefined) return dispatch(call, core)
+  dialect.resume(call).then(
+    () => dispatch(call, core),
+    (error: McpError) => exchange.fail(toErrorObject(error, revision)),
+  )
+}
+
+class Stateless implements Dialect {
   readonly #core: Core
   readonly #revision: Revision
   readonly #meta: Params

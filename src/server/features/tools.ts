@@ -3,6 +3,7 @@
 import { isObject, type Params } from '../../jsonrpc/message.ts'
 import type { Icon, Meta } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { type ParamHeader, paramHeaders } from '../../protocol/param-headers.ts'
 import { describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { type AnySchema, type InputOf, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
 import type { Tool, ToolAnnotations } from '../../protocol/tools.ts'
@@ -46,6 +47,8 @@ interface ToolEntry {
   tool: Tool
   input: SchemaPort
   output: SchemaPort | undefined
+  /** Arguments that clients mirror into headers. */
+  mirrored: readonly ParamHeader[]
   timeoutMs: number | undefined
   handler: AnyToolHandler
 }
@@ -79,6 +82,10 @@ export class Tools {
     if (!TOOL_NAME.test(name))
       throw new McpError('ERR_DEFINITION', `A tool's name is 1 to 128 of A-Z a-z 0-9 _ . / -, not ${JSON.stringify(name)}`)
     return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyToolHandler)) as ToolHandle
+  }
+
+  mirroredParams(name: string): readonly ParamHeader[] {
+    return this.#registry.get(name)?.mirrored ?? NOTHING_MIRRORED
   }
 
   list(call: Call): Params | Promise<Params> {
@@ -117,6 +124,8 @@ export class Tools {
 
 const MODEL_ERRORS = new Set(['ToolError', 'Declined', 'Cancelled'])
 
+const NOTHING_MIRRORED: readonly ParamHeader[] = []
+
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
 function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolEntry {
@@ -131,8 +140,10 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
       'ERR_DEFINITION',
       `${where}: the input schema must describe an object, not ${JSON.stringify(inputSchema.type ?? 'anything')}`,
     )
+  const { headers, fault } = paramHeaders(inputSchema)
+  if (fault !== undefined) throw new McpError('ERR_DEFINITION', `${where}: ${fault}`)
   const tool: Tool = { name, ...rest, inputSchema, ...(outputPort ? { outputSchema: outputPort.json } : {}) }
-  return { tool, input: inputPort, output: outputPort, timeoutMs, handler }
+  return { tool, input: inputPort, output: outputPort, mirrored: headers, timeoutMs, handler }
 }
 
 function badArguments(name: string, issues: readonly Issue[], call: Call): Params {

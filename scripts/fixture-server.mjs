@@ -1,0 +1,20 @@
+/** The everything server over HTTP at /mcp: `npm run -s fixture:server -- --port N`. */
+
+import { parseArgs } from 'node:util'
+import { buildIfStale } from './setup.mjs'
+
+const { values } = parseArgs({
+  options: { port: { type: 'string', default: '0' }, responses: { type: 'string' }, 'no-sessions': { type: 'boolean' } },
+})
+await buildIfStale()
+const { everythingServer } = await import('portico/testing')
+const { listen } = await import('portico/http')
+// A test may call as fast as it can.
+const limits = { toolCalls: false, completions: false, logMessages: false, progressNotices: false }
+const { url } = await listen(everythingServer({ limits }), {
+  port: Number(values.port),
+  maxConnectionsPerAddress: false,
+  ...(values.responses ? { responses: values.responses } : {}),
+  ...(values['no-sessions'] ? { sessions: false } : {}),
+})
+console.log(`listening on ${url}`)

@@ -1,0 +1,58 @@
+/** What a runtime must give the endpoint: a request to look at, and a way to answer it. One pair per runtime. */
+
+/** Why there is no body. */
+export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'gone'
+
+export interface Ask {
+  readonly method: string
+  /** Path and query as the client wrote them, or a whole URL. */
+  readonly url: string
+  /** The value of a header, by its lower-case name; values of one that came several times are joined with a comma. */
+  header(name: string): string | undefined
+  /** How often a header came. */
+  count(name: string): number
+  readonly headerCount: number
+  /** Whether the connection ends at a loopback address of ours; undefined where the runtime does not say. */
+  readonly isLocal: boolean | undefined
+  readonly remoteAddress: string | undefined
+  /** Reads the body; calls back once. */
+  body(bounds: BodyBounds, done: (text: string | undefined, fault: BodyFault | undefined) => void): void
+}
+
+export interface BodyBounds {
+  maxBodyBytes: number
+  /** How long a body may take before it must have come at `minBodyRate`. */
+  bodyGraceMs: number
+  /** Bytes a second. */
+  minBodyRate: number
+}
+
+export type Headers = Readonly<Record<string, string>>
+
+export interface Reply {
+  /** Added to whatever is sent. */
+  extraHeaders: Headers | undefined
+  /** The whole answer at once. */
+  send(status: number, headers: Headers, body?: string): void
+  /** Begins a stream of events. */
+  open(headers: Headers): Sink
+  /** Set to hear that the client went away before the answer was whole. */
+  onGone: (() => void) | undefined
+  readonly isGone: boolean
+}
+
+/** The open end of a stream of events. */
+export interface Sink {
+  write(text: string): void
+  /** Bytes handed over that nobody has taken yet. */
+  readonly pending: number
+  /** Grows whenever the other side takes something. */
+  readonly taken: number
+  /** Calls back once when little enough is pending again, or when the stream is gone. */
+  whenDrained(listener: () => void): void
+  end(): void
+  /** Breaks the connection off. */
+  destroy(): void
+  /** Set to hear that the other side went away. */
+  onGone: (() => void) | undefined
+}

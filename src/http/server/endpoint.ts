@@ -1,0 +1,209 @@
+/** The one URL: judges a request, finds out who sent it and what it speaks, and hands it to what answers it. */
+
+import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
+import { Deadlines } from '../../jsonrpc/deadlines.ts'
+import type { Incoming } from '../../jsonrpc/message.ts'
+import { PARSE_ERROR } from '../../jsonrpc/message.ts'
+import { read } from '../../jsonrpc/read.ts'
+import type { Service } from '../../protocol/service.ts'
+import { selectRevisions } from '../../revisions/index.ts'
+import { standsAlone } from '../../revisions/route.ts'
+import type { Ask, BodyFault, Headers, Reply } from './ask.ts'
+import { acceptsOf, Guard, isJsonType } from './guard.ts'
+import { Load } from './load.ts'
+import { OpenStreams } from './open-streams.ts'
+import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway, type Visitor } from './options.ts'
+import { JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
+import { SessionSide } from './session-side.ts'
+import { answerStandingAlone, type StatelessOptions, type Visit } from './stateless.ts'
+import { TwoEndpoints } from './two-endpoints.ts'
+
+export class Endpoint {
+  readonly limits: HttpLimits
+  readonly #options: HttpOptions
+  readonly #guard: Guard
+  readonly #load: Load
+  readonly #open: OpenStreams
+  readonly #stateless: StatelessOptions
+  readonly #sessions: SessionSide | undefined
+  readonly #twoEndpoints: TwoEndpoints | undefined
+  #isDraining = false
+
+  constructor(service: Service, options: HttpOptions, clock: Clock = systemClock) {
+    const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits }
+    const supported = selectRevisions(service.versions)
+    this.limits = limits
+    this.#options = options
+    this.#guard = new Guard(options, limits.maxHeaders)
+    this.#load = new Load(limits)
+    this.#open = new OpenStreams(limits, clock, (limit) => options.onRefused?.({ status: 0, reason: 'A reader was cut off', limit }))
+    const shared = { service, limits, load: this.#load, open: this.#open, deadlines: new Deadlines(clock) }
+    this.#stateless = { ...shared, supported }
+    const hasSessions = supported.some(({ dialect }) => dialect === 'session')
+    this.#sessions = hasSessions ? new SessionSide({ ...shared, options, now: () => clock.now() }) : undefined
+    this.#twoEndpoints = hasSessions && options.legacySse !== false ? new TwoEndpoints(shared) : undefined
+  }
+
+  /** False while it takes no more work. */
+  get isReady(): boolean {
+    return !this.#isDraining
+  }
+
+  /** Streams and sessions open now, for metrics. */
+  get counts(): { inFlight: number; streams: number; sessions: number } {
+    return { inFlight: this.#load.inFlight, streams: this.#open.size, sessions: this.#sessions?.size ?? 0 }
+  }
+
+  /** Answers one request, sooner or later; never throws. */
+  handle(ask: Ask, reply: Reply): void {
+    const bad = this.#guard.judge(ask)
+    if (bad) return this.#refuse(reply, bad)
+    const origin = ask.header('origin')
+    if (origin !== undefined && this.#guard.isCrossOrigin(origin)) {
+      reply.extraHeaders = corsHeaders(origin)
+      if (ask.method === 'OPTIONS') return reply.send(204, PREFLIGHT)
+    }
+    const { authenticate } = this.#options
+    if (!authenticate) return this.#enter(ask, reply, undefined)
+    this.#authenticated(ask, authenticate).then(
+      (visitor) => ('principal' in visitor ? this.#enter(ask, reply, visitor.principal) : this.#refuse(reply, visitor)),
+      () => this.#refuse(reply, refuse(503, 'Who is calling could not be found out', { headers: { 'retry-after': '5' } })),
+    )
+  }
+
+  /** Takes no new work, ends what only waits, and resolves when the work in hand is done or the time is over. */
+  async drain(graceMs: number): Promise<void> {
+    this.#isDraining = true
+    this.#sessions?.release()
+    this.#open.endStanding()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const grace = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs)
+    })
+    await Promise.race([this.#load.whenIdle(), grace])
+    clearTimeout(timer)
+  }
+
+  /** Ends everything now. */
+  close(): void {
+    this.#isDraining = true
+    this.#sessions?.endAll('The server was closed')
+    this.#twoEndpoints?.endAll('The server was closed')
+    this.#open.close()
+  }
+
+  async #authenticated(ask: Ask, authenticate: NonNullable<HttpOptions['authenticate']>): Promise<Visitor | TurnedAway> {
+    return authenticate(ask)
+  }
+
+  #enter(ask: Ask, reply: Reply, principal: string | undefined): void {
+    const place = this.#twoEndpoints ? lastSegment(ask.url) : undefined
+    if (place === 'sse' && ask.method === 'GET') {
+      if (this.#isDraining) return this.#refuse(reply, DRAINING)
+      return this.#refuseIf(reply, this.#twoEndpoints?.connect(ask, reply, principal))
+    }
+    if (place === 'messages') {
+      if (ask.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
+      return this.#read(ask, reply, (message) => this.#twoEndpoints?.receive(ask, reply, message, principal))
+    }
+    switch (ask.method) {
+      case 'POST':
+        return this.#read(ask, reply, (message) => this.#post(message, ask, reply, principal))
+      case 'GET':
+        if (this.#isDraining) return this.#refuse(reply, DRAINING)
+        return this.#refuseIf(reply, this.#sessions ? this.#sessions.get(ask, reply, principal) : notAllowed('POST'))
+      case 'DELETE':
+        return this.#refuseIf(reply, this.#sessions ? this.#sessions.delete(ask, reply, principal) : notAllowed('POST'))
+      default:
+        return this.#refuse(reply, notAllowed(this.#sessions?.methods ?? 'POST'))
+    }
+  }
+
+  #post(message: Incoming, ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
+    const isRequest = message.kind === 'request' || message.kind === 'batch'
+    if (this.#isDraining && isRequest) return DRAINING
+    const kinds = this.#kindsOf(ask)
+    if (!kinds) return refuse(406, 'The answer is application/json or text/event-stream; the Accept header takes neither')
+    const visit: Visit = { ask, reply, principal, kinds }
+    if (!this.#sessions || standsAlone(message, ask.header('mcp-protocol-version'))) {
+      return answerStandingAlone(message, visit, this.#stateless)
+    }
+    return this.#sessions.post(message, visit)
+  }
+
+  /** What the client takes of what we are set to give; undefined for nothing. */
+  #kindsOf(ask: Ask): { json: boolean; events: boolean } | undefined {
+    const { responses = 'auto' } = this.#options
+    const accepts = acceptsOf(ask.header('accept'))
+    if (responses === 'auto') return accepts.json || accepts.events ? accepts : undefined
+    if (responses === 'json') return accepts.json ? ONLY_JSON : undefined
+    return accepts.events ? ONLY_EVENTS : undefined
+  }
+
+  /** Reads the body as a message, unless its head says that there is no point. */
+  #read(ask: Ask, reply: Reply, then: (message: Incoming) => Refusal | undefined): void {
+    const { limits } = this
+    if (!isJsonType(ask.header('content-type'))) return this.#refuse(reply, NOT_JSON)
+    if (ask.header('content-encoding') !== undefined) return this.#refuse(reply, COMPRESSED)
+    const length = ask.header('content-length')
+    if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#faultOfBody('too-large'))
+    ask.body(limits, (text, fault) => {
+      if (text === undefined) return fault === 'gone' ? undefined : this.#refuse(reply, this.#faultOfBody(fault as BodyFault))
+      this.#refuseIf(reply, then(read(text, limits)))
+    })
+  }
+
+  #faultOfBody(fault: BodyFault): Refusal {
+    const { maxBodyBytes, minBodyRate, bodyGraceMs } = this.limits
+    const headers = { connection: 'close' }
+    switch (fault) {
+      case 'too-slow':
+        return refuse(408, `The body came slower than ${minBodyRate} bytes a second for ${bodyGraceMs} ms (limits.minBodyRate)`, {
+          headers,
+        })
+      case 'not-utf8':
+        return refuse(400, 'The message is not UTF-8', { code: PARSE_ERROR })
+      default:
+        return refuse(413, `The message is longer than ${maxBodyBytes} bytes (limits.maxBodyBytes)`, { headers, limit: 'maxBodyBytes' })
+    }
+  }
+
+  #refuseIf(reply: Reply, refusal: Refusal | undefined): void {
+    if (refusal) this.#refuse(reply, refusal)
+  }
+
+  #refuse(reply: Reply, refusal: Refusal): void {
+    const { status, message, limit, headers } = refusal
+    this.#options.onRefused?.(limit === undefined ? { status, reason: message } : { status, reason: message, limit })
+    if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
+  }
+}
+
+const ONLY_JSON = { json: true, events: false }
+const ONLY_EVENTS = { json: false, events: true }
+
+const NOT_JSON = refuse(415, 'The body of a POST is application/json')
+const COMPRESSED = refuse(415, 'Compressed bodies are not taken', { headers: { 'accept-encoding': 'identity' } })
+const DRAINING = refuse(503, 'The server is shutting down', { headers: { 'retry-after': '5', connection: 'close' } })
+
+export const notAllowed = (methods: string): Refusal => refuse(405, `Only ${methods} can be used here`, { headers: { allow: methods } })
+
+/** The last part of the path: `sse` and `messages` are the endpoints of the oldest revision. */
+function lastSegment(url: string): string {
+  const query = url.indexOf('?')
+  const path = query < 0 ? url : url.slice(0, query)
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+const corsHeaders = (origin: string): Headers => ({
+  'access-control-allow-origin': origin,
+  'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate',
+  vary: 'Origin',
+})
+
+const PREFLIGHT: Headers = {
+  'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
+  'access-control-allow-headers':
+    'Content-Type, Accept, Authorization, DPoP, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
+  'access-control-max-age': '600',
+}

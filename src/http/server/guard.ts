@@ -1,0 +1,98 @@
+/** Whether a request may be looked at at all: judged from its head alone, before anything of it is believed or read. */
+
+import type { Ask } from './ask.ts'
+import type { HttpOptions } from './options.ts'
+import { type Refusal, refuse } from './refusal.ts'
+
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+export class Guard {
+  readonly #options: HttpOptions
+  readonly #maxHeaders: number
+  readonly #hosts: ReadonlySet<string>
+  readonly #origins: ReadonlySet<string>
+  /** The last name that was found good at a socket of each kind: nearly every request has the same. */
+  readonly #good: { local: string | undefined; other: string | undefined } = { local: undefined, other: undefined }
+
+  constructor(options: HttpOptions, maxHeaders: number) {
+    this.#options = options
+    this.#maxHeaders = maxHeaders
+    this.#hosts = new Set(options.allowedHosts?.map((host) => host.toLowerCase()))
+    this.#origins = new Set(options.allowedOrigins?.map((origin) => origin.toLowerCase()))
+  }
+
+  /** Undefined when the request may go on. */
+  judge(ask: Ask): Refusal | undefined {
+    if (ask.headerCount > this.#maxHeaders)
+      return refuse(431, `More than ${this.#maxHeaders} headers (limits.maxHeaders)`, { limit: 'maxHeaders' })
+    return this.#judgeHost(ask) ?? this.#judgeOrigin(ask)
+  }
+
+  /** Whether the pages of this origin may read answers. */
+  isCrossOrigin(origin: string): boolean {
+    return this.#origins.has(origin.toLowerCase())
+  }
+
+  #judgeHost(ask: Ask): Refusal | undefined {
+    const host = ask.header('host')
+    if (host === undefined || host === '') return refuse(400, 'A Host header is required')
+    const kind = ask.isLocal === false ? 'other' : 'local'
+    if (ask.count('host') !== 1) return refuse(400, 'More than one Host header')
+    if (!ask.url.startsWith('/')) {
+      const target = hostOfUrl(ask.url)
+      if (target === undefined) return refuse(400, 'The request target is neither a path nor a URL')
+      if (target !== host.toLowerCase()) return refuse(403, 'The request target and the Host header differ')
+    }
+    if (host === this.#good[kind]) return undefined
+    if (this.#options.dangerouslyAllowAnyHost) return undefined
+    const parts = HOST.exec(host)
+    if (!parts) return refuse(403, `Not a host that is served here: ${JSON.stringify(host.slice(0, 100))}`)
+    if (!this.#isServed(host.toLowerCase(), (parts[1] as string).toLowerCase(), kind))
+      return refuse(403, `Not a host that is served here: ${JSON.stringify(host.slice(0, 100))} (allowedHosts)`)
+    this.#good[kind] = host
+    return undefined
+  }
+
+  #isServed(host: string, name: string, kind: 'local' | 'other'): boolean {
+    if (this.#hosts.has(host) || this.#hosts.has(name)) return true
+    if (kind === 'local' && LOOPBACK_NAMES.has(name)) return true
+    // A page that reaches us under a false name has no credentials for us, so it gets nowhere.
+    return kind === 'other' && this.#hosts.size === 0 && this.#options.authenticate !== undefined
+  }
+
+  #judgeOrigin(ask: Ask): Refusal | undefined {
+    const origin = ask.header('origin')
+    if (origin === undefined) return undefined
+    const lower = origin.toLowerCase()
+    if (this.#origins.has(lower)) return undefined
+    const host = (ask.header('host') as string).toLowerCase()
+    if (lower === `http://${host}` || lower === `https://${host}`) return undefined
+    return refuse(403, `Pages of this origin may not call the server: ${JSON.stringify(origin.slice(0, 100))} (allowedOrigins)`)
+  }
+}
+
+function hostOfUrl(url: string): string | undefined {
+  try {
+    const { host, protocol } = new URL(url)
+    return protocol === 'http:' || protocol === 'https:' ? host.toLowerCase() : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `application/json`, with parameters or without. */
+export const isJsonType = (type: string | undefined): boolean => type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type)
+
+/** Which kinds of answer a client takes; nothing said means any. */
+export function acceptsOf(accept: string | undefined): { json: boolean; events: boolean } {
+  if (accept === undefined || accept === USUAL_ACCEPT) return { json: true, events: true }
+  const lower = accept.toLowerCase()
+  const any = lower.includes('*/*')
+  return {
+    json: any || lower.includes('application/json') || lower.includes('application/*'),
+    events: any || lower.includes('text/event-stream') || lower.includes('text/*'),
+  }
+}
+
+const USUAL_ACCEPT = 'application/json, text/event-stream'

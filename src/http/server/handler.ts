@@ -1,0 +1,44 @@
+/** A server as something to mount: in a runtime with web standards, or on Node beside whatever else is served. */
+
+import type { ServerResponse } from 'node:http'
+import type { Service } from '../../protocol/service.ts'
+import { Endpoint } from './endpoint.ts'
+import { type MaybeParsed, NodeAsk, NodeReply } from './node.ts'
+import type { HttpOptions } from './options.ts'
+import { WebAsk, WebReply } from './web.ts'
+
+export interface HttpHandler {
+  /** For runtimes with web standards. */
+  fetch(request: Request, info?: { remoteAddress?: string }): Promise<Response>
+  /** For Node's own server and frameworks on it. `body` is the parsed body, where the framework has read it. */
+  node(request: MaybeParsed, response: ServerResponse, body?: unknown): void
+  /** False while it takes no more work. */
+  readonly isReady: boolean
+  readonly counts: { inFlight: number; streams: number; sessions: number }
+  /** Takes no new work and resolves when what is in hand is done, or the time is over. */
+  drain(graceMs?: number): Promise<void>
+  /** Ends every session and stream now. */
+  close(): void
+}
+
+const DEFAULT_GRACE_MS = 10_000
+
+export function httpHandler(service: Service, options: HttpOptions = {}): HttpHandler {
+  const endpoint = new Endpoint(service, options)
+  return {
+    fetch: (request, info) => {
+      const reply = new WebReply(request.signal)
+      endpoint.handle(new WebAsk(request, info?.remoteAddress), reply)
+      return reply.response
+    },
+    node: (request, response, body) => endpoint.handle(new NodeAsk(request, body), new NodeReply(response)),
+    get isReady() {
+      return endpoint.isReady
+    },
+    get counts() {
+      return endpoint.counts
+    },
+    drain: (graceMs = DEFAULT_GRACE_MS) => endpoint.drain(graceMs),
+    close: () => endpoint.close(),
+  }
+}

@@ -1,0 +1,182 @@
+/** A server at a port: Node's own HTTP server with bounds on everything, and an end that loses nothing. */
+
+import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
+import { McpError } from '../../protocol/errors.ts'
+import type { Service } from '../../protocol/service.ts'
+import { type HttpHandler, httpHandler } from './handler.ts'
+import { isLoopback } from './node.ts'
+import type { HttpOptions } from './options.ts'
+
+export interface ListenOptions extends HttpOptions {
+  /** 0 takes any that is free. */
+  port?: number
+  /** The address to listen at: only this machine unless given. */
+  host?: string
+  /** The path of the endpoint. */
+  path?: string
+  /** Key and certificate, for https. */
+  tls?: SecureContextOptions
+  /** Connections at the same time: of this process, and from one address (false behind a proxy you trust). */
+  maxConnections?: number
+  maxConnectionsPerAddress?: number | false
+  /** How long work in hand may go on after the server was asked to end. */
+  graceMs?: number
+  /** False leaves SIGTERM and SIGINT to the program. */
+  handleSignals?: boolean
+}
+
+export interface Listening {
+  /** Where clients reach it. */
+  readonly url: string
+  readonly port: number
+  readonly handler: HttpHandler
+  /** Resolves when it has ended. */
+  readonly closed: Promise<void>
+  /** Finishes what is in hand and ends. */
+  close(): Promise<void>
+}
+
+const DEFAULTS = {
+  host: '127.0.0.1',
+  path: '/mcp',
+  maxConnections: 12_000,
+  maxConnectionsPerAddress: 256,
+  graceMs: 10_000,
+}
+
+const HEADERS_TIMEOUT_MS = 10_000
+const REQUEST_TIMEOUT_MS = 30_000
+const SWEEP_MS = 5_000
+/** Longer than balancers usually keep a connection, so that it is never we who close it under a request. */
+const KEEP_ALIVE_MS = 65_000
+const MAX_HEADER_BYTES = 16 * 1024
+
+/** Listens, and resolves when requests can come. */
+export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {
+  const settings = { ...DEFAULTS, ...options }
+  refusePublic(settings)
+  const handler = httpHandler(service, options)
+  const { path } = settings
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (isServed(request.url as string, path, options.legacySse !== false)) return handler.node(request, response)
+    response.writeHead(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }).end(`The endpoint is ${path}\n`)
+  }
+  const serverOptions = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: SWEEP_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    noDelay: true,
+  }
+  const server: HttpServer = settings.tls
+    ? createHttpsServer({ ...serverOptions, ...settings.tls, minVersion: 'TLSv1.2' }, onRequest)
+    : createHttpServer(serverOptions, onRequest)
+  server.maxConnections = settings.maxConnections
+  if (settings.maxConnectionsPerAddress !== false) limitPerAddress(server, settings.maxConnectionsPerAddress)
+  await start(server, settings.port ?? 0, settings.host)
+  const { port, address, family } = server.address() as AddressInfo
+  const name = family === 'IPv6' ? `[${address}]` : address
+  const ending = new Ending(server, handler, settings.graceMs)
+  if (options.handleSignals !== false) ending.followSignals()
+  return {
+    url: `${settings.tls ? 'https' : 'http'}://${name}:${port}${path}`,
+    port,
+    handler,
+    closed: ending.closed,
+    close: () => ending.close(),
+  }
+}
+
+/** The endpoint, and beside it the two of the oldest revision. */
+function isServed(url: string, path: string, hasLegacy: boolean): boolean {
+  // A whole URL is the guard's to judge.
+  if (!url.startsWith('/')) return true
+  const query = url.indexOf('?')
+  const asked = query < 0 ? url : url.slice(0, query)
+  if (asked === path || asked === `${path}/`) return true
+  const folder = path.slice(0, path.lastIndexOf('/') + 1)
+  return hasLegacy && (asked === `${folder}sse` || asked === `${folder}messages`)
+}
+
+function refusePublic({ host, allowedHosts, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {
+  if (host === 'localhost' || isLoopback(host) || allowedHosts || authenticate || dangerouslyAllowAnyHost) return
+  throw new McpError(
+    'ERR_DEFINITION',
+    `Listening at ${host} makes the server public: name the hosts it is called by (allowedHosts) or have callers authenticate (authenticate)`,
+  )
+}
+
+function limitPerAddress(server: HttpServer, max: number): void {
+  const counts = new Map<string, number>()
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    const count = (counts.get(address) ?? 0) + 1
+    if (count > max) return socket.destroy()
+    counts.set(address, count)
+    socket.once('close', () => {
+      const left = (counts.get(address) ?? 1) - 1
+      if (left > 0) counts.set(address, left)
+      else counts.delete(address)
+    })
+    return undefined
+  })
+}
+
+const start = (server: HttpServer, port: number, host: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, host, backlog: 4096 }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+/** The way out: no new connections, answers to what came, clean ends for what waits, then the rest is cut. */
+class Ending {
+  readonly closed: Promise<void>
+  readonly #server: HttpServer
+  readonly #handler: HttpHandler
+  readonly #graceMs: number
+  readonly #undo: (() => void)[] = []
+  #settle: () => void = () => {}
+  #isEnding = false
+
+  constructor(server: HttpServer, handler: HttpHandler, graceMs: number) {
+    this.#server = server
+    this.#handler = handler
+    this.#graceMs = graceMs
+    this.closed = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+  }
+
+  followSignals(): void {
+    const onSignal = (): void => {
+      // Asked twice: no more waiting.
+      if (this.#isEnding) process.exit(0)
+      void this.close().then(() => process.exit(0))
+    }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, onSignal)
+      this.#undo.push(() => process.off(signal, onSignal))
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isEnding) return this.closed
+    this.#isEnding = true
+    await this.#handler.drain(this.#graceMs)
+    const over = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#handler.close()
+    this.#server.closeIdleConnections()
+    // The last bytes of what was answered may still be on their way out.
+    await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 500).unref())])
+    this.#server.closeAllConnections()
+    for (const undo of this.#undo) undo()
+    this.#settle()
+  }
+}

@@ -1,0 +1,92 @@
+/** Headers that repeat parts of the message must say what the message says: proxies decide by them, we act on the body. */
+
+import { isObject, type Params } from '../../jsonrpc/message.ts'
+import type { ParamHeader } from '../../protocol/param-headers.ts'
+import { decodeHeaderValue } from '../header-value.ts'
+import type { Ask } from './ask.ts'
+
+export interface Mirrored {
+  method: string
+  params: Params | undefined
+}
+
+/** Which member of the parameters `Mcp-Name` repeats. */
+const NAMED: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+}
+const named: ReadonlyMap<string, string> = new Map(Object.entries(NAMED))
+
+/**
+ * @param areRequired a header that is missing is as bad as one that is wrong
+ * @returns what is wrong, for the sender to read
+ */
+export function faultOfMirrors(
+  ask: Ask,
+  { method, params }: Mirrored,
+  mirroredParams: (tool: string) => readonly ParamHeader[],
+  areRequired: boolean,
+): string | undefined {
+  const member = named.get(method)
+  return (
+    faultOfText(ask, 'Mcp-Method', 'mcp-method', method, areRequired) ??
+    (member === undefined ? undefined : faultOfText(ask, 'Mcp-Name', 'mcp-name', params?.[member], areRequired)) ??
+    (method === 'tools/call' ? faultOfParams(ask, params, mirroredParams, areRequired) : undefined)
+  )
+}
+
+function faultOfText(ask: Ask, shown: string, header: string, value: unknown, isRequired: boolean): string | undefined {
+  const text = ask.header(header)
+  if (text === undefined) return isRequired && typeof value === 'string' ? `${shown} is missing` : undefined
+  if (text === value && !text.includes(',') && !text.startsWith('=?')) return undefined
+  if (ask.count(header) > 1) return `${shown} came more than once`
+  const decoded = decodeHeaderValue(text)
+  if (decoded === undefined) return `${shown} has characters that are not allowed, or Base64 that is none`
+  return decoded === value ? undefined : `${shown} says ${quoted(decoded)}, the message says ${quoted(value)}`
+}
+
+function faultOfParams(
+  ask: Ask,
+  params: Params | undefined,
+  mirroredParams: (tool: string) => readonly ParamHeader[],
+  areRequired: boolean,
+): string | undefined {
+  const name = params?.name
+  if (typeof name !== 'string') return undefined
+  for (const mirrored of mirroredParams(name)) {
+    const fault = faultOfParam(ask, mirrored, valueAt(params?.arguments, mirrored.path), areRequired)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function faultOfParam(ask: Ask, { name, type }: ParamHeader, value: unknown, isRequired: boolean): string | undefined {
+  const header = `Mcp-Param-${name}`
+  const lower = header.toLowerCase()
+  const text = ask.header(lower)
+  const isGiven = value !== undefined && value !== null
+  if (text === undefined) return isGiven && isRequired ? `${header} is missing` : undefined
+  if (ask.count(lower) > 1) return `${header} came more than once`
+  const decoded = decodeHeaderValue(text)
+  if (decoded === undefined) return `${header} has characters that are not allowed, or Base64 that is none`
+  if (!isGiven) return `${header} says ${quoted(decoded)}, the message has no such argument`
+  if (type === 'integer' && typeof value === 'number') {
+    if (decoded !== '' && Number(decoded) === value) return undefined
+  } else if (decoded === String(value)) return undefined
+  return `${header} says ${quoted(decoded)}, the message says ${quoted(value)}`
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  let at = value
+  for (const step of path) at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
+  return at
+}
+
+const quoted = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text
+}

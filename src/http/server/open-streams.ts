@@ -1,0 +1,113 @@
+/** Every stream that is open now, looked after by one timer: kept alive, cut when nobody reads, ended when too old. */
+
+import type { Clock, Timer } from '../../jsonrpc/clock.ts'
+import type { Sink } from './ask.ts'
+import type { HttpLimits } from './options.ts'
+
+export interface OpenStream {
+  sink: Sink
+  /** Ends it in the way its kind ends; the age limit is not for streams of a request that is being worked on. */
+  onTooOld: (() => void) | undefined
+}
+
+interface Watched extends OpenStream {
+  openedAt: number
+  quietSince: number
+  takenBefore: number
+  stalledSince: number | undefined
+}
+
+const TICK_MS = 1000
+
+export class OpenStreams {
+  readonly #limits: HttpLimits
+  readonly #clock: Clock
+  readonly #onCut: (limit: string) => void
+  readonly #streams = new Map<Sink, Watched>()
+  readonly #chores = new Set<() => void>()
+  #timer: Timer | undefined
+
+  constructor(limits: HttpLimits, clock: Clock, onCut: (limit: string) => void) {
+    this.#limits = limits
+    this.#clock = clock
+    this.#onCut = onCut
+  }
+
+  get size(): number {
+    return this.#streams.size
+  }
+
+  /** Something else to do now and then, while there is a reason to; the function ends it. */
+  everyTick(chore: () => void): () => void {
+    this.#chores.add(chore)
+    this.#start()
+    return () => this.#chores.delete(chore)
+  }
+
+  add(stream: OpenStream): void {
+    const now = this.#clock.now()
+    this.#streams.set(stream.sink, { ...stream, openedAt: now, quietSince: now, takenBefore: -1, stalledSince: undefined })
+    this.#start()
+  }
+
+  remove(sink: Sink): void {
+    this.#streams.delete(sink)
+  }
+
+  /** Writes an event, unless the reader has fallen too far behind: then it is cut off. A promise asks to wait for it. */
+  write(sink: Sink, text: string): undefined | Promise<void> {
+    if (sink.pending >= this.#limits.hardBufferBytes) {
+      this.#cut(sink, 'hardBufferBytes')
+      return undefined
+    }
+    sink.write(text)
+    const watched = this.#streams.get(sink)
+    if (watched) watched.quietSince = this.#clock.now()
+    if (sink.pending <= this.#limits.softBufferBytes) return undefined
+    return new Promise((resolve) => sink.whenDrained(resolve))
+  }
+
+  /** Ends all streams that belong to no request. */
+  endStanding(): void {
+    for (const { onTooOld } of [...this.#streams.values()]) onTooOld?.()
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    for (const sink of [...this.#streams.keys()]) sink.destroy()
+    this.#streams.clear()
+  }
+
+  #cut(sink: Sink, limit: string): void {
+    this.#onCut(limit)
+    sink.destroy()
+  }
+
+  #start(): void {
+    this.#timer ??= this.#clock.after(TICK_MS, () => this.#tick())
+  }
+
+  #tick(): void {
+    this.#timer = undefined
+    const now = this.#clock.now()
+    for (const watched of [...this.#streams.values()]) this.#look(watched, now)
+    for (const chore of [...this.#chores]) chore()
+    if (this.#streams.size > 0 || this.#chores.size > 0) this.#start()
+  }
+
+  #look(watched: Watched, now: number): void {
+    const { sink, onTooOld } = watched
+    if (sink.pending === 0 || sink.taken !== watched.takenBefore) {
+      watched.takenBefore = sink.taken
+      watched.stalledSince = undefined
+    } else {
+      watched.stalledSince ??= now
+      if (now - watched.stalledSince >= this.#limits.stallMs) return this.#cut(sink, 'stallMs')
+    }
+    if (onTooOld && now - watched.openedAt >= this.#limits.maxStreamAgeMs) return onTooOld()
+    if (now - watched.quietSince < this.#limits.keepAliveMs || sink.pending > 0) return
+    watched.quietSince = now
+    sink.write(':\n\n')
+  }
+}

@@ -1,0 +1,127 @@
+/** Options of the HTTP handler, every bound with its default. */
+
+import type { ReadBounds } from '../../jsonrpc/read.ts'
+import { DEFAULT_READ_BOUNDS } from '../../protocol/bounds.ts'
+import type { BodyBounds } from './ask.ts'
+
+export interface HttpLimits extends ReadBounds, BodyBounds {
+  /** Headers of one request. */
+  maxHeaders: number
+  /** Sessions of this process. */
+  maxSessions: number
+  /** Sessions of one principal; counts only where callers prove who they are. */
+  maxSessionsPerPrincipal: number
+  /** How long a session may be unused. */
+  sessionIdleMs: number
+  /** How long a session may last. */
+  sessionMaxAgeMs: number
+  /** Requests worked on at the same time: of one session, of one principal, of this process. */
+  maxInFlightPerSession: number
+  maxInFlightPerPrincipal: number
+  maxInFlight: number
+  /** Streams of events open at the same time: of one session, of one principal without sessions, of this process. */
+  maxStreamsPerSession: number
+  maxListensPerPrincipal: number
+  maxStreams: number
+  /** Bytes that wait for one reader before whoever writes is asked to wait too. */
+  softBufferBytes: number
+  /** Bytes that wait for one reader before it is cut off. */
+  hardBufferBytes: number
+  /** How long a reader may take nothing before it is cut off. */
+  stallMs: number
+  /** How often a quiet stream shows that it is alive. */
+  keepAliveMs: number
+  /** How long a stream that belongs to no request stays open before it is ended cleanly. */
+  maxStreamAgeMs: number
+  /** How long a request may go unanswered before its answer becomes a stream, which can be kept alive and resumed. */
+  streamAfterMs: number
+  /** How long clients are asked to wait before they come back to a stream. */
+  retryMs: number
+  /** Events kept of one stream for a client that comes back. */
+  maxEvents: number
+  maxEventBytes: number
+  /** How long they are kept after the stream ended or the client went away. */
+  eventTtlMs: number
+  /** Ended streams of one session that are kept so. */
+  maxEndedStreams: number
+  /** How often a session with an open stream is asked for a sign of life, and how often that may fail. */
+  pingMs: number
+  maxMissedPings: number
+}
+
+export const DEFAULT_HTTP_LIMITS: HttpLimits = {
+  ...DEFAULT_READ_BOUNDS,
+  maxBodyBytes: 4 * 1024 * 1024,
+  bodyGraceMs: 10_000,
+  minBodyRate: 1024,
+  maxHeaders: 100,
+  maxSessions: 10_000,
+  maxSessionsPerPrincipal: 100,
+  sessionIdleMs: 30 * 60_000,
+  sessionMaxAgeMs: 24 * 60 * 60_000,
+  maxInFlightPerSession: 64,
+  maxInFlightPerPrincipal: 256,
+  maxInFlight: 2048,
+  maxStreamsPerSession: 8,
+  maxListensPerPrincipal: 16,
+  maxStreams: 8192,
+  softBufferBytes: 256 * 1024,
+  hardBufferBytes: 1024 * 1024,
+  stallMs: 15_000,
+  keepAliveMs: 15_000,
+  maxStreamAgeMs: 30 * 60_000,
+  streamAfterMs: 5_000,
+  retryMs: 1_000,
+  maxEvents: 1_000,
+  maxEventBytes: 4 * 1024 * 1024,
+  eventTtlMs: 10 * 60_000,
+  maxEndedStreams: 16,
+  pingMs: 30_000,
+  maxMissedPings: 2,
+}
+
+/** What is known of a request before its body is read. */
+export interface Knock {
+  readonly method: string
+  readonly url: string
+  header(name: string): string | undefined
+  readonly remoteAddress: string | undefined
+}
+
+/** Who is calling, as `authenticate` has proved. */
+export interface Visitor {
+  /** The same for the same caller, always; sessions and everything in them belong to it. */
+  principal: string
+}
+
+/** Why a request is turned away. */
+export interface TurnedAway {
+  status: 401 | 403 | 429 | 503
+  headers?: Record<string, string>
+  message: string
+}
+
+export interface HttpOptions {
+  /**
+   * Names under which the server may be called, such as `mcp.example.com` or `mcp.example.com:8443`. Needed unless it
+   * is only reached at a loopback address or callers must authenticate.
+   */
+  allowedHosts?: readonly string[]
+  /** Origins of web pages that may call it, such as `https://app.example.com`, beside its own. */
+  allowedOrigins?: readonly string[]
+  /** Takes any Host header. Any web page a person visits can then call the server through their browser. */
+  dangerouslyAllowAnyHost?: boolean
+  /** Proves who is calling. It is asked before the body is read, for every request of every kind. */
+  authenticate?(knock: Knock): Visitor | TurnedAway | Promise<Visitor | TurnedAway>
+  /** False keeps nothing between the requests of older clients either: no sessions, no questions, no notifications. */
+  sessions?: boolean
+  /** False leaves the transport of the oldest revision out (`/sse` and `/messages` beside the endpoint). */
+  legacySse?: boolean
+  /** `auto` answers with JSON and goes over to a stream when there is something to say before the answer. */
+  responses?: 'auto' | 'json' | 'sse'
+  /** Rejects requests without the headers that mirror the message also where the revision does not demand them. */
+  requireMcpHeaders?: boolean
+  limits?: Partial<HttpLimits>
+  /** Hears of what was refused or cut off, for logs and counters. Nothing in it is secret. */
+  onRefused?(what: { status: number; reason: string; limit?: string }): void
+}

@@ -1,0 +1,40 @@
+/** A stream of events that nobody can come back to: when it breaks, it is over. */
+
+import type { Reply, Sink } from './ask.ts'
+import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
+import type { OpenStreams } from './open-streams.ts'
+import type { AnswerStream } from './reply-outlet.ts'
+
+export class PlainStream implements AnswerStream {
+  readonly #sink: Sink
+  readonly #open: OpenStreams
+
+  constructor(reply: Reply, open: OpenStreams, onTooOld: (() => void) | undefined, onGone: () => void) {
+    this.#open = open
+    this.#sink = reply.open(EVENT_STREAM_HEADERS)
+    this.#sink.onGone = () => {
+      open.remove(this.#sink)
+      onGone()
+    }
+    open.add({ sink: this.#sink, onTooOld })
+  }
+
+  greet(): void {
+    this.#sink.write(':\n\n')
+  }
+
+  push(json: string): undefined | Promise<void> {
+    return this.#open.write(this.#sink, eventText(json, undefined))
+  }
+
+  /** An event of another kind than a message. */
+  event(name: string, data: string): void {
+    this.#sink.write(`event: ${name}\ndata: ${data}\n\n`)
+  }
+
+  finish(json: string | undefined): void {
+    if (json !== undefined) this.#sink.write(eventText(json, undefined))
+    this.#open.remove(this.#sink)
+    this.#sink.end()
+  }
+}

@@ -1,0 +1,86 @@
+/** The outlet of one POST: an answer in JSON, or a stream of events as soon as there is something to say before it. */
+
+import { Deadline, type Deadlines } from '../../jsonrpc/deadlines.ts'
+import type { Outlet } from '../../jsonrpc/outlet.ts'
+import type { Headers, Reply } from './ask.ts'
+import { JSON_TYPE } from './refusal.ts'
+
+/** A stream of events that ends with the answer. */
+export interface AnswerStream {
+  push(json: string): undefined | Promise<void>
+  finish(json: string | undefined): void
+  /** Shows that the stream is open before there is an event. */
+  greet(): void
+  /** Lets the client hang up and come back; absent where it cannot. */
+  release?(): void
+}
+
+export interface ReplyOutletOptions {
+  reply: Reply
+  deadlines: Deadlines
+  /** What the client takes and the server is set to give. */
+  kinds: { json: boolean; events: boolean }
+  streamAfterMs: number
+  /** Begins a stream on the reply. */
+  begin(reply: Reply): AnswerStream
+  /** The status of an answer in JSON. */
+  statusOf(errorCode: number | undefined): number
+  onOver(): void
+}
+
+export class ReplyOutlet extends Deadline implements Outlet {
+  readonly #options: ReplyOutletOptions
+  #stream: AnswerStream | undefined
+  #isOver = false
+
+  constructor(options: ReplyOutletOptions) {
+    super()
+    this.#options = options
+    if (options.kinds.events) options.deadlines.start(this, options.streamAfterMs)
+  }
+
+  push(json: string): undefined | Promise<void> {
+    return this.#isOver ? undefined : this.#toStream()?.push(json)
+  }
+
+  answer(json: string, errorCode?: number): void {
+    const { reply, kinds, statusOf } = this.#options
+    const stream = this.#stream ?? (kinds.json || errorCode !== undefined ? undefined : this.#toStream())
+    this.#end()
+    if (stream) stream.finish(json)
+    else if (!reply.isGone) reply.send(statusOf(errorCode), JSON_TYPE, json)
+  }
+
+  drop(): void {
+    const { reply } = this.#options
+    this.#end()
+    if (this.#stream) this.#stream.finish(undefined)
+    else if (!reply.isGone) reply.send(204, NO_HEADERS)
+  }
+
+  release(): void {
+    if (!this.#isOver) this.#toStream()?.release?.()
+  }
+
+  /** It takes long: a stream can be kept alive. */
+  fire(): void {
+    this.#toStream()?.greet()
+  }
+
+  #toStream(): AnswerStream | undefined {
+    const { reply, kinds, begin, deadlines } = this.#options
+    if (this.#stream || !kinds.events || reply.isGone) return this.#stream
+    deadlines.clear(this)
+    this.#stream = begin(reply)
+    return this.#stream
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#options.deadlines.clear(this)
+    this.#options.onOver()
+  }
+}
+
+const NO_HEADERS: Headers = {}

@@ -1,0 +1,226 @@
+/** The revisions with a handshake: what POST, GET and DELETE mean in and around a session. */
+
+import type { Deadlines } from '../../jsonrpc/deadlines.ts'
+import { type Id, INVALID_REQUEST, type Incoming, PARSE_ERROR, type RequestMessage } from '../../jsonrpc/message.ts'
+import type { Outlet } from '../../jsonrpc/outlet.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Service } from '../../protocol/service.ts'
+import { revisionOf } from '../../revisions/index.ts'
+import { VERSION_WITHOUT_HEADER } from '../../revisions/route.ts'
+import type { Ask, Reply } from './ask.ts'
+import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
+import type { Load } from './load.ts'
+import { faultOfMirrors } from './mirrors.ts'
+import type { OpenStreams } from './open-streams.ts'
+import type { HttpLimits, HttpOptions } from './options.ts'
+import { PlainStream } from './plain-stream.ts'
+import { about, JSON_TYPE, type Refusal, refuse } from './refusal.ts'
+import { ReplyOutlet, type ReplyOutletOptions } from './reply-outlet.ts'
+import { HttpSession } from './session.ts'
+import { Sessions } from './sessions.ts'
+import type { Visit } from './stateless.ts'
+
+export interface SessionSideOptions {
+  service: Service
+  options: HttpOptions
+  limits: HttpLimits
+  load: Load
+  open: OpenStreams
+  deadlines: Deadlines
+  now(): number
+}
+
+const NOT_FOUND = refuse(404, 'Session not found')
+const NO_SESSION_ID = refuse(400, 'Mcp-Session-Id is missing; a session begins with initialize')
+const NOT_HERE = refuse(405, 'Only POST can be used here', { headers: { allow: 'POST' } })
+const NO_EVENTS = refuse(406, 'A GET is answered with text/event-stream, which the Accept header does not take')
+const SILENT: Outlet = { push: () => undefined, answer: () => {}, drop: () => {} }
+
+export class SessionSide {
+  readonly #service: Service
+  readonly #options: SessionSideOptions
+  readonly #sessions: Sessions
+  readonly #keepsSessions: boolean
+
+  constructor(options: SessionSideOptions) {
+    const { service, limits, open, now } = options
+    this.#service = service
+    this.#options = options
+    this.#keepsSessions = options.options.sessions !== false
+    this.#sessions = new Sessions({ service, limits, open, now })
+  }
+
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  get methods(): string {
+    return this.#keepsSessions ? 'POST, GET, DELETE' : 'POST'
+  }
+
+  post(message: Incoming, visit: Visit): Refusal | undefined {
+    const { ask, principal } = visit
+    const fault = this.#faultOfHeaders(message, ask)
+    if (fault) return fault
+    const id = ask.header('mcp-session-id')
+    if (!this.#keepsSessions) return this.#postAlone(message, visit)
+    if (id !== undefined) {
+      const session = this.#sessions.find(id, principal)
+      return session ? this.#postInto(session, message, visit) : NOT_FOUND
+    }
+    if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(message, visit)
+    return faultOfShape(message) ?? NO_SESSION_ID
+  }
+
+  get(ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
+    if (!this.#keepsSessions) return NOT_HERE
+    const version = this.#faultOfVersion(ask)
+    if (version) return version
+    const session = this.#sessionOf(ask, principal)
+    if (!(session instanceof HttpSession)) return session
+    if (!(ask.header('accept') ?? '*/*').match(/text\/event-stream|text\/\*|\*\/\*/i)) return NO_EVENTS
+    const lastEventId = ask.header('last-event-id')
+    return lastEventId === undefined ? session.listen(reply) : session.resume(reply, lastEventId)
+  }
+
+  delete(ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
+    if (!this.#keepsSessions) return NOT_HERE
+    const session = this.#sessionOf(ask, principal)
+    if (!(session instanceof HttpSession)) return session
+    this.#sessions.end(session, 'The client ended the session')
+    reply.send(204, {})
+    return undefined
+  }
+
+  /** Sends clients away from streams that only wait. */
+  release(): void {
+    this.#sessions.releaseAll()
+  }
+
+  endAll(reason: string): void {
+    this.#sessions.endAll(reason)
+  }
+
+  #sessionOf(ask: Ask, principal: string | undefined): HttpSession | Refusal {
+    const id = ask.header('mcp-session-id')
+    if (id === undefined) return NO_SESSION_ID
+    return this.#sessions.find(id, principal) ?? NOT_FOUND
+  }
+
+  #initialize(message: RequestMessage, { reply, principal, kinds }: Visit): Refusal | undefined {
+    const { load } = this.#options
+    const full = this.#sessions.faultOfRoom(principal) ?? load.enter(principal)
+    if (full) return about(full, message.id)
+    const session = this.#sessions.prepare(principal)
+    const over = (): void => load.leave(principal)
+    session.channel.receive(message, {
+      push: () => undefined,
+      answer: (json, errorCode) => {
+        over()
+        if (errorCode !== undefined) {
+          session.close('The handshake failed')
+          return reply.send(statusOf(errorCode), JSON_TYPE, json)
+        }
+        this.#sessions.add(session)
+        const headers = { 'mcp-session-id': session.id }
+        if (kinds.json) return reply.send(200, { ...JSON_TYPE, ...headers }, json)
+        const sink = reply.open({ ...EVENT_STREAM_HEADERS, ...headers })
+        sink.write(eventText(json, undefined))
+        sink.end()
+      },
+      drop: () => {
+        over()
+        session.close('The handshake was cancelled')
+        if (!reply.isGone) reply.send(204, {})
+      },
+    })
+    return undefined
+  }
+
+  #postInto(session: HttpSession, message: Incoming, { reply, principal, kinds }: Visit): Refusal | undefined {
+    session.touch()
+    if (!isOwed(message)) {
+      const fault = faultOfShape(message)
+      if (fault) return fault
+      session.channel.receive(message, SILENT)
+      reply.send(202, {})
+      return undefined
+    }
+    const { load } = this.#options
+    const full = load.enter(principal)
+    if (full) return about(full, idOf(message))
+    const crowded = session.enter()
+    if (crowded) {
+      load.leave(principal)
+      return about(crowded, idOf(message))
+    }
+    const onOver = (): void => {
+      session.leave()
+      load.leave(principal)
+    }
+    session.channel.receive(message, this.#outlet({ reply, kinds, begin: (to) => session.beginAnswer(to), onOver }))
+    return undefined
+  }
+
+  /** A request of an older revision where nothing is kept: it is answered as if a session stood around it. */
+  #postAlone(message: Incoming, { ask, reply, principal, kinds }: Visit): Refusal | undefined {
+    if (!isOwed(message)) {
+      const fault = faultOfShape(message)
+      if (!fault) reply.send(202, {})
+      return fault
+    }
+    const { load, open } = this.#options
+    const full = load.enter(principal)
+    if (full) return about(full, idOf(message))
+    const isHandshake = message.kind === 'request' && message.method === 'initialize'
+    const assumed = isHandshake ? undefined : (ask.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
+    const channel = this.#service.open({ outlet: SILENT, principal, assumed })
+    const onOver = (): void => {
+      load.leave(principal)
+      queueMicrotask(() => channel.close('The request was answered'))
+    }
+    const begin: ReplyOutletOptions['begin'] = (to) => new PlainStream(to, open, undefined, () => {})
+    channel.receive(message, this.#outlet({ reply, kinds, begin, onOver }))
+    return undefined
+  }
+
+  #outlet(options: Pick<ReplyOutletOptions, 'reply' | 'kinds' | 'begin' | 'onOver'>): ReplyOutlet {
+    const { deadlines, limits } = this.#options
+    return new ReplyOutlet({ ...options, deadlines, streamAfterMs: limits.streamAfterMs, statusOf })
+  }
+
+  #faultOfHeaders(message: Incoming, ask: Ask): Refusal | undefined {
+    const version = this.#faultOfVersion(ask)
+    if (version) return version
+    if (message.kind !== 'request' && message.kind !== 'notification') return undefined
+    const areRequired = this.#options.options.requireMcpHeaders === true
+    const fault = faultOfMirrors(ask, message, (tool) => this.#service.mirroredParams(tool), areRequired)
+    if (fault === undefined) return undefined
+    const revision = revisionOf(VERSION_WITHOUT_HEADER)
+    const error = new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`)
+    return about(refuse(400, error.message, { code: revision?.errorCode(error.code) ?? INVALID_REQUEST }), idOf(message))
+  }
+
+  #faultOfVersion(ask: Ask): Refusal | undefined {
+    const requested = ask.header('mcp-protocol-version')
+    if (requested === undefined || this.#service.versions.includes(requested)) return undefined
+    const data = { supported: this.#service.versions, requested }
+    return refuse(400, `Unsupported protocol version: ${JSON.stringify(requested.slice(0, 100))}`, { data })
+  }
+}
+
+/** Whether a message wants an answer. */
+const isOwed = (message: Incoming): boolean =>
+  message.kind === 'request' ||
+  (message.kind === 'batch' && message.messages.some(({ kind }) => kind === 'request' || kind === 'malformed'))
+
+/** What cannot be accepted for what it is; undefined for everything that can. */
+function faultOfShape(message: Incoming): Refusal | undefined {
+  if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
+  return message.kind === 'ignored' ? refuse(400, message.reason) : undefined
+}
+
+const idOf = (message: Incoming): Id | undefined => (message.kind === 'request' ? message.id : undefined)
+
+/** A message that is no proper request shows in the status; an error of its handler does not. */
+const statusOf = (errorCode: number | undefined): number => (errorCode === INVALID_REQUEST || errorCode === PARSE_ERROR ? 400 : 200)

@@ -1,0 +1,111 @@
+/** The transport of the oldest revision: one endpoint to listen at, one to send to, tied together by an id. */
+
+import type { Deadlines } from '../../jsonrpc/deadlines.ts'
+import type { Incoming } from '../../jsonrpc/message.ts'
+import type { Outlet } from '../../jsonrpc/outlet.ts'
+import { randomId } from '../../protocol/bytes.ts'
+import type { Channel, Service } from '../../protocol/service.ts'
+import type { Ask, Reply } from './ask.ts'
+import type { Load } from './load.ts'
+import type { OpenStreams } from './open-streams.ts'
+import type { HttpLimits } from './options.ts'
+import { PlainStream } from './plain-stream.ts'
+import { about, busy, type Refusal, refuse } from './refusal.ts'
+
+export interface TwoEndpointsOptions {
+  service: Service
+  limits: HttpLimits
+  load: Load
+  open: OpenStreams
+  deadlines: Deadlines
+}
+
+interface Conversation {
+  principal: string | undefined
+  channel: Channel
+  stream: PlainStream
+  inFlight: number
+}
+
+export class TwoEndpoints {
+  readonly #options: TwoEndpointsOptions
+  readonly #conversations = new Map<string, Conversation>()
+
+  constructor(options: TwoEndpointsOptions) {
+    this.#options = options
+  }
+
+  /** Opens the stream that everything the server says goes to; its first event says where to send to. */
+  connect(ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
+    const { service, limits, open } = this.#options
+    if (this.#conversations.size >= limits.maxSessions) return busy(503, 'maxSessions', limits.maxSessions, 'sessions')
+    if (open.size >= limits.maxStreams) return busy(503, 'maxStreams', limits.maxStreams, 'open streams')
+    const id = randomId()
+    const end = (): void => this.#end(id, 'The client closed its stream')
+    const stream = new PlainStream(reply, open, () => this.#end(id, 'The stream is too old'), end)
+    const push = (json: string): undefined | Promise<void> => stream.push(json)
+    const channel = service.open({ outlet: { push, answer: (json) => void push(json), drop: () => {} }, principal })
+    this.#conversations.set(id, { principal, channel, stream, inFlight: 0 })
+    stream.event('endpoint', `${sendingPath(ask.url)}?sessionId=${id}`)
+    return undefined
+  }
+
+  receive(ask: Ask, reply: Reply, message: Incoming, principal: string | undefined): Refusal | undefined {
+    const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(ask.url)?.[1]
+    if (id === undefined) return refuse(400, 'The query must have sessionId, as the endpoint event gave it')
+    const conversation = this.#conversations.get(id)
+    if (conversation?.principal !== principal || !conversation) return refuse(404, 'Session not found')
+    if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
+    if (message.kind === 'ignored') return refuse(400, message.reason)
+    const isRequest = message.kind === 'request'
+    const full = isRequest ? this.#enter(conversation) : undefined
+    if (full) return about(full, message.kind === 'request' ? message.id : undefined)
+    reply.send(202, {})
+    conversation.channel.receive(message, this.#outletOf(conversation, isRequest))
+    return undefined
+  }
+
+  endAll(reason: string): void {
+    for (const id of [...this.#conversations.keys()]) this.#end(id, reason)
+  }
+
+  #enter(conversation: Conversation): Refusal | undefined {
+    const { load, limits } = this.#options
+    const max = limits.maxInFlightPerSession
+    if (conversation.inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
+    const full = load.enter(conversation.principal)
+    if (!full) conversation.inFlight++
+    return full
+  }
+
+  #outletOf(conversation: Conversation, isRequest: boolean): Outlet {
+    const over = (): void => {
+      if (!isRequest) return
+      conversation.inFlight--
+      this.#options.load.leave(conversation.principal)
+    }
+    return {
+      push: (json) => conversation.stream.push(json),
+      answer: (json) => {
+        over()
+        void conversation.stream.push(json)
+      },
+      drop: over,
+    }
+  }
+
+  #end(id: string, reason: string): void {
+    const conversation = this.#conversations.get(id)
+    if (!conversation) return
+    this.#conversations.delete(id)
+    conversation.channel.close(reason)
+    conversation.stream.finish(undefined)
+  }
+}
+
+/** The endpoint to send to stands beside the one that is listened at. */
+function sendingPath(url: string): string {
+  const query = url.indexOf('?')
+  const path = query < 0 ? url : url.slice(0, query)
+  return `${path.slice(0, path.lastIndexOf('/') + 1)}messages`
+}

@@ -1,0 +1,206 @@
+/** The endpoint on web-standard requests and responses, for any runtime that has them. */
+
+import type { Ask, BodyBounds, BodyFault, Headers as PlainHeaders, Reply, Sink } from './ask.ts'
+
+const encoder = new TextEncoder()
+
+export class WebAsk implements Ask {
+  readonly #request: Request
+  readonly #url: URL
+  readonly remoteAddress: string | undefined
+
+  constructor(request: Request, remoteAddress: string | undefined) {
+    this.#request = request
+    this.#url = new URL(request.url)
+    this.remoteAddress = remoteAddress
+  }
+
+  get method(): string {
+    return this.#request.method
+  }
+
+  get url(): string {
+    return this.#url.pathname + this.#url.search
+  }
+
+  header(name: string): string | undefined {
+    // A runtime that keeps the Host header for itself has put it into the URL.
+    return this.#request.headers.get(name) ?? (name === 'host' ? this.#url.host : undefined)
+  }
+
+  count(name: string): number {
+    return this.header(name) === undefined ? 0 : 1
+  }
+
+  get headerCount(): number {
+    return [...this.#request.headers.keys()].length
+  }
+
+  get isLocal(): undefined {
+    return undefined
+  }
+
+  body(bounds: BodyBounds, done: (text: string | undefined, fault: BodyFault | undefined) => void): void {
+    readBody(this.#request, bounds).then(
+      (text) => done(text, undefined),
+      (fault: unknown) => done(undefined, isFault(fault) ? fault : 'gone'),
+    )
+  }
+}
+
+const FAULTS: readonly unknown[] = ['too-large', 'too-slow', 'not-utf8']
+const isFault = (value: unknown): value is BodyFault => FAULTS.includes(value)
+
+/** Rejects with a `BodyFault`. */
+async function readBody(request: Request, bounds: BodyBounds): Promise<string> {
+  const reader = request.body?.getReader()
+  if (!reader) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const tooSlow = new Promise<never>((_resolve, reject) => {
+    const startedAt = performance.now()
+    const judgePace = (): void => {
+      if (size < ((performance.now() - startedAt) / 1000) * bounds.minBodyRate) reject('too-slow' satisfies BodyFault)
+      else timer = setTimeout(judgePace, 1000)
+    }
+    timer = setTimeout(judgePace, bounds.bodyGraceMs)
+  })
+  tooSlow.catch(() => {})
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), tooSlow])
+      if (done) break
+      size += value.byteLength
+      if (size > bounds.maxBodyBytes) throw 'too-large' satisfies BodyFault
+      chunks.push(value)
+    }
+  } catch (fault) {
+    reader.cancel().catch(() => {})
+    throw fault
+  } finally {
+    clearTimeout(timer)
+  }
+  return decode(chunks)
+}
+
+function decode(chunks: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    let text = ''
+    for (const chunk of chunks) text += decoder.decode(chunk, { stream: true })
+    return text + decoder.decode()
+  } catch {
+    throw 'not-utf8' satisfies BodyFault
+  }
+}
+
+export class WebReply implements Reply {
+  extraHeaders: PlainHeaders | undefined
+  onGone: (() => void) | undefined
+  isGone = false
+  readonly response: Promise<Response>
+  #resolve: (response: Response) => void = () => {}
+
+  constructor(signal: AbortSignal) {
+    this.response = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+    signal.addEventListener('abort', () => this.#gone(), { once: true })
+  }
+
+  send(status: number, headers: PlainHeaders, body?: string): void {
+    this.#resolve(new Response(body ?? null, { status, headers: { ...headers, ...this.extraHeaders } }))
+  }
+
+  open(headers: PlainHeaders): Sink {
+    const sink = new WebSink()
+    this.#resolve(new Response(sink.stream, { status: 200, headers: { ...headers, ...this.extraHeaders } }))
+    this.onGone = () => sink.onGone?.()
+    return sink
+  }
+
+  #gone(): void {
+    if (this.isGone) return
+    this.isGone = true
+    this.onGone?.()
+    this.#resolve(new Response(null, { status: 499 }))
+  }
+}
+
+class WebSink implements Sink {
+  onGone: (() => void) | undefined
+  readonly stream: ReadableStream<Uint8Array>
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  #taken = 0
+  #queued = 0
+  #sizes: number[] = []
+  #isOver = false
+  readonly #waiting: (() => void)[] = []
+
+  constructor() {
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        pull: () => this.#onPull(),
+        cancel: () => {
+          this.#over()
+          this.onGone?.()
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  get pending(): number {
+    return this.#queued - this.#taken
+  }
+
+  get taken(): number {
+    return this.#taken
+  }
+
+  write(text: string): void {
+    if (this.#isOver) return
+    const bytes = encoder.encode(text)
+    this.#queued += bytes.byteLength
+    this.#sizes.push(bytes.byteLength)
+    this.#controller?.enqueue(bytes)
+    this.#settleTaken()
+  }
+
+  whenDrained(listener: () => void): void {
+    if (this.#isOver || this.pending === 0) listener()
+    else this.#waiting.push(listener)
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    this.#over()
+    this.#controller?.close()
+  }
+
+  destroy(): void {
+    if (this.#isOver) return
+    this.#over()
+    this.#controller?.error(new DOMException('The stream was cut off', 'AbortError'))
+  }
+
+  #onPull(): void {
+    this.#settleTaken()
+  }
+
+  /** What the queue no longer holds was taken. */
+  #settleTaken(): void {
+    const held = -(this.#controller?.desiredSize ?? 0)
+    while (this.#sizes.length > held) this.#taken += this.#sizes.shift() as number
+    if (this.pending === 0) for (const listener of this.#waiting.splice(0)) listener()
+  }
+
+  #over(): void {
+    this.#isOver = true
+    for (const listener of this.#waiting.splice(0)) listener()
+  }
+}

@@ -1,0 +1,79 @@
+/** Requests that stand alone, each from whoever sent it: no ids shared, nothing kept but who may do how much. */
+
+import { Exchange } from '../jsonrpc/exchange.ts'
+import type { Params, RequestMessage } from '../jsonrpc/message.ts'
+import type { Outlet } from '../jsonrpc/outlet.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { Answering, Sender } from '../protocol/service.ts'
+import type { Revision } from '../revisions/revision.ts'
+import type { Call } from './call.ts'
+import type { Core } from './core.ts'
+import { runStateless } from './dialect/stateless.ts'
+import { Listener } from './features/subscriptions.ts'
+import { Quota } from './quota.ts'
+
+/** How many accounts are remembered; the one longest unused is forgotten, and starts afresh. */
+const MAX_ACCOUNTS = 10_000
+
+export class Standalone {
+  readonly #core: Core
+  readonly #quotas = new Map<string, Quota>()
+  readonly #open = new Set<StandaloneExchange>()
+  readonly #onIdle: (() => void)[] = []
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  answer(request: RequestMessage, outlet: Outlet, { principal, account }: Sender, revision: Revision): Answering {
+    const exchange = new StandaloneExchange(request, outlet, this.#over)
+    this.#open.add(exchange)
+    try {
+      const listen = (call: Call): Promise<Params> => exchange.listen(call.params, this.#core)
+      runStateless(exchange, revision, { core: this.#core, principal, quota: this.#quotaOf(account), listen })
+    } catch {
+      exchange.failUnexpectedly()
+    }
+    return exchange
+  }
+
+  /** Ends what would stay open for ever, and resolves when the rest is answered. */
+  drain(): Promise<void> {
+    for (const exchange of this.#open) exchange.finish()
+    if (this.#open.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#onIdle.push(resolve))
+  }
+
+  close(reason: string): void {
+    for (const exchange of this.#open) exchange.cancel(new McpError('ERR_CLOSED', reason))
+  }
+
+  readonly #over = (exchange: Exchange): void => {
+    this.#open.delete(exchange as StandaloneExchange)
+    if (this.#onIdle.length > 0 && this.#open.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
+  }
+
+  #quotaOf(account: string): Quota {
+    let quota = this.#quotas.get(account)
+    if (!quota) {
+      const [oldest] = this.#quotas.keys()
+      if (this.#quotas.size >= MAX_ACCOUNTS && oldest !== undefined) this.#quotas.delete(oldest)
+      quota = new Quota(this.#core.limits, () => this.#core.now())
+      this.#quotas.set(account, quota)
+    }
+    return quota
+  }
+}
+
+class StandaloneExchange extends Exchange implements Answering {
+  #listener: Listener | undefined
+
+  listen(params: Params, core: Core): Promise<Params> {
+    this.#listener = new Listener(this, params, core)
+    return this.#listener.run(() => {})
+  }
+
+  finish(): void {
+    this.#listener?.end()
+  }
+}
