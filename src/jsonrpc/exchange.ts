@@ -43,6 +43,11 @@ export class Exchange {
     return this.#isOver ? undefined : this.outlet.push(json)
   }
 
+  /** Lets the other side hang up and come back for the answer. */
+  release(): void {
+    if (!this.#isOver) this.outlet.release?.()
+  }
+
   answer(result: Params): void {
     // Written before anything is settled: a result that is no JSON throws here, and can still be answered as an error.
     if (!this.#isOver) this.#end(resultJson(this.id, result))
