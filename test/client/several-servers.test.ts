@@ -77,27 +77,32 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
 describe.each(REVISIONS)('two clients of one server in %s', (revision) => {
   test('are told of what each of them watches, and only that [T-ARCH-004] [T-ARCH-007]', async () => {
     const server = createServer({ name: 'shared', version: '1.0.0' })
-    for (const uri of ['a:1', 'a:2']) server.resource(uri, { name: uri }, () => 'x')
-    const watching = async (uri: string) => {
+    const uris = ['a:1', 'a:2', 'a:3']
+    for (const uri of uris) server.resource(uri, { name: uri }, () => 'x')
+    const watching = async (...watched: string[]) => {
       const pair = await connectPair(server, { revision })
-      const heard: string[] = []
-      void (async () => {
-        for await (const change of pair.client.watch(uri)) heard.push(change.uri)
-      })()
+      const heard: Record<string, string[]> = {}
+      for (const uri of watched) {
+        const changes: string[] = []
+        heard[uri] = changes
+        void (async () => {
+          for await (const change of pair.client.watch(uri)) changes.push(change.uri)
+        })()
+      }
       return { ...pair, heard }
     }
-    const [first, second] = [await watching('a:1'), await watching('a:2')]
+    const [first, second] = [await watching('a:1', 'a:2'), await watching('a:3')]
     await settle()
-    server.resourceChanged('a:1')
-    server.resourceChanged('a:2')
+    for (const uri of uris) server.resourceChanged(uri)
     await settle()
-    expect([first.heard, second.heard]).toEqual([['a:1'], ['a:2']])
+    expect(first.heard).toEqual({ 'a:1': ['a:1'], 'a:2': ['a:2'] })
+    expect(second.heard).toEqual({ 'a:3': ['a:3'] })
     const updates = ({ sent }: typeof first) => sent('server', 'notifications/resources/updated').map(({ params }) => params.uri)
-    expect([updates(first), updates(second)]).toEqual([['a:1'], ['a:2']])
+    expect([updates(first), updates(second)]).toEqual([['a:1', 'a:2'], ['a:3']])
     await first.client.close()
-    server.resourceChanged('a:2')
+    server.resourceChanged('a:3')
     await settle()
-    expect(second.heard).toEqual(['a:2', 'a:2'])
+    expect(second.heard).toEqual({ 'a:3': ['a:3', 'a:3'] })
   })
 
   test('are known by what each of them declared [T-ARCH-004]', async () => {

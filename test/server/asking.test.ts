@@ -405,13 +405,25 @@ describe('roots', () => {
   test.each(SESSION_REVISIONS)(
     'that cannot be told are a clean failure of the call, and are asked for again, in %s [T-ROOT-020]',
     async (revision) => {
+      let isThere = false
       const { client } = await connectPair(
         serverOf(async (ctx) => (await ctx.roots()).map(({ uri }) => uri).join()),
-        { revision, answer: { roots: ['file:///mnt/stick', 'file:///home'] } },
+        {
+          revision,
+          answer: {
+            roots: () => {
+              if (!isThere) throw new Error('/mnt/stick is gone')
+              return ['file:///mnt/stick', 'file:///home']
+            },
+          },
+        },
       )
+      const failed = { isError: true, text: 'The client answered with an error: Internal error' }
+      expect(await run(client)).toEqual(failed)
+      isThere = true
       expect((await run(client)).text).toBe('file:///mnt/stick,file:///home')
       client.answer({ roots: () => Promise.reject(new Error('/mnt/stick is gone')) })
-      expect(await run(client)).toEqual({ isError: true, text: 'The client answered with an error: Internal error' })
+      expect(await run(client)).toEqual(failed)
       client.setRoots(['file:///home'])
       expect((await run(client)).text).toBe('file:///home')
     },

@@ -3,6 +3,7 @@
 import { type Id, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
 import { requestJson } from '../../jsonrpc/write.ts'
 import { META } from '../../protocol/base.ts'
+import { McpError } from '../../protocol/errors.ts'
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
 import { METHODS } from '../../protocol/methods.ts'
 import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
@@ -22,6 +23,8 @@ export class ClientStateless implements ClientDialect {
   #envelope = ''
   #logLevel: LogLevel | undefined
   #listen: Listen | undefined
+  /** Asked for and not yet acknowledged, oldest first. */
+  #opening: Listen[] = []
   #isClosed = false
 
   constructor(wire: Wire, settings: Settings, revision: Revision, server: ServerDescription) {
@@ -48,14 +51,11 @@ export class ClientStateless implements ClientDialect {
   }
 
   async listenTo(filter: SubscriptionFilter): Promise<void> {
-    const old = this.#listen
     const wantsNothing = Object.values(filter).every(
       (each) => each === undefined || each === false || (Array.isArray(each) && each.length === 0),
     )
-    // The new stream stands before the old one goes: no change falls between them.
-    this.#listen = wantsNothing ? undefined : new Listen(filter)
-    if (this.#listen) await this.#open(this.#listen)
-    old?.controller.abort()
+    if (wantsNothing) return this.#replace(undefined)
+    await this.#open(new Listen(filter))
   }
 
   /** A revision without sessions asks for roots when it needs them. */
@@ -73,7 +73,7 @@ export class ClientStateless implements ClientDialect {
 
   close(): void {
     this.#isClosed = true
-    this.#listen?.controller.abort()
+    for (const listen of [this.#listen, ...this.#opening]) listen?.controller.abort()
   }
 
   /** Most calls ask nothing, and then their first result is the last. */
@@ -105,28 +105,46 @@ export class ClientStateless implements ClientDialect {
     return `${json.slice(0, -2)}${json.endsWith('{}}') ? '' : ','}"_meta":${meta}}}`
   }
 
+  /** The new stream stands before the old one goes: no change falls between them. */
+  #replace(next: Listen | undefined): void {
+    const older = this.#opening.splice(0, next ? this.#opening.indexOf(next) : this.#opening.length)
+    if (this.#listen) older.push(this.#listen)
+    this.#opening = this.#opening.filter((listen) => listen !== next)
+    this.#listen = next
+    for (const listen of older) {
+      // Whoever waits for it has what they wanted: later filters hold what earlier ones held, unless it is no longer wanted.
+      listen.acknowledge()
+      listen.controller.abort()
+    }
+  }
+
   /** Opens a listen request and resolves at its acknowledgement; reopens it when the server ends it. */
   async #open(listen: Listen): Promise<void> {
+    this.#opening.push(listen)
     const forever = { timeoutMs: Number.POSITIVE_INFINITY, maxTotalMs: Number.POSITIVE_INFINITY, signal: listen.controller.signal }
     const write = (id: Id): string => {
       listen.id = id
       return this.#dressed(id, 'subscriptions/listen', { notifications: listen.filter }, undefined, undefined)
     }
     const ended = this.#wire.request('subscriptions/listen', write, forever)
-    ended.then(
-      () => this.#reopen(listen),
-      (error: unknown) => listen.fail(error),
-    )
+    const fail = (error: unknown): void => {
+      this.#opening = this.#opening.filter((each) => each !== listen)
+      listen.fail(error)
+    }
+    ended.then(() => {
+      fail(new McpError('ERR_CLOSED', 'The server ended subscriptions/listen before it agreed to it'))
+      this.#reopen(listen)
+    }, fail)
     await listen.acknowledged
   }
 
   #reopen(listen: Listen): void {
     if (this.#isClosed || this.#listen !== listen) return
     this.#settings.clock.after(REOPEN_MS, () => {
-      if (this.#isClosed || this.#listen !== listen) return
-      const next = new Listen(listen.filter)
-      this.#listen = next
-      this.#open(next).catch((error: unknown) => this.#settings.onWarning(`Changes are no longer told: ${String(error)}`))
+      if (this.#isClosed || this.#listen !== listen || this.#opening.length > 0) return
+      this.#open(new Listen(listen.filter)).catch((error: unknown) =>
+        this.#settings.onWarning(`Changes are no longer told: ${String(error)}`),
+      )
     })
   }
 
@@ -136,10 +154,13 @@ export class ClientStateless implements ClientDialect {
       if (isObject(params) && isLogLevel(params.level)) this.#settings.onLog(params as unknown as LogMessage)
       return
     }
-    const listen = this.#listen
     const subscription = isObject(params?._meta) ? params._meta[META.subscriptionId] : undefined
+    if (method === 'notifications/subscriptions/acknowledged') {
+      const opened = this.#opening.find(({ id }) => id === subscription)
+      return opened && this.#acknowledge(opened, params?.notifications)
+    }
+    const listen = this.#listen
     if (!listen || subscription !== listen.id) return
-    if (method === 'notifications/subscriptions/acknowledged') return this.#acknowledge(listen, params?.notifications)
     if (method === 'notifications/cancelled') return this.#reopen(listen)
     const change = changeIn(method, params)
     if (change) this.#settings.onChange(change)
@@ -148,6 +169,7 @@ export class ClientStateless implements ClientDialect {
   #acknowledge(listen: Listen, honoured: unknown): void {
     const missing = Object.keys(listen.filter).filter((name) => !isObject(honoured) || honoured[name] === undefined)
     if (missing.length > 0) this.#settings.onWarning(`The server does not tell of ${missing.join(', ')}`)
+    this.#replace(listen)
     listen.acknowledge()
   }
 }

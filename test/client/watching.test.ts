@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { Client } from '../../src/client/index.ts'
+import { type Message, settle } from '../support/raw-channel.ts'
+import { cannedServer } from '../support/scripted-server.ts'
+
+const ID = 'io.modelcontextprotocol/subscriptionId'
+
+/** A server without sessions that agrees to a listen request when the test says so. */
+const listening = async () => {
+  const server = cannedServer({
+    revision: '2026-07-28',
+    results: {
+      'subscriptions/listen': (_params, { id }) => {
+        const refusal = refusals.shift()
+        if (refusal) throw refusal
+        requests.push(id)
+        return undefined
+      },
+    },
+  })
+  const requests: unknown[] = []
+  const refusals: Error[] = []
+  const client = await Client.connect(server.target)
+  const tell = (method: string, subscription: unknown, params: Message) =>
+    server.send({ jsonrpc: '2.0', method: `notifications/${method}`, params: { ...params, _meta: { [ID]: subscription } } })
+  return {
+    client,
+    server,
+    requests,
+    refusals,
+    agree: (subscription: unknown) => {
+      const asked = server.received.find(({ id, method }) => id === subscription && method === 'subscriptions/listen')
+      tell('subscriptions/acknowledged', subscription, { notifications: asked?.params.notifications })
+      return settle()
+    },
+    change: (subscription: unknown, uri: string) => {
+      tell('resources/updated', subscription, { uri })
+      return settle()
+    },
+    cancelled: () => server.received.filter(({ method }) => method === 'notifications/cancelled').map(({ params }) => params.requestId),
+  }
+}
+const watch = (client: Client, uri: string) => {
+  const heard: string[] = []
+  const over = (async () => {
+    for await (const change of client.watch(uri)) heard.push(change.uri)
+  })()
+  over.catch(() => {})
+  return { heard, over }
+}
+
+describe('watches without a session', () => {
+  test('that begin at once all hold', async () => {
+    const { client, requests, agree, change, cancelled } = await listening()
+    const [first, second] = [watch(client, 'a:1'), watch(client, 'a:2')]
+    await settle()
+    expect(requests).toHaveLength(2)
+    await agree(requests[0])
+    await change(requests[0], 'a:1')
+    await agree(requests[1])
+    expect(cancelled()).toEqual([requests[0]])
+    for (const uri of ['a:1', 'a:2']) await change(requests[1], uri)
+    expect([first.heard, second.heard]).toEqual([['a:1', 'a:1'], ['a:2']])
+    await client.close()
+    await Promise.all([first.over, second.over])
+  })
+
+  test('hold as well when only the last one is agreed to', async () => {
+    const { client, requests, agree, change, cancelled } = await listening()
+    const [first, second] = [watch(client, 'a:1'), watch(client, 'a:2')]
+    await settle()
+    await agree(requests[1])
+    expect(cancelled()).toEqual([requests[0]])
+    for (const uri of ['a:1', 'a:2']) await change(requests[1], uri)
+    expect([first.heard, second.heard]).toEqual([['a:1'], ['a:2']])
+    await client.close()
+    await Promise.all([first.over, second.over])
+  })
+
+  test('miss nothing while another one begins', async () => {
+    const { client, requests, agree, change } = await listening()
+    const first = watch(client, 'a:1')
+    await settle()
+    await agree(requests[0])
+    const second = watch(client, 'a:2')
+    await settle()
+    await change(requests[0], 'a:1')
+    expect(first.heard).toEqual(['a:1'])
+    await agree(requests[1])
+    // What the old stream still says was said by the new one too.
+    await change(requests[0], 'a:1')
+    await change(requests[1], 'a:1')
+    expect(first.heard).toEqual(['a:1', 'a:1'])
+    await client.close()
+    await Promise.all([first.over, second.over])
+  })
+
+  test('go on when another one is refused or ended before it began', async () => {
+    const { client, server, requests, refusals, agree, change } = await listening()
+    const first = watch(client, 'a:1')
+    await settle()
+    await agree(requests[0])
+    refusals.push(Object.assign(new Error('Enough'), { code: -32603 }))
+    await expect(watch(client, 'a:2').over).rejects.toMatchObject({ message: 'Enough' })
+    const ended = watch(client, 'a:3')
+    await settle()
+    server.send({ jsonrpc: '2.0', id: requests[1], result: { resultType: 'complete' } })
+    await expect(ended.over).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    await change(requests[0], 'a:1')
+    expect(first.heard).toEqual(['a:1'])
+    await client.close()
+    await first.over
+  })
+
+  test('that all end leave no stream behind', async () => {
+    const { client, requests, agree, cancelled } = await listening()
+    const stop = await (async () => {
+      const started = client.onChange('tools', () => {})
+      await settle()
+      await agree(requests[0])
+      return started
+    })()
+    stop()
+    await settle()
+    expect(cancelled()).toEqual([requests[0]])
+    expect(requests).toHaveLength(1)
+    await client.close()
+  })
+})
