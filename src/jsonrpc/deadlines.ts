@@ -37,8 +37,8 @@ export class Deadlines {
   }
 
   /** Fires `deadline` after `ms`, unless it is cleared before. */
-  start(deadline: Deadline, ms: number): void {
-    deadline.at = this.#clock.now() + ms
+  start(deadline: Deadline, ms: number, now = this.#clock.now()): void {
+    deadline.at = now + ms
     const wasEmpty = this.#first === undefined
     deadline.previous = this.#last
     if (this.#last) this.#last.next = deadline

@@ -176,8 +176,9 @@ export class Peer {
     if (signal?.aborted) return Promise.reject(signal.reason as Error)
     return new Promise<Params>((resolve, reject) => {
       const { deadlines } = this.#options
-      const pending = new Pending(id, method, options, deadlines.now(), resolve, reject, this.#expire)
-      deadlines.start(pending, Math.min(options.timeoutMs, options.maxTotalMs))
+      const now = deadlines.now()
+      const pending = new Pending(id, method, options, now, resolve, reject, this.#expire)
+      deadlines.start(pending, Math.min(options.timeoutMs, options.maxTotalMs), now)
       if (signal) {
         pending.unwatch = onAbort(signal, () => this.#giveUp(pending, signal.reason as Error, 'The caller cancelled the request'))
       }

@@ -7,11 +7,17 @@ import type { Fit, Json } from './revision.ts'
 export const without =
   (...keys: readonly string[]): Fit =>
   (value) => {
-    if (!keys.some((key) => key in value)) return value
+    if (!hasAny(value, keys)) return value
     const copy = { ...value }
     for (const key of keys) delete copy[key]
     return copy
   }
+
+// A loop rather than some(): this is asked of every message, and the answer is no.
+function hasAny(value: Json, keys: readonly string[]): boolean {
+  for (const key of keys) if (key in value) return true
+  return false
+}
 
 /** Applies a step to one member, if it is an object. */
 export const within =
@@ -44,8 +50,11 @@ export const objectsIn = (list: unknown): Json[] => (Array.isArray(list) ? list.
 
 export const inOrder =
   (...fits: readonly Fit[]): Fit =>
-  (value) =>
-    fits.reduce((current, fit) => fit(current), value)
+  (value) => {
+    let current = value
+    for (const fit of fits) current = fit(current)
+    return current
+  }
 
 /** Applies a step to a content block, or to each of several: a sampling message may have either. */
 export const inBlocks = (fit: Fit): Fit => inOrder(within('content', fit), each('content', fit))

@@ -2,6 +2,7 @@
 
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import { isObject, type Params } from '../jsonrpc/message.ts'
+import { jsonOf } from '../jsonrpc/write.ts'
 import { type Implementation, META } from '../protocol/base.ts'
 import type { Revision } from '../revisions/revision.ts'
 
@@ -19,9 +20,7 @@ export class Serialiser {
   /** @param isKept the same object will come again */
   answer(exchange: Exchange, result: Params, revision: Revision, isKept: boolean): void {
     const { method } = exchange
-    if (isKept) return exchange.answerWritten(this.#written(method, result, revision))
-    if (revision.dialect === 'session') return exchange.answer(revision.fitResult(method, result))
-    exchange.answerWritten(this.#write(method, result, revision))
+    exchange.answerWritten(isKept ? this.#written(method, result, revision) : this.#write(method, result, revision))
   }
 
   #written(method: string, result: Params, revision: Revision): string {
@@ -40,9 +39,10 @@ export class Serialiser {
 
   #write(method: string, result: Params, revision: Revision): string {
     const fitted = revision.fitResult(method, result)
-    if (revision.dialect === 'session') return JSON.stringify(fitted)
-    if ('_meta' in fitted || 'resultType' in fitted) return JSON.stringify(this.#dressed(fitted))
-    const json = JSON.stringify(fitted)
+    const isBare = revision.dialect === 'session'
+    if (!isBare && ('_meta' in fitted || 'resultType' in fitted)) return jsonOf(this.#dressed(fitted))
+    const json = textResultJson(fitted) ?? jsonOf(fitted)
+    if (isBare) return json
     return json === '{}' ? `${this.#dress}}` : `${this.#dress},${json.slice(1)}`
   }
 
@@ -50,4 +50,25 @@ export class Serialiser {
     const meta = isObject(result._meta) ? result._meta : {}
     return { resultType: 'complete', ...result, _meta: { [META.serverInfo]: this.#serverInfo, ...meta } }
   }
+}
+
+/**
+ * Most results are one text and nothing else, and text alone is written in a quarter of the time.
+ * Undefined for all others.
+ */
+function textResultJson(result: Params): string | undefined {
+  const { content } = result
+  if (!Array.isArray(content) || content.length !== 1) return undefined
+  const block = content[0] as unknown
+  if (!isObject(block) || block.type !== 'text' || typeof block.text !== 'string') return undefined
+  if (!hasOnly(result, 1) || !hasOnly(block, 2)) return undefined
+  return `{"content":[{"type":"text","text":${JSON.stringify(block.text)}}]}`
+}
+
+/** Whether a plain object has so many members and no more. */
+function hasOnly(object: Params, count: number): boolean {
+  if (Object.getPrototypeOf(object) !== Object.prototype) return false
+  let members = 0
+  for (const _ in object) members++
+  return members === count
 }

@@ -79,3 +79,8 @@ test('whatever it holds, a message is one line [T-STDIO-005]', () => {
   ]
   for (const message of written) expect(message).not.toMatch(/[\n\r]/)
 })
+
+test('what has no JSON text is not written', () => {
+  expect(() => resultJson(1, { toJSON: () => undefined })).toThrow('no JSON text')
+  expect(() => requestJson(1, 'x', { toJSON: () => undefined })).toThrow('no JSON text')
+})

@@ -1,7 +1,7 @@
 /** Talking to a server that knows nothing between requests: each carries all that is needed. */
 
 import { type Id, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
-import { requestJson } from '../../jsonrpc/write.ts'
+import { jsonOf, writtenRequestJson } from '../../jsonrpc/write.ts'
 import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
@@ -101,8 +101,8 @@ export class ClientStateless implements ClientDialect {
   #dressed(id: Id, method: string, params: Params, progressToken: Id | undefined, extra: Params | undefined): string {
     const extras = extra === undefined && progressToken === undefined ? '{}' : JSON.stringify({ ...extra, progressToken })
     const meta = extras === '{}' ? this.#envelope : `${this.#envelope.slice(0, -1)},${extras.slice(1)}`
-    const json = requestJson(id, method, params)
-    return `${json.slice(0, -2)}${json.endsWith('{}}') ? '' : ','}"_meta":${meta}}}`
+    const json = jsonOf(params)
+    return writtenRequestJson(id, method, `${json.slice(0, -1)}${json === '{}' ? '' : ','}"_meta":${meta}}`)
   }
 
   /** The new stream stands before the old one goes: no change falls between them. */
