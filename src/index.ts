@@ -3,23 +3,34 @@
 import { Client } from './client/client.ts'
 import { memoryTarget } from './client/memory-link.ts'
 import type { ConnectOptions } from './client/options.ts'
+import type { HttpTargetOptions } from './http/client/options.ts'
 import { McpError } from './protocol/errors.ts'
 import type { Target } from './protocol/link.ts'
 import { isService, type Service } from './protocol/service.ts'
 import type { ProcessTargetOptions } from './stdio/connect.ts'
 
 export * from './client/index.ts'
+export type { HttpTargetOptions } from './http/client/options.ts'
 export type { ProcessTargetOptions } from './stdio/connect.ts'
 
-/** A server in this process, a command to start one, or a target that a transport made. */
-export type Reachable = Service | ProcessTargetOptions | Target
+/** The URL of a server, a command to start one, a server in this process, or a target that a transport made. */
+export type Reachable = string | URL | ProcessTargetOptions | Service | Target
 
-/** Connects, finds out which protocol revision the server speaks, and speaks it. */
-export async function connect(to: Reachable, options: ConnectOptions = {}): Promise<Client> {
+export interface ConnectAnywhereOptions extends ConnectOptions {
+  /** For a server that is given by its URL. */
+  http?: HttpTargetOptions
+}
+
+/** Connects, finds out which transport and protocol revision the server speaks, and speaks them. */
+export async function connect(to: Reachable, options: ConnectAnywhereOptions = {}): Promise<Client> {
   return Client.connect(await targetOf(to, options), options)
 }
 
-async function targetOf(to: Reachable, options: ConnectOptions): Promise<Target> {
+async function targetOf(to: Reachable, options: ConnectAnywhereOptions): Promise<Target> {
+  if (to instanceof URL || (typeof to === 'string' && URL.canParse(to))) {
+    const { httpTarget } = await import('./http/client/target.ts')
+    return httpTarget(to, options.onWarning === undefined ? options.http : { onWarning: options.onWarning, ...options.http })
+  }
   if (typeof to === 'object' && to !== null) {
     if ('key' in to && typeof to.open === 'function') return to as Target
     if (isService(to)) return memoryTarget(to)
@@ -30,7 +41,7 @@ async function targetOf(to: Reachable, options: ConnectOptions): Promise<Target>
   }
   throw new McpError(
     'ERR_UNSUPPORTED',
-    `Cannot connect to ${describe(to)}; give { command, args }, a server made by createServer, or a target`,
+    `Cannot connect to ${describe(to)}; give a URL, { command, args }, a server made by createServer, or a target`,
   )
 }
 

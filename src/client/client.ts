@@ -2,6 +2,7 @@
 
 import type { Params } from '../jsonrpc/message.ts'
 import { isObject } from '../jsonrpc/message.ts'
+import { RemoteError } from '../jsonrpc/remote-error.ts'
 import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Target } from '../protocol/link.ts'
@@ -19,10 +20,11 @@ import { ResponseCache } from './cache.ts'
 import { Completer } from './completion.ts'
 import { Connection } from './connection.ts'
 import type { ServerDescription } from './dialect/dialect.ts'
+import { MirroredParams } from './mirrored-params.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
 import { type List, listOf } from './paging.ts'
 import { type Settings, settingsOf } from './settings.ts'
-import { badResult, headerFault, OutputSchemas } from './tool-results.ts'
+import { badResult, OutputSchemas } from './tool-results.ts'
 import { ChangeQueue, type ListKind, Watching } from './watching.ts'
 
 /** A tool's result whose structured content is known to be a `T`, as far as the server's schema says so. */
@@ -42,14 +44,20 @@ export class Client {
   readonly #cache: ResponseCache | undefined
   readonly #cacheScope: { server: string; partition: string }
   readonly #outputs = new OutputSchemas()
+  /** Undefined where nothing travels beside the message. */
+  readonly #mirrored: MirroredParams | undefined
+  #learning: Promise<void> | undefined
   readonly #watching: Watching
   readonly #queues = new Set<ChangeQueue>()
   readonly #completer: Completer
 
   private constructor(target: Target, options: ConnectOptions) {
     this.#target = target
+    const mirrored = target.mirrorsHeaders ? new MirroredParams() : undefined
+    this.#mirrored = mirrored
     this.#settings = settingsOf(options, {
       onChange: (change) => this.#onChange(change),
+      mirrored: mirrored && ((params) => mirrored.of(params)),
     })
     this.#cache =
       options.cache === false
@@ -94,7 +102,9 @@ export class Client {
   tools(options: CallOptions = {}): List<Tool> {
     return this.#list('tools/list', options, (page) => {
       const tools = itemsIn<Tool>(page, 'tools').filter((tool) => this.#isUsable(tool))
-      this.#outputs.learn(tools, page.nextCursor === undefined)
+      const isLast = page.nextCursor === undefined
+      this.#outputs.learn(tools, isLast)
+      if (isLast) this.#mirrored?.complete()
       return tools
     })
   }
@@ -160,7 +170,7 @@ export class Client {
 
   /** The least severe log message wanted from now on. */
   setLogLevel(level: LogLevel): Promise<void> {
-    return this.#connection.dialect.setLogLevel(level)
+    return this.#connection.setLogLevel(level)
   }
 
   /** Adds or replaces ways to answer the server's questions. A session can only replace what it began with. */
@@ -201,6 +211,7 @@ export class Client {
   ): Promise<Settled<ClientRequests[Method]['result']>>
   request(method: string, params?: Params, options?: CallOptions): Promise<Params>
   request(method: string, params: Params = {}, options: CallOptions = {}): Promise<Params> {
+    if (this.#mirrored && method === 'tools/call') return this.#callMirrored(this.#mirrored, params, options)
     const cache = METHODS.get(method)?.isCacheable ? this.#cache : undefined
     return cache ? this.#cached(cache, method, params, options) : this.#connection.request(method, params, options)
   }
@@ -235,9 +246,40 @@ export class Client {
       this.#settings.onWarning(`A tool without a name or an input schema is left out: ${JSON.stringify(tool).slice(0, 200)}`)
       return false
     }
-    const fault = this.#target.mirrorsHeaders ? headerFault(tool) : undefined
+    const fault = this.#mirrored?.learn(tool)
     if (fault !== undefined) this.#settings.onWarning(fault)
     return fault === undefined
+  }
+
+  /** The definition of a tool says what of a call travels beside it: it must be known first, and may have changed since. */
+  async #callMirrored(mirrored: MirroredParams, params: Params, options: CallOptions): Promise<Params> {
+    if (!mirrored.knows(params.name)) await this.#learnTools()
+    try {
+      return await this.#connection.request('tools/call', params, options)
+    } catch (error) {
+      const mismatch = this.#connection.dialect.revision.errorCode('ERR_HEADER_MISMATCH')
+      if (!(error instanceof RemoteError) || error.code !== mismatch) throw error
+      const before = JSON.stringify(mirrored.of(params))
+      this.#cache?.invalidate(this.#target.key, STALE.tools)
+      await this.#learnTools()
+      // Where the code is not reserved it may mean something else; a call that would be the same is not made twice.
+      if (JSON.stringify(mirrored.of(params)) === before) throw error
+      return this.#connection.request('tools/call', params, options)
+    }
+  }
+
+  /** Reads the definitions of all tools, once for all who wait. A call is not stopped by a list that cannot be read. */
+  #learnTools(): Promise<void> {
+    this.#learning ??= this.tools()
+      .all()
+      .then(
+        () => {},
+        (error: unknown) => this.#settings.onWarning(`The tools could not be listed: ${String(error)}`),
+      )
+      .finally(() => {
+        this.#learning = undefined
+      })
+    return this.#learning
   }
 
   async #checkOutput(name: string, result: Params): Promise<void> {
@@ -253,7 +295,10 @@ export class Client {
 
   #onChange(change: Change): void {
     this.#cache?.invalidate(this.#target.key, STALE[change.kind], change.kind === 'resource' ? change.uri : undefined)
-    if (change.kind === 'tools') this.#outputs.forget()
+    if (change.kind === 'tools') {
+      this.#outputs.forget()
+      this.#mirrored?.forget()
+    }
     this.#completer.forget()
     this.#watching.tell(change)
   }

@@ -3,6 +3,7 @@
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Target } from '../protocol/link.ts'
+import type { LogLevel } from '../protocol/logging.ts'
 import type { SubscriptionFilter } from '../protocol/subscriptions.ts'
 import type { ClientDialect } from './dialect/dialect.ts'
 import { startHeartbeat } from './heartbeat.ts'
@@ -77,12 +78,25 @@ export class Connection {
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
     if (this.#reopening) return this.#reopening.then(() => this.request(method, params, options))
     if (this.#isClosed) return Promise.reject(new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`))
-    return this.dialect.request(method, params, options)
+    const { dialect } = this
+    const sent = dialect.request(method, params, options)
+    if (!this.#target.hasRemoteSessions || dialect.revision.dialect !== 'session') return sent
+    return sent.catch((error: unknown) => this.#onceMore(error, dialect, () => this.dialect.request(method, params, options)))
   }
 
   async listenTo(filter: SubscriptionFilter): Promise<void> {
     if (this.#reopening) await this.#reopening
-    if (!this.#isClosed) await this.dialect.listenTo(filter)
+    const { dialect } = this
+    if (!this.#isClosed)
+      await dialect.listenTo(filter).catch((error) => this.#onceMore(error, dialect, () => this.dialect.listenTo(filter)))
+  }
+
+  async setLogLevel(level: LogLevel): Promise<void> {
+    this.#settings.logLevel = level
+    if (this.#reopening) await this.#reopening
+    const { dialect } = this
+    // A new session begins with the level that is wanted.
+    await dialect.setLogLevel(level).catch((error) => this.#onceMore(error, dialect, async () => {}))
   }
 
   async ping(options: CallOptions): Promise<void> {
@@ -97,9 +111,11 @@ export class Connection {
   }
 
   async #openAs(expected: Verdict | undefined): Promise<void> {
-    const { limits, clock, deadlines, onWarning } = this.#settings
+    const { limits, clock, deadlines, onWarning, mirrored } = this.#settings
     const link = await this.#target.open()
-    const wire = new Wire(link, { limits, clock, deadlines, onWarning, onClose: (error) => this.#onClose(wire, error) })
+    const onForgotten = (): void => this.#onForgotten(wire)
+    const onClose = (error: Error | undefined): void => this.#onClose(wire, error)
+    const wire = new Wire(link, { limits, clock, deadlines, onWarning, mirrored, onForgotten, onClose })
     this.#wire = wire
     const dialect = await openDialect(wire, this.#settings, expected)
     this.#dialect = dialect
@@ -109,7 +125,9 @@ export class Connection {
 
   #startHeartbeat(wire: Wire, dialect: ClientDialect): void {
     this.#stopHeartbeat()
-    const intervalMs = this.#options.pingIntervalMs ?? DEFAULT_PING_MS
+    const isRemote = this.#target.hasRemoteSessions === true
+    // A session that does not hang on a connection has nothing to lose by silence.
+    const intervalMs = this.#options.pingIntervalMs ?? (isRemote ? 0 : DEFAULT_PING_MS)
     if (intervalMs <= 0 || !dialect.revision.has('ping')) return
     this.#stopHeartbeat = startHeartbeat({
       clock: this.#settings.clock,
@@ -117,9 +135,43 @@ export class Connection {
       heardAt: () => wire.heardAt,
       isWaiting: () => wire.isWaiting,
       ping: (timeoutMs) => dialect.request('ping', {}, { timeoutMs }),
-      onDead: (cause) => void wire.fail(new McpError('ERR_CLOSED', 'The server does not answer pings', { cause })),
+      onDead: (cause) =>
+        isRemote
+          ? this.#startHeartbeat(wire, dialect)
+          : void wire.fail(new McpError('ERR_CLOSED', 'The server does not answer pings', { cause })),
       onWarning: this.#settings.onWarning,
     })
+  }
+
+  #onForgotten(wire: Wire): void {
+    if (this.#isClosed || wire !== this.#wire || !this.#dialect || this.#reopening || !this.#mayRestart()) return
+    this.#settings.onWarning(`${this.#target.label} has forgotten the session; opening a new one`)
+    this.#reopening = this.#renew(wire).finally(() => {
+      this.#reopening = undefined
+    })
+    this.#reopening.catch(() => {})
+  }
+
+  /** Opens a new session in place of a forgotten one. If that fails the old one stays, and the next request tries again. */
+  async #renew(forgotten: Wire): Promise<void> {
+    try {
+      await this.#openAs(this.#memory.get(this.#target.key))
+    } catch (error) {
+      if (this.#wire !== forgotten) await this.#wire?.close().catch(() => {})
+      this.#wire = forgotten
+      throw error
+    }
+    if (this.#isClosed) return this.#wire?.close()
+    forgotten.retire()
+    await this.#resume()
+  }
+
+  /** Does again what was refused because the session it was sent in was forgotten: it was not done. */
+  async #onceMore<T>(error: unknown, refused: ClientDialect, run: () => Promise<T>): Promise<T> {
+    if (!(error instanceof McpError) || error.code !== 'ERR_SESSION_GONE') throw error
+    await this.#reopening
+    if (this.#isClosed || this.dialect === refused) throw error
+    return run()
   }
 
   #onClose(wire: Wire, error: Error | undefined): void {
@@ -149,6 +201,11 @@ export class Connection {
         throw error
       }
     }
+    await this.#resume()
+  }
+
+  /** Takes up on a new connection what was going on on the old one. */
+  async #resume(): Promise<void> {
     this.#events.onReopened()
     const wanted = this.#events.wanted()
     if (wanted)

@@ -9,7 +9,7 @@ import type { ServerCapabilities } from '../protocol/lifecycle.ts'
 import { describeRevisions } from '../revisions/index.ts'
 import { chooseStateless, isModernError, offerHandshake, offerStateless, versionsIn } from '../revisions/negotiate.ts'
 import type { Revision } from '../revisions/revision.ts'
-import { type ClientDialect, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
+import { type ClientDialect, implementationIn, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
 import { ClientSession } from './dialect/session.ts'
 import { ClientStateless } from './dialect/stateless.ts'
 import type { Settings } from './settings.ts'
@@ -52,7 +52,8 @@ export async function openDialect(wire: Wire, settings: Settings, expected: Verd
   if (early === 'legacy') return ClientSession.open(wire, settings, opening)
   if (early !== 'silence') return statelessOf(early, wire, settings)
   // A server that is slow to start is not yet a legacy server: both questions stay open, the first answer counts.
-  const session = ClientSession.open(wire, settings, opening)
+  const given = new AbortController()
+  const session = ClientSession.open(wire, settings, { ...opening, signal: given.signal })
   const late = await Promise.race([
     discovery,
     session.then(
@@ -60,7 +61,9 @@ export async function openDialect(wire: Wire, settings: Settings, expected: Verd
       () => discovery,
     ),
   ])
-  return late === 'legacy' ? session : statelessOf(late, wire, settings)
+  if (late === 'legacy') return session
+  given.abort()
+  return statelessOf(late, wire, settings)
 }
 
 interface Discovered {
@@ -69,20 +72,23 @@ interface Discovered {
 }
 
 /** Resolves with `legacy` for every answer that only a server with a handshake would give. */
-async function discover(wire: Wire, settings: Settings, revision: Revision): Promise<Discovered | 'legacy'> {
+async function discover(wire: Wire, settings: Settings, revision: Revision, isRetry = false): Promise<Discovered | 'legacy'> {
   const meta = { [META.protocolVersion]: revision.version, [META.clientInfo]: settings.info, [META.clientCapabilities]: {} }
+  wire.version = revision.version
   try {
-    const result = await wire.request('server/discover', (id) => requestJson(id, 'server/discover', { _meta: meta }), {
+    const result = await wire.request('server/discover', {}, (id) => requestJson(id, 'server/discover', { _meta: meta }), {
       timeoutMs: settings.limits.connectTimeoutMs,
     })
     const chosen = chooseStateless(result.supportedVersions, settings.supported)
     return chosen ? { revision: chosen, server: describe(result) } : 'legacy'
   } catch (error) {
+    if (error instanceof McpError && error.code === 'ERR_NO_ENDPOINT') return 'legacy'
     if (!(error instanceof RemoteError)) throw error
     if (!isModernError(error.code)) return 'legacy'
     const theirs = versionsIn(error.data)
     const other = chooseStateless(theirs, settings.supported)
-    if (other && other !== revision) return discover(wire, settings, other)
+    // A server may refuse the very version it lists, when it has just been started or updated: once more, then no more.
+    if (other && !isRetry) return discover(wire, settings, other, true)
     if (
       other === undefined &&
       theirs &&
@@ -105,7 +111,8 @@ function statelessOf(discovered: Discovered | 'legacy', wire: Wire, settings: Se
 function describe(result: Params): ServerDescription {
   const { capabilities, instructions } = result
   return {
-    info: serverInfoIn(result) ?? { name: 'unnamed', version: '' },
+    // Drafts of the revision had it beside the capabilities.
+    info: serverInfoIn(result) ?? implementationIn(result.serverInfo) ?? { name: 'unnamed', version: '' },
     capabilities: isObject(capabilities) ? (capabilities as ServerCapabilities) : {},
     instructions: typeof instructions === 'string' ? instructions : undefined,
   }

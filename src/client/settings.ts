@@ -2,9 +2,11 @@
 
 import { type Clock, systemClock } from '../jsonrpc/clock.ts'
 import { Deadlines } from '../jsonrpc/deadlines.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import type { Implementation } from '../protocol/base.ts'
 import type { ClientCapabilities } from '../protocol/lifecycle.ts'
 import type { LogLevel, LogMessage } from '../protocol/logging.ts'
+import type { MirroredParam } from '../protocol/param-headers.ts'
 import type { Change } from '../protocol/ports.ts'
 import { selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
@@ -23,13 +25,16 @@ export interface Settings {
   pages: Pages
   /** What is declared now; handlers may be added later. */
   capabilities(): ClientCapabilities
+  /** What is wanted now; a session that is opened later begins with it. */
   logLevel: LogLevel | undefined
+  /** Arguments of a tool call that travel beside the message as well; undefined where nothing does. */
+  mirrored: ((params: Params) => readonly MirroredParam[] | undefined) | undefined
   onLog(message: LogMessage): void
   onWarning(message: string): void
   onChange(change: Change): void
 }
 
-export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange'>): Settings {
+export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange' | 'mirrored'>): Settings {
   const limits = { ...DEFAULT_CLIENT_LIMITS, ...options.limits }
   const clock = options.clock ?? systemClock
   const answerer = new Answerer(options.answer ?? {}, limits, () => clock.now())

@@ -1,18 +1,11 @@
-/** Tools as their definitions say: which are usable here, and whether their results keep their word. */
+/** Whether the results of tools keep the word of their definitions. */
 
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import { paramHeaders } from '../protocol/param-headers.ts'
 import type { Validate } from '../protocol/schema/compile.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
 import type { Tool } from '../protocol/tools.ts'
-
-/** Why a tool cannot be used over a transport that mirrors parameters into headers; undefined when it can. */
-export function headerFault(tool: Tool): string | undefined {
-  const { fault } = paramHeaders(tool.inputSchema)
-  return fault === undefined ? undefined : `Tool ${JSON.stringify(tool.name)} is left out: ${fault}`
-}
 
 /** The output schemas of one server's tools, each compiled when its first result comes. */
 export class OutputSchemas {

@@ -9,6 +9,7 @@ import { Peer } from '../jsonrpc/peer.ts'
 import { notificationJson } from '../jsonrpc/write.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Link } from '../protocol/link.ts'
+import type { MirroredParam } from '../protocol/param-headers.ts'
 import type { ClientLimits } from './limits.ts'
 import type { CallOptions } from './options.ts'
 import { ProgressSink, progressTokenIn } from './progress-sink.ts'
@@ -18,6 +19,10 @@ export interface WireOptions {
   clock: Clock
   deadlines: Deadlines
   onWarning(message: string): void
+  /** Arguments of a tool call that travel beside the message as well; absent where nothing does. */
+  mirrored?: ((params: Params) => readonly MirroredParam[] | undefined) | undefined
+  /** The server has forgotten the session. */
+  onForgotten?(): void
   /** The connection is gone; without an error when we closed it. */
   onClose(error: Error | undefined): void
 }
@@ -31,11 +36,14 @@ export class Wire {
   readonly #outlet: Outlet
   readonly #sinks = new Map<unknown, { sink: ProgressSink; resetsTimeout: boolean }>()
   #isClosed = false
+  #isRetired = false
   #ignoredCount = 0
   /** Set by the dialect once it is known; until then nothing the server asks is answered. */
   onRequest: (exchange: Exchange) => void = (exchange) =>
     exchange.fail({ code: METHOD_NOT_FOUND, message: `Method not found: ${exchange.method}` })
   onNotification: (message: NotificationMessage) => void = () => {}
+  /** The protocol version spoken, once one is. */
+  version: string | undefined
   acceptsBatch = false
   unreadableId: null | undefined = null
   /** When something last arrived. */
@@ -63,7 +71,13 @@ export class Wire {
         // With its answer a request is over: progress that comes after it, even in the same turn, is not delivered.
         if (this.#sinks.size > 0 && (message.kind === 'result' || message.kind === 'error')) this.#endSink(message.id)
         this.#peer.receive(message, this.#outlet)
+        if (this.#isRetired) this.#closeWhenIdle()
       },
+      onLost: (id, error) => {
+        this.#peer.abandon(id, error)
+        if (this.#isRetired) this.#closeWhenIdle()
+      },
+      onForgotten: () => options.onForgotten?.(),
       onClose: (error) => this.#closed(error),
     })
   }
@@ -78,29 +92,40 @@ export class Wire {
   }
 
   /**
+   * @param params what the message is about, as far as the transport must know
    * @param write writes the message with this id, and with a token to ask for progress with if any is wanted
    * @param read gives the result its final form
    */
   request(
     method: string,
+    params: Params,
     write: (id: Id, progressToken: Id | undefined) => string,
     options: CallOptions,
     read?: (result: Params) => Params,
   ): Promise<Params> {
     const id = this.#peer.takeId()
     if (options.onProgress === undefined && options.resetTimeoutOnProgress !== true) {
-      return this.#send(id, method, write(id, undefined), options, read)
+      return this.#send(id, method, params, write(id, undefined), options, read)
     }
     const { limits, clock } = this.#options
     const sink = new ProgressSink((progress) => options.onProgress?.(progress), limits.progressCallbacks, clock)
     this.#sinks.set(id, { sink, resetsTimeout: options.resetTimeoutOnProgress ?? true })
-    return this.#send(id, method, write(id, id), options, read).finally(() => this.#endSink(id))
+    return this.#send(id, method, params, write(id, id), options, read).finally(() => this.#endSink(id))
   }
 
-  #send(id: Id, method: string, json: string, options: CallOptions, read: ((result: Params) => Params) | undefined): Promise<Params> {
-    const { limits } = this.#options
+  #send(
+    id: Id,
+    method: string,
+    params: Params,
+    json: string,
+    options: CallOptions,
+    read: ((result: Params) => Params) | undefined,
+  ): Promise<Params> {
+    const { limits, mirrored } = this.#options
     return this.#peer.request(id, method, json, {
-      write: this.#writeRequest,
+      write: mirrored
+        ? (text) => this.#link.send(text, { method, id, params, version: this.version, mirrored: mirroredOf(method, params, mirrored) })
+        : this.#writeRequest,
       signal: options.signal,
       timeoutMs: options.timeoutMs ?? limits.timeoutMs,
       maxTotalMs: options.maxTotalMs ?? limits.maxTotalMs,
@@ -117,12 +142,13 @@ export class Wire {
   }
 
   notify(method: string, params?: Params): void {
-    this.#write(notificationJson(method, params))
+    if (!this.#isClosed) this.#link.send(notificationJson(method, params), { method, params, version: this.version })
   }
 
-  /** The answer to our request `id` will not come. */
-  abandon(id: Id, error: Error): void {
-    this.#peer.abandon(id, error)
+  /** Sends nothing more and closes as soon as nothing is waited for. */
+  retire(): void {
+    this.#isRetired = true
+    this.#closeWhenIdle()
   }
 
   async close(): Promise<void> {
@@ -159,10 +185,15 @@ export class Wire {
     return undefined
   }
 
+  #closeWhenIdle(): void {
+    if (!this.#isClosed && !this.isWaiting) this.close().catch(() => {})
+  }
+
   readonly #giveUp = (id: Id, reason: string, method: string): void => {
-    if (this.#link.cancel?.(id)) return
+    const isTold = this.#link.cancel?.(id) ?? false
+    if (this.#isRetired) return this.#closeWhenIdle()
     // The handshake is the one request that may not be cancelled.
-    if (method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason })
+    if (!isTold && method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason })
   }
 
   #notice(message: NotificationMessage): void {
@@ -177,3 +208,9 @@ export class Wire {
     this.#sinks.delete(token)
   }
 }
+
+const mirroredOf = (
+  method: string,
+  params: Params,
+  mirrored: (params: Params) => readonly MirroredParam[] | undefined,
+): readonly MirroredParam[] | undefined => (method === 'tools/call' ? mirrored(params) : undefined)

@@ -68,6 +68,41 @@ export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
   return fault === undefined ? { headers } : { fault }
 }
 
+export interface MirroredParam {
+  /** What follows `Mcp-Param-` in the header's name. */
+  name: string
+  /** The value as text, not yet fit for a header. */
+  value: string
+}
+
+/** The values to mirror of one call; what is null, absent or no plain value has no header. */
+export function mirroredIn(headers: readonly ParamHeader[], args: unknown): MirroredParam[] {
+  return headers.flatMap(({ name, path }) => {
+    const value = textOf(valueAt(args, path))
+    return value === undefined ? [] : [{ name, value }]
+  })
+}
+
+/** The value that a chain of own properties leads to. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  let at = value
+  for (const step of path) at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
+  return at
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean') return String(value)
+  return typeof value === 'number' && Number.isFinite(value) ? decimal(value) : undefined
+}
+
+/** Without an exponent, however large or small. */
+function decimal(value: number): string {
+  if (Number.isInteger(value)) return BigInt(value).toString()
+  const text = String(value)
+  return text.includes('e') ? value.toFixed(100).replace(/0+$/, '') : text
+}
+
 /** Keywords that hold schemas by names of the author's choice: those are no keywords. */
 const SCHEMA_MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
 

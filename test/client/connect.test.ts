@@ -93,7 +93,7 @@ describe('connecting', () => {
       code: 'ERR_UNSUPPORTED',
       message: expect.stringContaining('Cannot connect to "nonsense"'),
     })
-    await expect(connect({} as never)).rejects.toThrow('give { command, args }')
+    await expect(connect({} as never)).rejects.toThrow('give a URL, { command, args }')
     await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('not "1999-01-01"')
   })
 

@@ -29,7 +29,19 @@ describe('the table of errors', () => {
 
   test('what happened on this side only is not told to the peer', () => {
     const kept = rows.filter(([, { isForPeer }]) => !isForPeer).map(([code]) => code)
-    expect(kept).toEqual(['ERR_SCHEMA', 'ERR_DEFINITION', 'ERR_CLOSED', 'ERR_EXIT', 'ERR_SPAWN', 'ERR_UNSUPPORTED'])
+    expect(kept).toEqual([
+      'ERR_SCHEMA',
+      'ERR_DEFINITION',
+      'ERR_CLOSED',
+      'ERR_NETWORK',
+      'ERR_HTTP',
+      'ERR_NO_ENDPOINT',
+      'ERR_SESSION_GONE',
+      'ERR_INSECURE',
+      'ERR_EXIT',
+      'ERR_SPAWN',
+      'ERR_UNSUPPORTED',
+    ])
     for (const code of kept) expect(ERRORS[code].rpc).toBe(-32603)
   })
 })

@@ -70,9 +70,8 @@ export function changeIn(method: string, params: Params | undefined): Change | u
 }
 
 /** Who a stateless server says it is, in any of its results. */
-export function serverInfoIn(result: Params): Implementation | undefined {
-  const info = isObject(result._meta) ? result._meta[META.serverInfo] : undefined
-  return isObject(info) && typeof info.name === 'string' && typeof info.version === 'string'
-    ? (info as unknown as Implementation)
-    : undefined
-}
+export const serverInfoIn = (result: Params): Implementation | undefined =>
+  isObject(result._meta) ? implementationIn(result._meta[META.serverInfo]) : undefined
+
+export const implementationIn = (info: unknown): Implementation | undefined =>
+  isObject(info) && typeof info.name === 'string' && typeof info.version === 'string' ? (info as unknown as Implementation) : undefined

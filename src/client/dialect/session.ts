@@ -36,6 +36,7 @@ export class ClientSession implements ClientDialect {
     this.server = server
     wire.onRequest = (exchange) => this.#onRequest(exchange)
     wire.onNotification = (message) => this.#onNotification(message)
+    wire.version = revision.version
     wire.acceptsBatch = revision.hasBatches
     wire.unreadableId = revision.omitsUnreadableId ? undefined : null
   }
@@ -47,6 +48,7 @@ export class ClientSession implements ClientDialect {
       throw new McpError('ERR_VERSION_UNSUPPORTED', `The server wants a handshake, which ${describeRevisions(settings.supported)} has not`)
     const declared = settings.capabilities()
     const params = offered.fitParams('initialize', { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info })
+    wire.version = undefined
     const result = await shakeHands(wire, params, settings, options)
     const revision = revisionOf(result.protocolVersion)
     if (revision?.dialect !== 'session' || !settings.supported.includes(revision)) {
@@ -75,6 +77,7 @@ export class ClientSession implements ClientDialect {
     const fitted = this.revision.fitParams(method, params)
     return this.#wire.request(
       method,
+      fitted,
       (id, progressToken) => requestJson(id, method, withMeta(fitted, options.meta, progressToken)),
       options,
       (result) => this.revision.fitResult(method, result),
@@ -183,7 +186,7 @@ const declaredIn = (capabilities: ClientCapabilities, revision: Revision): Clien
 
 async function shakeHands(wire: Wire, params: Params, settings: Settings, options: CallOptions): Promise<Params> {
   try {
-    return await wire.request('initialize', (id) => requestJson(id, 'initialize', params), options)
+    return await wire.request('initialize', params, (id) => requestJson(id, 'initialize', params), options)
   } catch (error) {
     const versions = error instanceof RemoteError ? versionsIn(error.data) : undefined
     throw versions ? versionError(versions.join(', '), settings, error) : error

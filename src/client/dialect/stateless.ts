@@ -36,6 +36,7 @@ export class ClientStateless implements ClientDialect {
     this.redeclare()
     wire.onNotification = (message) => this.#onNotification(message)
     wire.unreadableId = undefined
+    wire.version = revision.version
   }
 
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
@@ -87,7 +88,7 @@ export class ClientStateless implements ClientDialect {
   }
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {
-    return this.#wire.request(method, (id, token) => this.#dressed(id, method, params, token, options.meta), options, this.#read)
+    return this.#wire.request(method, params, (id, token) => this.#dressed(id, method, params, token, options.meta), options, this.#read)
   }
 
   /** Every result may say who the server is. */
@@ -126,7 +127,7 @@ export class ClientStateless implements ClientDialect {
       listen.id = id
       return this.#dressed(id, 'subscriptions/listen', { notifications: listen.filter }, undefined, undefined)
     }
-    const ended = this.#wire.request('subscriptions/listen', write, forever)
+    const ended = this.#wire.request('subscriptions/listen', {}, write, forever)
     const fail = (error: unknown): void => {
       this.#opening = this.#opening.filter((each) => each !== listen)
       listen.fail(error)

@@ -1,0 +1,42 @@
+/** The tools of one server as a transport with headers must know them: which arguments travel beside the message. */
+
+import type { Params } from '../jsonrpc/message.ts'
+import { McpError } from '../protocol/errors.ts'
+import { type MirroredParam, mirroredIn, type ParamHeaders, paramHeaders } from '../protocol/param-headers.ts'
+import type { Tool } from '../protocol/tools.ts'
+
+export class MirroredParams {
+  readonly #tools = new Map<string, ParamHeaders>()
+  #isComplete = false
+
+  /** Takes note of a tool; says why it cannot be used, if it cannot. */
+  learn(tool: Tool): string | undefined {
+    const headers = paramHeaders(tool.inputSchema)
+    this.#tools.set(tool.name, headers)
+    return headers.fault === undefined ? undefined : `Tool ${JSON.stringify(tool.name)} is left out: ${headers.fault}`
+  }
+
+  /** All tools there are have been learned. */
+  complete(): void {
+    this.#isComplete = true
+  }
+
+  forget(): void {
+    this.#tools.clear()
+    this.#isComplete = false
+  }
+
+  knows(name: unknown): boolean {
+    return this.#isComplete || this.#tools.has(String(name))
+  }
+
+  /** Throws when the tool may not be called for what its definition says. */
+  of({ name, arguments: args }: Params): MirroredParam[] {
+    const known = this.#tools.get(String(name))
+    if (known === undefined) return []
+    if (known.fault !== undefined) throw new McpError('ERR_UNSUPPORTED', `Tool ${JSON.stringify(name)} cannot be called: ${known.fault}`)
+    return known.headers.length === 0 ? NONE : mirroredIn(known.headers, args)
+  }
+}
+
+const NONE: MirroredParam[] = []

@@ -1,0 +1,41 @@
+/** What can go wrong between two machines, in words. */
+
+import { McpError } from '../../protocol/errors.ts'
+import type { HttpClientLimits } from './options.ts'
+
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT'])
+
+/** The error of a request that got no answer, or not all of it. */
+export function networkFault(server: string, error: unknown, limits: HttpClientLimits): McpError {
+  if (error instanceof McpError) return error
+  const { code, message } = described(error)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return limitFault(server, `more than ${limits.maxHeaderBytes} bytes of headers`, 'maxHeaderBytes')
+  if (code !== undefined && TIMEOUTS.has(code))
+    return new McpError('ERR_TIMEOUT', `${server} did not answer in time: ${message}`, { cause: error })
+  return new McpError('ERR_NETWORK', `${server} could not be reached, or broke off: ${message}`, { cause: error })
+}
+
+/** @param what the server sent, in words */
+export const limitFault = (server: string, what: string, limit: keyof HttpClientLimits): McpError =>
+  new McpError('ERR_LIMIT', `${server} sent ${what} (limits.${limit})`)
+
+/** @param came what was there instead, in words */
+export const answerFault = (server: string, method: string, expected: string, came: string): McpError =>
+  new McpError('ERR_ANSWER_INVALID', `${server} answered ${method} with ${came}; expected was ${expected}`)
+
+interface Described {
+  code: string | undefined
+  message: string
+}
+
+/** An attempt at several addresses has several errors and no words of its own. */
+function described(error: unknown): Described {
+  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : undefined
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  const words = typeof message === 'string' && message !== '' ? message : first instanceof Error ? first.message : String(error)
+  return { code: typeof code === 'string' ? code : undefined, message: words }
+}
+
+/** The beginning of something foreign, fit to be shown. */
+export const excerpt = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)

@@ -1,0 +1,55 @@
+/** Messages of a server as one of our requests sees them: its answer, something that cannot be it, or something else. */
+
+import type { Id, Incoming } from '../../jsonrpc/message.ts'
+import { excerpt } from './faults.ts'
+
+/** What `read` made of the only message that should answer a request. */
+export type Seen = { kind: 'answer'; message: Incoming } | { kind: 'bad'; came: string } | { kind: 'other' }
+
+/** Whether a message settles the request `id`. */
+export function seenBy(id: Id, message: Incoming): Seen {
+  switch (message.kind) {
+    case 'result':
+      return message.id === id ? { kind: 'answer', message } : { kind: 'other' }
+    case 'error':
+      // An error without an id is about whatever was sent here, and that is this request.
+      if (message.id === undefined) return { kind: 'answer', message: { ...message, id } }
+      return message.id === id ? { kind: 'answer', message } : { kind: 'other' }
+    case 'malformed':
+      return message.id === id && !message.isRequest ? { kind: 'bad', came: message.error.message } : { kind: 'other' }
+    case 'ignored':
+      return message.id === id ? { kind: 'bad', came: message.reason } : { kind: 'other' }
+    case 'batch':
+      return message.messages.some((each) => seenBy(id, each).kind === 'answer') ? { kind: 'answer', message } : { kind: 'other' }
+    default:
+      return { kind: 'other' }
+  }
+}
+
+/** In words, for an error that says what came instead of an answer. */
+export function nameOfMessage(message: Incoming, text: string): string {
+  switch (message.kind) {
+    case 'result':
+    case 'error':
+      return `an answer to another request (id ${JSON.stringify(message.id)})`
+    case 'request':
+    case 'notification':
+      return `a ${message.kind} (${message.method})`
+    case 'batch':
+      return 'a batch without the answer'
+    case 'ignored':
+      return message.reason
+    case 'malformed':
+      return `${excerpt(text)} (${message.error.message})`
+  }
+}
+
+/** What is neither a message nor an answerable request: it can only be left out. */
+export function isNoise(message: Incoming): boolean {
+  if (message.kind === 'batch') return message.messages.every(isNoise)
+  if (message.kind === 'malformed') return message.id === undefined || !message.isRequest
+  return message.kind === 'ignored' && message.id === undefined
+}
+
+/** The type of a body without its parameters. */
+export const mediaTypeOf = (contentType: string | undefined): string => (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''

@@ -1,0 +1,267 @@
+/**
+ * One HTTP request after another to one origin, over connections that are kept. Here are the things that are the same
+ * for every request: permission, extra headers, redirects, what is refused whatever it says.
+ */
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Dispatcher, Pool } from 'undici'
+import { McpError } from '../../protocol/errors.ts'
+import { networkFault } from './faults.ts'
+import type { Authorizer, ExtraHeaders, HttpClientLimits, HttpTargetOptions } from './options.ts'
+
+export interface HttpRequest {
+  method: 'POST' | 'GET' | 'DELETE'
+  url: URL
+  /** Names and values in turn. */
+  headers: string[]
+  body?: string
+  /** How long to wait for the head of the response, and between pieces of its body; for ever unless given. */
+  timeoutMs?: number
+}
+
+/** What becomes of a request: a head, data, and an end; or a failure at any point. Nothing after it was aborted. */
+export interface HttpReply {
+  onHead(status: number, headers: IncomingHttpHeaders): void
+  onData(chunk: Buffer): void
+  onEnd(): void
+  onFail(error: McpError): void
+}
+
+/** A request on its way. */
+export interface Sending {
+  /** Breaks it off, with its connection. */
+  abort(): void
+}
+
+export class HttpSender {
+  readonly #pool: Pool
+  readonly #label: string
+  readonly #limits: HttpClientLimits
+  readonly #authorize: Authorizer | undefined
+  readonly #fixedHeaders: string[]
+  readonly #makeHeaders: (() => ExtraHeaders | Promise<ExtraHeaders>) | undefined
+
+  constructor(origin: string, label: string, limits: HttpClientLimits, options: HttpTargetOptions) {
+    this.#label = label
+    this.#limits = limits
+    this.#authorize = options.authorize
+    const { headers = {} } = options
+    this.#makeHeaders = typeof headers === 'function' ? headers : undefined
+    this.#fixedHeaders = typeof headers === 'function' ? [] : listed(headers)
+    this.#pool = new Pool(origin, {
+      // What may take how long is known to whoever asked; the pool knows only how long making a connection may take.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: limits.maxHeaderBytes,
+      connect: { ...options.tls, timeout: limits.connectTimeoutMs },
+    })
+  }
+
+  send(request: HttpRequest, reply: HttpReply): Sending {
+    const attempt = new Attempt(this, request, reply, { redirects: 0, wasAsked: false })
+    attempt.start()
+    return attempt
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy().catch(() => {})
+  }
+
+  get maxRedirects(): number {
+    return this.#limits.maxRedirects
+  }
+
+  get authorize(): Authorizer | undefined {
+    return this.#authorize
+  }
+
+  get label(): string {
+    return this.#label
+  }
+
+  /** Undefined when nothing has to be waited for. */
+  extraHeaders(request: HttpRequest): string[] | Promise<string[]> {
+    return this.#authorize || this.#makeHeaders ? this.#askForHeaders(request) : this.#fixedHeaders
+  }
+
+  dispatch(
+    { method, url, headers, body, timeoutMs = 0 }: HttpRequest,
+    extra: readonly string[],
+    handler: Dispatcher.DispatchHandler,
+  ): void {
+    this.#pool.dispatch(
+      {
+        method,
+        path: url.pathname + url.search,
+        headers: extra.length > 0 ? [...extra, ...headers] : headers,
+        body: body ?? null,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+      },
+      handler,
+    )
+  }
+
+  faultOf(error: unknown): McpError {
+    return networkFault(this.#label, error, this.#limits)
+  }
+
+  async #askForHeaders({ method, url }: HttpRequest): Promise<string[]> {
+    const made = this.#makeHeaders ? listed(await this.#makeHeaders()) : this.#fixedHeaders
+    const authorization = await this.#authorize?.header({ method, url })
+    if (authorization === undefined) return made
+    return [...without(made, 'authorization'), 'authorization', authorization]
+  }
+}
+
+/** What happened to a request before this attempt at it. */
+interface History {
+  redirects: number
+  wasAsked: boolean
+}
+
+const ABORTED = new Error('The request was broken off')
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** Those that ask for the same request again; the others would turn a POST into a GET. */
+const FAITHFUL_REDIRECTS = new Set([307, 308])
+const PLAIN_ENCODINGS = new Set(['', 'identity'])
+
+class Attempt implements Sending, Dispatcher.DispatchHandler {
+  readonly #sender: HttpSender
+  readonly #request: HttpRequest
+  readonly #reply: HttpReply
+  readonly #history: History
+  #controller: Dispatcher.DispatchController | undefined
+  #isOver = false
+  /** The attempt that took the place of this one. */
+  #next: Attempt | undefined
+
+  constructor(sender: HttpSender, request: HttpRequest, reply: HttpReply, history: History) {
+    this.#sender = sender
+    this.#request = request
+    this.#reply = reply
+    this.#history = history
+  }
+
+  start(): void {
+    const extra = this.#sender.extraHeaders(this.#request)
+    if (Array.isArray(extra)) return this.#dispatch(extra)
+    extra.then(
+      (headers) => this.#dispatch(headers),
+      (error: unknown) => this.#fail(error),
+    )
+  }
+
+  abort(): void {
+    this.#next?.abort()
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#controller?.abort(ABORTED)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isOver) controller.abort(ABORTED)
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isOver || status < 200) return
+    const encoding = headers['content-encoding']
+    if (encoding !== undefined && !PLAIN_ENCODINGS.has(String(encoding).toLowerCase())) {
+      const message = `${this.#sender.label} sent a compressed answer (${JSON.stringify(encoding)}), which was not asked for`
+      return this.#fail(new McpError('ERR_ANSWER_INVALID', message))
+    }
+    if (REDIRECTS.has(status)) return this.#redirect(status, headers.location)
+    const { authorize } = this.#sender
+    if (authorize && !this.#history.wasAsked && (status === 401 || status === 403)) {
+      controller.pause()
+      authorize.onUnauthorized({ status, headers, url: this.#request.url }).then(
+        (isWorthIt) =>
+          isWorthIt ? this.#again(this.#request, { ...this.#history, wasAsked: true }) : this.#goOn(controller, status, headers),
+        (error: unknown) => this.#fail(error),
+      )
+      return
+    }
+    this.#reply.onHead(status, headers)
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isOver) this.#reply.onData(chunk)
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#reply.onEnd()
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error)
+  }
+
+  #dispatch(extra: readonly string[]): void {
+    if (this.#isOver) return
+    try {
+      this.#sender.dispatch(this.#request, extra, this)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #goOn(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isOver) return
+    this.#reply.onHead(status, headers)
+    controller.resume()
+  }
+
+  #redirect(status: number, location: string | undefined): void {
+    const { method, url } = this.#request
+    const { label, maxRedirects } = this.#sender
+    const next = location === undefined ? undefined : parsed(location, url)
+    const refuse = (why: string): void =>
+      this.#fail(new McpError('ERR_HTTP', `${label} redirected (${status}) ${why}`, { data: { status } }))
+    if (next === undefined) return refuse('to nowhere')
+    if (next.origin !== url.origin) {
+      return this.#fail(
+        new McpError('ERR_INSECURE', `${label} redirected (${status}) to another origin, ${next.origin}; give that URL if it is meant`),
+      )
+    }
+    if (method !== 'GET' && !FAITHFUL_REDIRECTS.has(status)) return refuse(`in a way that would turn ${method} into GET`)
+    if (this.#history.redirects >= maxRedirects) return refuse(`more than ${maxRedirects} times (limits.maxRedirects)`)
+    this.#again({ ...this.#request, url: next }, { ...this.#history, redirects: this.#history.redirects + 1 })
+  }
+
+  #again(request: HttpRequest, history: History): void {
+    if (this.#isOver) return
+    this.abort()
+    this.#next = new Attempt(this.#sender, request, this.#reply, history)
+    this.#next.start()
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return
+    this.abort()
+    this.#reply.onFail(this.#sender.faultOf(error))
+  }
+}
+
+function parsed(location: string, base: URL): URL | undefined {
+  try {
+    return new URL(location, base)
+  } catch {
+    return undefined
+  }
+}
+
+/** Headers that say what the message says, or what the connection needs; nobody else may set them. */
+const OWN_HEADERS = /^(?:accept|accept-encoding|content-type|content-length|connection|host|transfer-encoding|last-event-id|mcp-.*)$/
+
+export function listed(headers: ExtraHeaders): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    const lower = name.toLowerCase()
+    if (OWN_HEADERS.test(lower)) throw new McpError('ERR_UNSUPPORTED', `The header ${JSON.stringify(name)} is set by the transport`)
+    return [lower, value]
+  })
+}
+
+const without = (headers: readonly string[], name: string): string[] => headers.filter((_, i) => headers[i - (i % 2)] !== name)
