@@ -1,0 +1,72 @@
+/** The official suite against our fixture server, at every revision it has scenarios for. */
+
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type FixtureServer, startFixtureServer } from './fixture-server.ts'
+import { arrived, faultsOf, isNotYet, Tally } from './judge.ts'
+import { NOT_YET } from './not-yet.ts'
+import { listScenarios, runSuite, type SuiteRun } from './suite.ts'
+
+const LONG = 60_000
+
+/** A requirement set also fixes the revision on the wire; the older revisions have no sets. */
+const RUNS = [
+  { revision: '2025-03-26', args: ['--suite', 'all', '--spec-version', '2025-03-26'] },
+  { revision: '2025-06-18', args: ['--suite', 'all', '--spec-version', '2025-06-18'] },
+  { revision: '2025-11-25', args: ['--requirements', '2025-11-25'] },
+  { revision: '2026-07-28', args: ['--requirements', '2026-07-28'] },
+]
+/** Extensions exist for this revision only. */
+const EXTENSIONS_AT = '2026-07-28'
+
+const scenarios = listScenarios()
+const tally = new Tally()
+
+describe('what is run', () => {
+  test('together with what is not run yet, is all the suite has', () => {
+    const applicable = scenarios.filter(({ leg }) => leg === 'server').flatMap(({ revisions }) => revisions)
+    expect(RUNS.map(({ revision }) => revision)).toEqual([...new Set(applicable)].sort())
+    const left = scenarios.filter(
+      (scenario) => (scenario.leg === 'authorization' || scenario.revisions.length === 0) && !isNotYet(scenario),
+    )
+    expect(left).toEqual([])
+    expect(scenarios.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(NOT_YET)))
+  })
+
+  test('is expected to pass without exception', () => {
+    expect(JSON.parse(readFileSync(new URL('expected-failures.json', import.meta.url), 'utf8'))).toEqual({ server: [], client: [] })
+  })
+})
+
+// A server may answer any request with a stream of events, so every scenario must hold in both ways of answering.
+describe.each(['auto', 'sse'])('our server, answers %s,', (responses) => {
+  let server: FixtureServer
+  beforeAll(async () => {
+    server = await startFixtureServer(['--responses', responses])
+  }, LONG)
+  afterAll(() => server.stop())
+
+  describe.each(RUNS)('at $revision', ({ revision, args }) => {
+    const names = scenarios
+      .filter((scenario) => scenario.leg === 'server' && !isNotYet(scenario))
+      .filter(({ revisions }) => revisions.includes(revision) || (revisions.length === 0 && revision === EXTENSIONS_AT))
+      .map(({ name }) => name)
+    let run: SuiteRun
+    beforeAll(async () => {
+      run = await runSuite('server', ['--url', server.url, ...args])
+      tally.add(`server ${revision}, answers ${responses}`, names, run.checks)
+    }, LONG)
+
+    test.each(names)('%s', (name) => {
+      expect(faultsOf(name, run.checks.get(name))).toEqual([])
+    })
+
+    test('the suite is content as well, and ran nothing we do not look at', () => {
+      expect(run.exitCode, run.output.slice(-2000)).toBe(0)
+      expect([...run.checks.keys()].filter((name) => !names.includes(name) && !Object.hasOwn(NOT_YET, name))).toEqual([])
+      expect(arrived(run)).toEqual([])
+    })
+  })
+})
+
+afterAll(() => console.log(`Official conformance suite, server:\n\n${tally}\n`))

@@ -1,0 +1,82 @@
+/** The official conformance suite as a command: what it has to offer, one run of it, and what the run left behind. */
+
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { installNode24, node24, root } from './node24.ts'
+
+export type Leg = 'server' | 'client' | 'authorization'
+
+export interface Scenario {
+  leg: Leg
+  name: string
+  /** The revisions it applies to; none if it belongs to an extension. */
+  revisions: string[]
+}
+
+export interface Check {
+  id: string
+  status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO'
+  description: string
+  errorMessage?: string
+}
+
+export interface SuiteRun {
+  exitCode: number | null
+  output: string
+  /** What was checked, by scenario; a scenario that left nothing behind is not here. */
+  checks: Map<string, Check[]>
+}
+
+const suite = `${root}node_modules/@modelcontextprotocol/conformance/dist/index.js`
+const expectedFailures = `${root}test/conformance/expected-failures.json`
+
+const HEADINGS: Record<string, Leg> = { Server: 'server', Client: 'client', Authorization: 'authorization' }
+
+/** Everything the suite has, as it says itself. */
+export function listScenarios(): Scenario[] {
+  installNode24()
+  const { status, stdout, stderr } = spawnSync(node24, [suite, 'list'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`The suite cannot list its scenarios: ${stderr}`)
+  const scenarios: Scenario[] = []
+  let leg: Leg | undefined
+  for (const line of stdout.split('\n')) {
+    const heading = /^(\w+)\b.* scenarios \(/.exec(line)
+    if (heading) leg = HEADINGS[heading[1]!]
+    const item = /^ {2}- (\S+) \[(.*)\]$/.exec(line)
+    if (!item) continue
+    if (leg === undefined) throw new Error(`The suite lists a scenario under a heading we do not know: ${line}`)
+    const [, name, revisions] = item as unknown as [string, string, string]
+    scenarios.push({ leg, name, revisions: revisions === 'extension' ? [] : revisions.split(',') })
+  }
+  return scenarios
+}
+
+/** Runs a part of the suite and reads what it left behind: its own summary counts a scenario without checks as passed. */
+export async function runSuite(leg: 'server' | 'client', args: readonly string[]): Promise<SuiteRun> {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-conformance-'))
+  try {
+    const command = [suite, leg, ...args, '--expected-failures', expectedFailures, '-o', folder]
+    const child = spawn(node24, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+    const exitCode = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
+    return { exitCode, output, checks: readChecks(folder) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function readChecks(folder: string): Map<string, Check[]> {
+  const checks = new Map<string, Check[]>()
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (basename(file) !== 'checks.json') continue
+    // [server-]<scenario>-<when>, where the name of a scenario may itself be a path.
+    const name = dirname(file)
+      .replace(/^server-/, '')
+      .replace(/-\d{4}-\d{2}-\d{2}T[\d-]+Z$/, '')
+    checks.set(name, JSON.parse(readFileSync(join(folder, file), 'utf8')) as Check[])
+  }
+  return checks
+}
