@@ -35,7 +35,7 @@ async function targetOf(to: Reachable, options: ConnectAnywhereOptions): Promise
     if ('key' in to && typeof to.open === 'function') return to as Target
     if (isService(to)) return memoryTarget(to)
     if ('command' in to) {
-      const { processTarget } = await import('./stdio/connect.ts')
+      const { processTarget } = await import('./stdio/index.ts')
       return processTarget(options.onWarning === undefined ? to : { onWarning: options.onWarning, ...to })
     }
   }

@@ -20,6 +20,11 @@ export interface ReadBounds extends ScanBounds {
   maxBatch: number
 }
 
+export const DEFAULT_READ_BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
+
+/** The longest text that is taken for a message where messages come as lines. */
+export const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024
+
 /**
  * Never throws: text that is no message comes back as `malformed` (owed an error) or `ignored` (owed silence).
  * The message is all of `text`, or the part of it from `from` to `to`.

@@ -1,7 +1,3 @@
-/** Bounds that hold on both sides of a conversation. */
+/** Bounds that hold on both sides of a conversation. They stand with the reader: a file of their own is one more to load at start. */
 
-import type { ReadBounds } from '../jsonrpc/read.ts'
-
-export const DEFAULT_READ_BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
-
-export const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024
+export { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS } from '../jsonrpc/read.ts'

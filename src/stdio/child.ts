@@ -4,6 +4,7 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import type { Readable, Writable } from 'node:stream'
 import { McpError } from '../protocol/errors.ts'
 import { redactText } from '../protocol/redact.ts'
+import { childEnvironment } from './environment.ts'
 
 export interface ProcessOptions {
   command: string
@@ -21,38 +22,9 @@ export interface ProcessOptions {
 
 export type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
-const INHERITED =
-  process.platform === 'win32'
-    ? [
-        'APPDATA',
-        'COMSPEC',
-        'HOMEDRIVE',
-        'HOMEPATH',
-        'LOCALAPPDATA',
-        'PATH',
-        'PATHEXT',
-        'SYSTEMDRIVE',
-        'SYSTEMROOT',
-        'TEMP',
-        'USERNAME',
-        'USERPROFILE',
-      ]
-    : ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER']
-
 const DEFAULT_MAX_STDERR_BYTES = 64 * 1024
 const DEFAULT_SHUTDOWN_MS = 2000
 const GROUP_POLL_MS = 20
-
-/** The environment of a child: what it needs to run, and what was declared. Nothing else of ours is its business. */
-export function childEnvironment(declared: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const environment: Record<string, string> = {}
-  for (const name of INHERITED) {
-    const value = process.env[name]
-    // A value that begins like this is a shell function, not a value.
-    if (value !== undefined && !value.startsWith('()')) environment[name] = value
-  }
-  return { ...environment, ...declared }
-}
 
 /** Resolves once the process runs; rejects with ERR_SPAWN when it cannot be started. */
 export function startChild(options: ProcessOptions): Promise<Child> {

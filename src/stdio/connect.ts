@@ -1,14 +1,8 @@
 /** A server process as something to connect to. */
 
-import { LineReader } from '../jsonrpc/lines.ts'
-import type { Incoming } from '../jsonrpc/message.ts'
-import { read } from '../jsonrpc/read.ts'
-import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
-import { McpError } from '../protocol/errors.ts'
-import type { Link, LinkReceiver, Target } from '../protocol/link.ts'
+import type { Target } from '../protocol/link.ts'
 import { redactText } from '../protocol/redact.ts'
-import { type Child, endChild, endChildrenAtExit, endGroup, type ProcessOptions, Stderr, startChild } from './child.ts'
-import { LineWriter } from './writer.ts'
+import type { ProcessOptions } from './child.ts'
 
 export interface ProcessTargetOptions extends ProcessOptions {
   /** Start it again when it ends by itself, at most 5 times a minute. */
@@ -21,13 +15,6 @@ export interface ProcessTargetOptions extends ProcessOptions {
   onWarning?(message: string): void
 }
 
-const MAX_GARBAGE_WARNINGS = 10
-const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024
-/** How long after an exit its last output may take to arrive. */
-const LAST_OUTPUT_MS = 50
-/** How long after the end of its output an exit, which says more, may take to follow. */
-const EXIT_AFTER_OUTPUT_MS = 500
-
 export function processTarget(options: ProcessTargetOptions): Target {
   const { command, args = [] } = options
   const label = redactText([command, ...args].join(' '))
@@ -36,117 +23,9 @@ export function processTarget(options: ProcessTargetOptions): Target {
     label,
     restarts: options.restarts ?? false,
     open: async () => {
-      endChildrenAtExit()
-      return new ProcessLink(await startChild(options), label, options)
+      // Loaded now: a program that only serves has this file too, and starts no process.
+      const { openProcess } = await import('./process-link.ts')
+      return openProcess(options, label)
     },
   }
 }
-
-class ProcessLink implements Link {
-  readonly #child: Child
-  readonly #label: string
-  readonly #options: ProcessTargetOptions
-  readonly #stderr: Stderr
-  readonly #writer: LineWriter
-  #receiver: LinkReceiver | undefined
-  #isOver = false
-  #garbage = 0
-
-  constructor(child: Child, label: string, options: ProcessTargetOptions) {
-    this.#child = child
-    this.#label = label
-    this.#options = options
-    this.#stderr = new Stderr(child.stderr, options)
-    this.#writer = new LineWriter(child.stdin, { maxPendingBytes: options.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES })
-    // A broken pipe shows as the exit that caused it.
-    child.stdin.on('error', () => {})
-    child.stdout.on('error', () => {})
-  }
-
-  start(receiver: LinkReceiver): void {
-    this.#receiver = receiver
-    const maxLineBytes = this.#options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES
-    const reader = new LineReader({
-      maxLineBytes,
-      onLine: (text, from, to) => this.#onLine(text, from, to),
-      onTooLong: () =>
-        this.#fail(new McpError('ERR_LIMIT', `${this.#label} sent a message longer than ${maxLineBytes} bytes (maxLineBytes)`)),
-      onNotUtf8: () => this.#skip('bytes that are not UTF-8'),
-    })
-    this.#child.stdout.on('data', (chunk: Uint8Array) => {
-      if (!this.#isOver) reader.push(chunk)
-    })
-    this.#child.stdout.once('end', () => {
-      reader.end()
-      setTimeout(() => this.#fail(new McpError('ERR_CLOSED', `${this.#label} closed its output`)), EXIT_AFTER_OUTPUT_MS).unref()
-    })
-    this.#child.once('exit', () => this.#onExit())
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) this.#onExit()
-  }
-
-  send(json: string): void {
-    if (this.#isOver) return
-    try {
-      void this.#writer.line(json)
-    } catch (error) {
-      this.#fail(error as Error)
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#isOver = true
-    await Promise.race([this.#writer.end(), new Promise((resolve) => setTimeout(resolve, 100))])
-    await endChild(this.#child, this.#options.shutdownMs)
-  }
-
-  #onLine(text: string, from: number, to: number): void {
-    if (this.#isOver) return
-    const message = read(text, DEFAULT_READ_BOUNDS, from, to)
-    if (isNoise(message)) this.#skip(excerpt(text.slice(from, to)))
-    else this.#receiver?.onMessage(message)
-  }
-
-  #skip(what: string): void {
-    if (++this.#garbage > MAX_GARBAGE_WARNINGS) return
-    this.#options.onWarning?.(
-      `${this.#label} wrote something that is no message: ${what}${this.#garbage === MAX_GARBAGE_WARNINGS ? ' (no more of these are told)' : ''}`,
-    )
-  }
-
-  #onExit(): void {
-    const settle = (): void => {
-      const { exitCode, signalCode } = this.#child
-      const how = signalCode === null ? `exited with code ${exitCode}` : `was ended by ${signalCode}`
-      const words = this.#stderr.lastWords()
-      this.#end(new McpError('ERR_EXIT', `${this.#label} ${how}${words === '' ? '' : `: ${words}`}`, { data: { exitCode, signalCode } }))
-      void endGroup(this.#child)
-    }
-    // Its last answers may still be in the pipe; a grandchild may hold the pipe open for ever.
-    const timer = setTimeout(settle, LAST_OUTPUT_MS)
-    this.#child.once('close', () => {
-      clearTimeout(timer)
-      settle()
-    })
-  }
-
-  #fail(error: Error): void {
-    if (this.#isOver) return
-    this.#end(error)
-    void endChild(this.#child, this.#options.shutdownMs)
-  }
-
-  #end(error: Error): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#receiver?.onClose(error)
-  }
-}
-
-/** Noise on standard output is the server's mistake; only something that asks for an answer gets one. */
-function isNoise(message: Incoming): boolean {
-  if (message.kind === 'batch') return message.messages.every(isNoise)
-  if (message.kind === 'malformed') return message.id === undefined || !message.isRequest
-  return message.kind === 'ignored' && message.id === undefined
-}
-
-const excerpt = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)

@@ -8,9 +8,9 @@ import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
 import { isPersonUrl } from '../../protocol/person-url.ts'
 import type { ListRootsResult } from '../../protocol/roots.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
-import { compile } from '../../protocol/schema/compile.ts'
+import { compile, type Validate } from '../../protocol/schema/compile.ts'
 import { toFormSchema } from '../../protocol/schema/form.ts'
-import { type Checked, describeIssues, type Issue } from '../../protocol/schema/json-schema.ts'
+import { type Checked, describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { type AnySchema, type ObjectOf, schemaPort } from '../../protocol/schema/port.ts'
 
 export interface Question<Answer = unknown> {
@@ -86,7 +86,7 @@ export function rootList(): Question<ListRootsResult> {
   }
 }
 
-const checkElicit = compile({
+const checkElicit = compiledLater({
   type: 'object',
   properties: { action: { enum: ['accept', 'decline', 'cancel'] }, content: { type: 'object' } },
   required: ['action'],
@@ -94,7 +94,7 @@ const checkElicit = compile({
 
 const contentBlock = { type: 'object', properties: { type: { type: 'string' } }, required: ['type'] }
 
-const checkMessage = compile({
+const checkMessage = compiledLater({
   type: 'object',
   properties: {
     role: { enum: ['user', 'assistant'] },
@@ -105,7 +105,7 @@ const checkMessage = compile({
   required: ['role', 'content', 'model'],
 })
 
-const checkRoots = compile({
+const checkRoots = compiledLater({
   type: 'object',
   properties: {
     roots: {
@@ -116,6 +116,15 @@ const checkRoots = compile({
   },
   required: ['roots'],
 })
+
+/** Compiled when the first answer is judged: most servers never ask, and all of them have to start. */
+function compiledLater(schema: JsonSchema): Validate {
+  let validate: Validate | undefined
+  return (value) => {
+    validate ??= compile(schema)
+    return validate(value)
+  }
+}
 
 const readElicitResult = (answer: unknown): Checked<ElicitResult> => judge(checkElicit, answer) as Checked<ElicitResult>
 
