@@ -1,0 +1,235 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, test, vi } from 'vitest'
+import { listen } from '../../../src/http/index.ts'
+import { http, rawHttp } from '../../support/http-requests.ts'
+import { askModern, byHeader, callTool, MODERN, modern, openSession, serve, testServer } from '../../support/http-service.ts'
+
+/** A server whose tool tells whether it was called. */
+function spied() {
+  const server = testServer()
+  const called = vi.fn(() => 'called')
+  server.tool('spy', {}, called)
+  return { server, called }
+}
+
+const SPY = modern(callTool('spy'))
+const BODY = JSON.stringify(SPY.body)
+const MIRRORS = `MCP-Protocol-Version: ${MODERN}\r\nMcp-Method: tools/call\r\nMcp-Name: spy\r\n`
+
+const rawPost = (lines: string, target = '/mcp'): string =>
+  `POST ${target} HTTP/1.1\r\n${lines}Connection: close\r\nContent-Type: application/json\r\n${MIRRORS}Content-Length: ${BODY.length}\r\n\r\n${BODY}`
+
+describe('A1: a name that is not ours', () => {
+  const FOREIGN: [string, number][] = [
+    ['evil.com', 403],
+    ['evil.com:PORT', 403],
+    ['127.0.0.1.evil.com', 403],
+    ['localhost.', 403],
+    ['[::1].evil.com', 403],
+    ['localhost:PORT@evil.com', 403],
+    ['127.0.0.1:99999999', 403],
+    ['127.1', 403],
+    ['', 400],
+  ]
+
+  test.each(FOREIGN)('A1: Host %j is answered %i by every method and endpoint, and no handler runs [T-HTTP-073]', async (host, status) => {
+    const { server, called } = spied()
+    const { port } = await serve(server)
+    const line = `Host: ${host.replace('PORT', String(port))}\r\n`
+    const heads = [
+      rawPost(line),
+      rawPost(line, '/messages?sessionId=x'),
+      ...['GET /mcp', 'DELETE /mcp', 'OPTIONS /mcp', 'GET /sse'].map((what) => `${what} HTTP/1.1\r\n${line}Connection: close\r\n\r\n`),
+    ]
+    for (const head of heads) {
+      const answer = await rawHttp(port, head).closed
+      expect(answer.slice(0, 12), head).toBe(`HTTP/1.1 ${status}`)
+      expect(answer).toMatch(/\r\n\r\n\{"jsonrpc":"2.0",.*"code":-32600/)
+      expect(answer).not.toMatch(/<html|at .*\.ts:/i)
+    }
+    expect(called).not.toHaveBeenCalled()
+  })
+
+  test('A1: two Host headers, none at all, or a request target that names another host are refused', async () => {
+    const { server, called } = spied()
+    const { port } = await serve(server)
+    const own = `Host: 127.0.0.1:${port}\r\n`
+    expect(await rawHttp(port, rawPost(own + own)).status()).toBe(400)
+    expect(await rawHttp(port, rawPost(`${own}Host: evil.com\r\n`)).status()).toBe(400)
+    expect(await rawHttp(port, rawPost('')).status()).toBe(400)
+    expect(await rawHttp(port, rawPost(own, 'http://evil.com/mcp')).status()).toBe(403)
+    expect(await rawHttp(port, rawPost(own, `http://evil.com:${port}/mcp`)).status()).toBe(403)
+    expect(await rawHttp(port, rawPost(own, 'ftp://127.0.0.1/mcp')).status()).toBe(400)
+    expect(await rawHttp(port, rawPost(own, '*')).status()).toBe(400)
+    expect(called).not.toHaveBeenCalled()
+    expect(await rawHttp(port, rawPost(own, `http://127.0.0.1:${port}/mcp`)).status()).toBe(200)
+    expect(called).toHaveBeenCalledOnce()
+  })
+
+  test.each(['localhost:PORT', 'LocalHost', '127.0.0.1', '127.0.0.1:PORT', '[::1]', '[::1]:PORT'])(
+    'A1: Host %j is ours at a loopback address',
+    async (host) => {
+      const { server } = spied()
+      const { url, port } = await serve(server)
+      const answer = await askModern(url, callTool('spy'), { host: host.replace('PORT', String(port)) })
+      expect(answer.status).toBe(200)
+    },
+  )
+
+  test('names that are allowed hold with and without a port, those with a port only with that one', async () => {
+    const { server } = spied()
+    const { url } = await serve(server, { allowedHosts: ['mcp.example.com', 'other.example.com:8443'] })
+    const statusOf = async (host: string) => (await askModern(url, callTool('spy'), { host })).status
+    expect(await statusOf('mcp.example.com')).toBe(200)
+    expect(await statusOf('MCP.example.com:1234')).toBe(200)
+    expect(await statusOf('other.example.com:8443')).toBe(200)
+    expect(await statusOf('other.example.com')).toBe(403)
+    expect(await statusOf('evil.mcp.example.com')).toBe(403)
+  })
+
+  test('the option that takes any Host header does', async () => {
+    const { server } = spied()
+    const { url } = await serve(server, { dangerouslyAllowAnyHost: true })
+    expect((await askModern(url, callTool('spy'), { host: 'anything.example' })).status).toBe(200)
+  })
+})
+
+describe('A2: who can reach it', () => {
+  test('without being told otherwise it listens at 127.0.0.1 only [T-HTTP-007]', async () => {
+    const { url, port } = await serve(testServer())
+    expect(url).toBe(`http://127.0.0.1:${port}/mcp`)
+    const socket = connect(port, '::1')
+    const [error] = await once(socket, 'error')
+    expect((error as NodeJS.ErrnoException).code).toMatch(/ECONNREFUSED|EADDRNOTAVAIL/)
+  })
+
+  test('A2: a public address without allowed hosts and without authentication is refused at the start [T-HTTP-008]', async () => {
+    for (const host of ['0.0.0.0', '::', '192.0.2.1'])
+      await expect(listen(testServer(), { host, handleSignals: false })).rejects.toMatchObject({
+        code: 'ERR_DEFINITION',
+        message: expect.stringMatching(/allowedHosts.*authenticate/),
+      })
+  })
+
+  test('A2: bound to every address and reached through loopback, a foreign name is refused all the same', async () => {
+    const { server, called } = spied()
+    const { port } = await serve(server, { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] })
+    const url = `http://127.0.0.1:${port}/mcp`
+    expect((await askModern(url, callTool('spy'), { host: 'evil.com' })).status).toBe(403)
+    expect(called).not.toHaveBeenCalled()
+    expect((await askModern(url, callTool('spy'))).status).toBe(200)
+    expect((await askModern(url, callTool('spy'), { host: 'mcp.example.com' })).status).toBe(200)
+  })
+
+  test('A2: where callers authenticate the same holds at loopback', async () => {
+    const { server, called } = spied()
+    const { port } = await serve(server, { host: '0.0.0.0', authenticate: byHeader })
+    const url = `http://127.0.0.1:${port}/mcp`
+    expect((await askModern(url, callTool('spy'), { host: 'evil.com', 'x-user': 'a' })).status).toBe(403)
+    expect(called).not.toHaveBeenCalled()
+    expect((await askModern(url, callTool('spy'), { 'x-user': 'a' })).status).toBe(200)
+  })
+})
+
+describe('A3: pages of other origins', () => {
+  const ORIGINS = ['http://evil.com', 'null', 'file://', 'http://localhost.evil.com', 'http://localhost:1', 'https://127.0.0.1']
+
+  test.each(ORIGINS)(
+    'A3: Origin %s is answered 403 with an error without id, on every method and with good credentials [T-HTTP-004] [T-HTTP-005] [T-HTTP-006]',
+    async (origin) => {
+      const { server, called } = spied()
+      const { url } = await serve(server, { authenticate: byHeader })
+      const session = await openSession(url, '2025-11-25', { headers: { 'x-user': 'a' } })
+      const headers = { ...session.headers, origin }
+      const answers = [
+        await askModern(url, callTool('spy'), { origin, 'x-user': 'a' }),
+        await session.ask(callTool('spy'), { origin }),
+        await http(url, { method: 'GET', headers }),
+        await http(url, { method: 'DELETE', headers }),
+        await http(url, { method: 'OPTIONS', headers }),
+        await http(url.replace('/mcp', '/sse'), { method: 'GET', headers }),
+      ]
+      for (const { status, message, headers } of answers) {
+        expect(status).toBe(403)
+        expect(message).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
+        expect(message.id ?? null).toBeNull()
+        expect(headers['access-control-allow-origin']).toBeUndefined()
+      }
+      expect(called).not.toHaveBeenCalled()
+      expect((await session.ask(callTool('spy'))).status).toBe(200)
+    },
+  )
+
+  test('A3: no Origin passes, and so do its own and those allowed', async () => {
+    const { server } = spied()
+    const { url, port } = await serve(server, { allowedOrigins: ['https://app.example.com'] })
+    expect((await askModern(url, callTool('spy'))).status).toBe(200)
+    for (const origin of [`http://127.0.0.1:${port}`, 'https://app.example.com', 'https://APP.example.com'])
+      expect((await askModern(url, callTool('spy'), { origin })).status).toBe(200)
+    expect((await askModern(url, callTool('spy'), { origin: 'https://app.example.com.evil.com' })).status).toBe(403)
+  })
+
+  test('every method and endpoint asks who is calling, and says so before it says anything else [T-HTTP-008]', async () => {
+    const { server, called } = spied()
+    const { url } = await serve(server, { authenticate: byHeader })
+    const old = url.replace('/mcp', '')
+    const answers = [
+      await http(url, { ...SPY }),
+      await http(url, { body: 'not json' }),
+      await http(url, { headers: { 'content-type': 'text/plain' }, body: 'x' }),
+      await http(url, { method: 'GET' }),
+      await http(url, { method: 'DELETE' }),
+      await http(`${old}/sse`, { method: 'GET' }),
+      await http(`${old}/messages?sessionId=x`, { body: {} }),
+    ]
+    for (const { status, headers, message } of answers) {
+      expect(status).toBe(401)
+      expect(headers['www-authenticate']).toBe('Test')
+      expect(message.error).toEqual({ code: -32600, message: 'Who are you?' })
+    }
+    expect(called).not.toHaveBeenCalled()
+  })
+
+  test('when it cannot be found out who is calling the answer is 503, and nothing of why', async () => {
+    const { url } = await serve(testServer(), {
+      authenticate: () => {
+        throw new Error('the database at 10.0.0.7 is down')
+      },
+    })
+    const { status, headers, text } = await askModern(url, callTool('hi'))
+    expect([status, headers['retry-after']]).toEqual([503, '5'])
+    expect(text).not.toContain('10.0.0.7')
+  })
+})
+
+describe('A4: posts that a page can send without asking', () => {
+  const TYPES = [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/plain; application/json',
+    'application/jsonp',
+    'application/json-patch+json',
+    '',
+  ]
+
+  test.each(TYPES)('A4: Content-Type %j is answered 415 before the body has come', async (type) => {
+    const { server, called } = spied()
+    const { port } = await serve(server)
+    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${MIRRORS}Content-Type: ${type}\r\nContent-Length: ${BODY.length}\r\n\r\n`
+    // Not one byte of the body is ever sent.
+    expect(await rawHttp(port, head).status()).toBe(415)
+    expect(called).not.toHaveBeenCalled()
+  })
+
+  test('A4: no Content-Type is answered 415, and application/json with parameters is taken [T-HTTP-072]', async () => {
+    const { server } = spied()
+    const { url } = await serve(server)
+    const { headers = {}, body } = SPY
+    const bare = await http(url, { isBare: true, headers, body })
+    expect([bare.status, bare.message.error?.code]).toEqual([415, -32600])
+    for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'])
+      expect((await http(url, { headers: { ...headers, 'content-type': type }, body })).status).toBe(200)
+  })
+})

@@ -1,0 +1,247 @@
+import { describe, expect, test, vi } from 'vitest'
+import { decodeHeaderValue } from '../../../src/http/header-value.ts'
+import type { ListenOptions } from '../../../src/http/index.ts'
+import { http, rawHttp } from '../../support/http-requests.ts'
+import { askModern, callTool, MODERN, modern, openSession, STREAMABLE, serve, testServer } from '../../support/http-service.ts'
+import { envelope, type Message } from '../../support/raw-channel.ts'
+
+const WHERE = {
+  type: 'object',
+  properties: {
+    region: { type: 'string', 'x-mcp-header': 'Region' },
+    count: { type: 'integer', 'x-mcp-header': 'Count' },
+    isDry: { type: 'boolean', 'x-mcp-header': 'Dry' },
+    deep: { type: 'object', properties: { zone: { type: 'string', 'x-mcp-header': 'Zone' } } },
+  },
+} as const
+
+async function spied(options: ListenOptions = {}) {
+  const server = testServer()
+  const called = vi.fn((_args: unknown) => 'ok')
+  server.tool('where', { input: WHERE }, called)
+  server.resource('file:///größe', { name: 'r' }, () => 'text')
+  server.prompt('p', {}, () => 'prompt')
+  return { called, ...(await serve(server, options)) }
+}
+
+/** The same call with other headers; undefined leaves one out. */
+async function withHeaders(url: string, asked: Parameters<typeof modern>[0], changed: Record<string, string | string[] | undefined>) {
+  const call = modern(asked)
+  const headers: Record<string, string | string[]> = { ...call.headers }
+  for (const [name, value] of Object.entries(changed)) {
+    if (value === undefined) delete headers[name]
+    else headers[name] = value
+  }
+  return http(url, { ...call, headers })
+}
+
+function expectMismatch({ status, message }: { status: number; message: Message }, text: RegExp): void {
+  expect([status, message.error?.code, message.id]).toEqual([400, -32020, 1])
+  expect(message.error?.message).toMatch(text)
+}
+
+describe('B10: headers that mirror the message', () => {
+  const BAD: [string, Record<string, string | string[] | undefined>, RegExp][] = [
+    ['no Mcp-Method', { 'mcp-method': undefined }, /Mcp-Method is missing/],
+    ['another Mcp-Method', { 'mcp-method': 'tools/list' }, /Mcp-Method says "tools\/list", the message says "tools\/call"/],
+    ['Mcp-Method in other letters', { 'mcp-method': 'Tools/Call' }, /Mcp-Method says "Tools\/Call"/],
+    ['Mcp-Method twice', { 'mcp-method': ['tools/call', 'tools/call'] }, /Mcp-Method/],
+    ['no Mcp-Name', { 'mcp-name': undefined }, /Mcp-Name is missing/],
+    ['another Mcp-Name', { 'mcp-name': 'hi' }, /Mcp-Name says "hi", the message says "where"/],
+    ['Mcp-Name twice', { 'mcp-name': ['where', 'hi'] }, /Mcp-Name/],
+    ['Mcp-Name in Base64 of another', { 'mcp-name': `=?base64?${btoa('hi')}?=` }, /Mcp-Name says "hi"/],
+    ['Mcp-Name in Base64 that is none', { 'mcp-name': '=?base64?d2hlcmU?=' }, /Base64 that is none/],
+    ['an empty Mcp-Name', { 'mcp-name': '' }, /Mcp-Name says ""/],
+    ['no MCP-Protocol-Version', { 'mcp-protocol-version': undefined }, /MCP-Protocol-Version is missing/],
+    ['another MCP-Protocol-Version', { 'mcp-protocol-version': '2025-11-25' }, /MCP-Protocol-Version says "2025-11-25"/],
+    ['MCP-Protocol-Version twice', { 'mcp-protocol-version': [MODERN, MODERN] }, /MCP-Protocol-Version says/],
+    ['a parameter without its header', { 'mcp-param-region': undefined }, /Mcp-Param-Region is missing/],
+    ['a parameter with another value', { 'mcp-param-region': 'us' }, /Mcp-Param-Region says "us", the message says "eu"/],
+    ['a parameter twice', { 'mcp-param-region': ['eu', 'eu'] }, /Mcp-Param-Region came more than once/],
+    ['a parameter in Base64 that is none', { 'mcp-param-region': '=?base64?%%%?=' }, /Base64 that is none/],
+    ['a parameter in Base64 of no UTF-8', { 'mcp-param-region': '=?base64?/w==?=' }, /Base64 that is none/],
+    ['the header of a parameter that was not sent', { 'mcp-param-zone': 'a' }, /Mcp-Param-Zone says "a", the message has no such argument/],
+    ['a number that is another', { 'mcp-param-count': '6' }, /Mcp-Param-Count says "6", the message says 5/],
+    ['a boolean in other letters', { 'mcp-param-dry': 'True' }, /Mcp-Param-Dry says "True", the message says true/],
+  ]
+  const CALL = callTool('where', { region: 'eu', count: 5, isDry: true })
+  const PARAMS = { 'mcp-param-region': 'eu', 'mcp-param-count': '5', 'mcp-param-dry': 'true' }
+
+  test.each(BAD)(
+    'B10: %s is answered 400 and -32020, naming header and values, before any handler runs [T-HDR-009] [T-HDR-010] [T-HDR-011] [T-HDR-012] [T-HDR-013] [T-HDR-014] [T-HDR-015] [T-HDR-016] [T-HDR-041] [T-HDR-042] [T-HDR-045]',
+    async (_what, changed, text) => {
+      const { url, called } = await spied()
+      expectMismatch(await withHeaders(url, CALL, { ...PARAMS, ...changed }), text)
+      expect(called).not.toHaveBeenCalled()
+      expect((await withHeaders(url, CALL, PARAMS)).status).toBe(200)
+      expect(called).toHaveBeenCalledOnce()
+    },
+  )
+
+  test('B10: characters that no header may hold are refused, be it by us or by the parser of HTTP [T-HDR-017] [T-HDR-040]', async () => {
+    const { port, called } = await spied()
+    const body = JSON.stringify(modern(callTool('where', { region: 'eu' })).body)
+    const post = (name: string, value: string) =>
+      rawHttp(
+        port,
+        Buffer.from(
+          `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\nMCP-Protocol-Version: ${MODERN}\r\n` +
+            `Mcp-Method: tools/call\r\nMcp-Name: where\r\n${name}: ${value}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+          'latin1',
+        ),
+      ).closed
+    // Bytes over 0x7F are legal for HTTP, so they reach us; control characters do not get that far.
+    const high = await post('Mcp-Param-Region', 'e\xfc')
+    expect(high).toMatch(/^HTTP\/1\.1 400 .*"code":-32020.*characters that are not allowed/s)
+    for (const control of ['e\x01u', 'e\x00u', 'e\x7fu', 'e\ru', 'eu\nX-Injected: 1'.replace('\n', '\r')])
+      expect((await post('Mcp-Param-Region', control)).slice(0, 12)).toBe('HTTP/1.1 400')
+    expect(called).not.toHaveBeenCalled()
+  })
+
+  test('names of headers are the same in any letters [T-HDR-008]', async () => {
+    const { url } = await spied()
+    const { body } = modern(callTool('where', { region: 'eu' }))
+    const headers = { 'MCP-PROTOCOL-VERSION': MODERN, 'mCP-mETHOD': 'tools/call', 'Mcp-NAME': 'where', 'MCP-PARAM-REGION': 'eu' }
+    expect((await http(url, { headers, body })).status).toBe(200)
+  })
+
+  test('a tool can have arguments mirrored, and lists which [T-HDR-019] [T-HDR-022]', async () => {
+    const { url } = await spied()
+    const { message } = await askModern(url, { method: 'tools/list' })
+    const tool = message.result?.tools.find((each: Message) => each.name === 'where')
+    expect(tool.inputSchema.properties.region).toEqual({ type: 'string', 'x-mcp-header': 'Region' })
+    const missing = await askModern(url, callTool('where', { region: 'eu' }))
+    expectMismatch(missing, /Mcp-Param-Region is missing/)
+    expect((await askModern(url, callTool('where', { region: 'eu' }), { 'mcp-param-region': 'eu' })).status).toBe(200)
+  })
+
+  test('an argument deep inside is mirrored from its place', async () => {
+    const { url } = await spied()
+    const call = callTool('where', { deep: { zone: 'a b' } })
+    expect((await askModern(url, call, { 'mcp-param-zone': 'a b' })).status).toBe(200)
+    expectMismatch(await askModern(url, call, { 'mcp-param-zone': 'a' }), /Mcp-Param-Zone says "a", the message says "a b"/)
+  })
+
+  test('no header is expected for an argument that is null or absent [T-HDR-044]', async () => {
+    const { url } = await spied()
+    expect((await askModern(url, callTool('where', {}))).status).toBe(200)
+    const { status, message } = await askModern(url, callTool('where', { region: null }))
+    // It is the schema that does not take null, not the header.
+    expect([status, message.error?.code]).not.toEqual([400, -32020])
+  })
+
+  test('values in Base64 are compared as what they stand for [T-HDR-037] [T-HDR-041]', async () => {
+    const { url } = await spied()
+    const encoded = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
+    for (const value of ['eu', 'größe', 'line1\nline2', ' padded ', '=?base64?ZXU=?=', '世界'])
+      expect((await askModern(url, callTool('where', { region: value }), { 'mcp-param-region': encoded(value) })).status).toBe(200)
+    const read = { method: 'resources/read', params: { uri: 'file:///größe' } }
+    const named = await askModern(url, read, { 'mcp-name': encoded('file:///größe') })
+    expect([named.status, named.message.result?.contents[0].text]).toEqual([200, 'text'])
+    expect((await askModern(url, { method: 'prompts/get', params: { name: 'p' } })).status).toBe(200)
+    // A value that looks like Base64 but was meant as it stands must have been encoded.
+    expectMismatch(
+      await askModern(url, callTool('where', { region: '=?base64?ZXU=?=' }), { 'mcp-param-region': '=?base64?ZXU=?=' }),
+      /says "eu"/,
+    )
+  })
+
+  test('a header holds visible ASCII, space and tab, and nothing else [T-HDR-034]', () => {
+    for (let code = 0; code < 256; code++) {
+      const isAllowed = code === 9 || (code >= 0x20 && code <= 0x7e)
+      expect(decodeHeaderValue(`a${String.fromCharCode(code)}b`) !== undefined, `0x${code.toString(16)}`).toBe(isAllowed)
+    }
+  })
+
+  test('headers for arguments that are not mirrored are not looked at', async () => {
+    const { url } = await spied()
+    expect((await askModern(url, callTool('where', {}), { 'mcp-param-unknown': 'x' })).status).toBe(200)
+  })
+
+  const NAMES: [string, Message][] = [
+    ['is empty [T-HDR-023]', { a: { type: 'string', 'x-mcp-header': '' } }],
+    ['has a space [T-HDR-024]', { a: { type: 'string', 'x-mcp-header': 'My Region' } }],
+    ['has a colon [T-HDR-024]', { a: { type: 'string', 'x-mcp-header': 'a:b' } }],
+    ['is not ASCII [T-HDR-024]', { a: { type: 'string', 'x-mcp-header': 'Größe' } }],
+    [
+      'is there twice but for its letters [T-HDR-025]',
+      { a: { type: 'string', 'x-mcp-header': 'R' }, b: { type: 'string', 'x-mcp-header': 'r' } },
+    ],
+    ['is for an object [T-HDR-026]', { a: { type: 'object', 'x-mcp-header': 'A' } }],
+    ['is for an array [T-HDR-026]', { a: { type: 'array', 'x-mcp-header': 'A' } }],
+  ]
+  test.each(NAMES)('a tool whose header name %s cannot be defined', (_what, properties) => {
+    expect(() => testServer().tool('t', { input: { type: 'object', properties } }, () => 'x')).toThrow(
+      expect.objectContaining({ code: 'ERR_DEFINITION' }),
+    )
+  })
+})
+
+describe('headers in revisions with sessions', () => {
+  test.each(STREAMABLE)(
+    'in %s they are not asked for, but one that lies is refused with -32001 [T-HDR-012] [T-HDR-013]',
+    async (revision) => {
+      const { url, called } = await spied()
+      const session = await openSession(url, revision)
+      expect((await session.ask(callTool('where', { region: 'eu' }))).status).toBe(200)
+      expect((await session.ask(callTool('where', { region: 'eu' }), { 'mcp-method': 'tools/call', 'mcp-name': 'where' })).status).toBe(200)
+      called.mockClear()
+      for (const headers of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'hi' }, { 'mcp-param-region': 'us' }]) {
+        const { status, message } = await session.ask(callTool('where', { region: 'eu' }), headers)
+        expect([status, message.error?.code, message.id]).toEqual([400, -32001, 1])
+      }
+      expect(called).not.toHaveBeenCalled()
+    },
+  )
+
+  test('requireMcpHeaders asks for them there too', async () => {
+    const { url } = await spied({ requireMcpHeaders: true })
+    const without = await http(url, { body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} } })
+    expect([without.status, without.message.error?.code]).toEqual([400, -32001])
+    const opened = await openSession(url, '2025-11-25', { headers: { 'mcp-method': 'initialize' } }).catch((error: Error) => error.message)
+    // The notification of the helper carries the wrong method, and is refused for it.
+    expect(opened).toMatch(/Not initialized: 400 .*Mcp-Method says/)
+  })
+
+  test.each(['abc', '1999-01-01', '2025-11-26', ''])(
+    'MCP-Protocol-Version %j is answered 400 on POST and GET [T-HDR-004]',
+    async (version) => {
+      const { url } = await spied()
+      const session = await openSession(url, '2025-11-25')
+      const headers = { 'mcp-protocol-version': version }
+      const posted = await session.ask(callTool('where', {}), headers)
+      const got = await http(url, { method: 'GET', headers: { ...session.headers, ...headers } })
+      for (const { status, message } of [posted, got]) expect([status, message.error?.code]).toEqual([400, -32600])
+      expect((await session.ask(callTool('where', {}))).status).toBe(200)
+    },
+  )
+
+  test('without the header the session knows the version, and without a session 2025-03-26 is assumed [T-HDR-003]', async () => {
+    const { url } = await spied()
+    const session = await openSession(url, '2025-11-25')
+    const { 'mcp-session-id': id } = session.headers
+    const inSession = await http(url, {
+      headers: { 'mcp-session-id': id as string },
+      body: { jsonrpc: '2.0', id: 1, ...callTool('where', {}) },
+    })
+    expect(inSession.status).toBe(200)
+    const server = testServer()
+    server.tool('which', {}, (_args, ctx) => ctx.caller.revision)
+    const without = await serve(server, { sessions: false })
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'which' } }
+    expect((await http(without.url, { body })).message.result?.content[0].text).toBe('2025-03-26')
+    const said = await http(without.url, { body, headers: { 'mcp-protocol-version': '2025-06-18' } })
+    expect(said.message.result?.content[0].text).toBe('2025-06-18')
+  })
+
+  test('a request that stands alone must say its version in the message too', async () => {
+    const { url } = await spied()
+    const headers = { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/list' }
+    const { status, message } = await http(url, { headers, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })
+    expect([status, message.error?.code]).toEqual([400, -32602])
+    const { 'io.modelcontextprotocol/clientCapabilities': _left, ...meta } = envelope()
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } }
+    const without = await http(url, { headers, body })
+    expect([without.status, without.message.error?.code]).toEqual([400, -32602])
+  })
+})

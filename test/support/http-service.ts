@@ -1,0 +1,132 @@
+/** A server at a port for the length of a test, and the two ways of speaking to it: standing alone, and in a session. */
+
+import { onTestFinished } from 'vitest'
+import { type Listening, type ListenOptions, listen } from '../../src/http/index.ts'
+import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts'
+import { type EventReader, type HttpAnswer, type HttpCall, http, httpStream } from './http-requests.ts'
+import { envelope, type Message } from './raw-channel.ts'
+
+export const MODERN = '2026-07-28'
+export const STREAMABLE = ['2025-03-26', '2025-06-18', '2025-11-25'] as const
+
+/** A server with a tool that answers at once, and no limit that a test does not mean to meet. */
+export function testServer(options: Partial<ServerOptions> = {}): Server {
+  const limits = { toolCalls: false, progressNotices: false, logMessages: false, ...options.limits } as const
+  const server = createServer({ name: 'test', version: '1', onError: () => {}, ...options, limits })
+  server.tool('hi', {}, () => 'hi')
+  return server
+}
+
+/** Listens until the test is over. */
+export async function serve(server: Server, options: ListenOptions = {}): Promise<Listening> {
+  const listening = await listen(server, { handleSignals: false, graceMs: 0, ...options })
+  onTestFinished(() => listening.close())
+  return listening
+}
+
+export interface Asked {
+  method: string
+  params?: Message
+  id?: string | number
+}
+
+/** Takes proof of who is calling from a header: what a token would be. */
+export const byHeader: NonNullable<ListenOptions['authenticate']> = (knock) => {
+  const principal = knock.header('x-user')
+  return principal === undefined ? { status: 401, message: 'Who are you?', headers: { 'www-authenticate': 'Test' } } : { principal }
+}
+
+/** The call for a request that stands alone. */
+export function modern({ method, params = {}, id = 1 }: Asked, headers: Record<string, string> = {}): HttpCall {
+  const { name, uri } = params
+  const mirrors: Record<string, string> = { 'mcp-protocol-version': MODERN, 'mcp-method': method }
+  if (typeof (name ?? uri) === 'string') mirrors['mcp-name'] = (name ?? uri) as string
+  const _meta = { ...envelope(), ...(params._meta as Message | undefined) }
+  return { headers: { ...mirrors, ...headers }, body: { jsonrpc: '2.0', id, method, params: { ...params, _meta } } }
+}
+
+export const callTool = (name: string, args: Message = {}, more: Message = {}): Asked => ({
+  method: 'tools/call',
+  params: { name, arguments: args, ...more },
+})
+
+/** Asks for progress, so that the tool has somebody to tell. */
+export const WATCHED = { _meta: { progressToken: 'p' } }
+
+export const askModern = (url: string, asked: Asked, headers?: Record<string, string>): Promise<HttpAnswer> =>
+  http(url, modern(asked, headers))
+
+export interface HttpSession {
+  id: string
+  url: string
+  headers: Record<string, string>
+  /** Sends any message, or text. */
+  post(body: unknown, headers?: Record<string, string>): Promise<HttpAnswer>
+  ask(asked: Asked, headers?: Record<string, string>): Promise<HttpAnswer>
+  askStream(asked: Asked, headers?: Record<string, string>): Promise<EventReader>
+  listen(lastEventId?: string): Promise<EventReader>
+  end(): Promise<HttpAnswer>
+}
+
+/** What a client says to open a session. */
+export const initializeMessage = (revision: string, capabilities: Message = {}): Message => ({
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: revision, capabilities, clientInfo: { name: 'raw', version: '1' } },
+})
+
+/** Opens a session. */
+export async function openSession(
+  url: string,
+  revision: string,
+  options: { capabilities?: Message; headers?: Record<string, string> } = {},
+): Promise<HttpSession> {
+  const answer = await http(url, {
+    body: initializeMessage(revision, options.capabilities),
+    ...(options.headers ? { headers: options.headers } : {}),
+  })
+  if (answer.status !== 200) throw new Error(`No session: ${answer.status} ${answer.text}`)
+  const id = String(answer.headers['mcp-session-id'])
+  const headers = { ...options.headers, 'mcp-session-id': id, 'mcp-protocol-version': revision }
+  const toCall = ({ method, params, id: requestId = 1 }: Asked, more: Record<string, string> = {}): HttpCall => ({
+    headers: { ...headers, ...more },
+    body: { jsonrpc: '2.0', id: requestId, method, ...(params === undefined ? {} : { params }) },
+  })
+  const session: HttpSession = {
+    id,
+    url,
+    headers,
+    post: (body, more = {}) => http(url, { headers: { ...headers, ...more }, body }),
+    ask: (asked, more) => http(url, toCall(asked, more)),
+    askStream: (asked, more) => httpStream(url, toCall(asked, more)),
+    listen: (lastEventId) =>
+      httpStream(url, {
+        method: 'GET',
+        isBare: true,
+        headers: { ...headers, accept: 'text/event-stream', ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) },
+      }),
+    end: () => http(url, { method: 'DELETE', headers, isBare: true }),
+  }
+  const ready = await session.post({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  if (ready.status !== 202) throw new Error(`Not initialized: ${ready.status} ${ready.text}`)
+  return session
+}
+
+/** Something to wait for from outside: a handler that has begun, or may go on. */
+export function gate<T = void>(): { open: (value: T) => void; opened: Promise<T> } {
+  let open: (value: T) => void = () => {}
+  const opened = new Promise<T>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+/** Looks again and again until it is so. */
+export async function until(isSo: () => boolean, withinMs = 5000): Promise<void> {
+  const startedAt = performance.now()
+  while (!isSo()) {
+    if (performance.now() - startedAt > withinMs) throw new Error(`Not so after ${withinMs} ms: ${isSo}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
