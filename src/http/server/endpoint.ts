@@ -1,7 +1,6 @@
 /** The one URL: judges a request, finds out who sent it and what it speaks, and hands it to what answers it. */
 
 import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
-import { Deadlines } from '../../jsonrpc/deadlines.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { PARSE_ERROR } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
@@ -28,6 +27,8 @@ export class Endpoint {
   readonly #sessions: SessionSide | undefined
   readonly #twoEndpoints: TwoEndpoints | undefined
   #isDraining = false
+  #lastUrl = ''
+  #lastPlace = ''
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock) {
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits }
@@ -37,7 +38,7 @@ export class Endpoint {
     this.#guard = new Guard(options, limits.maxHeaders)
     this.#load = new Load(limits)
     this.#open = new OpenStreams(limits, clock, (limit) => options.onRefused?.({ status: 0, reason: 'A reader was cut off', limit }))
-    const shared = { service, limits, load: this.#load, open: this.#open, deadlines: new Deadlines(clock) }
+    const shared = { service, limits, load: this.#load, open: this.#open }
     this.#stateless = { ...shared, supported }
     const hasSessions = supported.some(({ dialect }) => dialect === 'session')
     this.#sessions = hasSessions ? new SessionSide({ ...shared, options, now: () => clock.now() }) : undefined
@@ -97,7 +98,7 @@ export class Endpoint {
   }
 
   #enter(ask: Ask, reply: Reply, principal: string | undefined): void {
-    const place = this.#twoEndpoints ? lastSegment(ask.url) : undefined
+    const place = this.#twoEndpoints ? this.#placeOf(ask.url) : undefined
     if (place === 'sse' && ask.method === 'GET') {
       if (this.#isDraining) return this.#refuse(reply, DRAINING)
       return this.#refuseIf(reply, this.#twoEndpoints?.connect(ask, reply, principal))
@@ -117,6 +118,15 @@ export class Endpoint {
       default:
         return this.#refuse(reply, notAllowed(this.#sessions?.methods ?? 'POST'))
     }
+  }
+
+  /** Nearly every request is for the same URL. */
+  #placeOf(url: string): string {
+    if (url !== this.#lastUrl) {
+      this.#lastUrl = url
+      this.#lastPlace = lastSegment(url)
+    }
+    return this.#lastPlace
   }
 
   #post(message: Incoming, ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {

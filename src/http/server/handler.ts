@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Service } from '../../protocol/service.ts'
 import { Endpoint } from './endpoint.ts'
-import { type MaybeParsed, NodeAsk, NodeReply } from './node.ts'
+import { type MaybeParsed, NodeVisit } from './node.ts'
 import type { HttpOptions } from './options.ts'
 import { WebAsk, WebReply } from './web.ts'
 
@@ -31,7 +31,10 @@ export function httpHandler(service: Service, options: HttpOptions = {}): HttpHa
       endpoint.handle(new WebAsk(request, info?.remoteAddress), reply)
       return reply.response
     },
-    node: (request, response, body) => endpoint.handle(new NodeAsk(request, body), new NodeReply(response)),
+    node: (request, response, body) => {
+      const visit = new NodeVisit(request, response, body)
+      endpoint.handle(visit, visit)
+    },
     get isReady() {
       return endpoint.isReady
     },

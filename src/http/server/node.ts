@@ -1,30 +1,33 @@
 /** The endpoint on Node's own requests and responses, with nothing in between. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Ask, BodyBounds, BodyFault, Headers, Reply, Sink } from './ask.ts'
 
-/** A request whose body a framework has read already. */
+/** A request whose body a framework may have read already. */
 export type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: string }
 
 type OnBody = (text: string | undefined, fault: BodyFault | undefined) => void
 
-export class NodeAsk implements Ask {
+/** One request and its answer; one object, because there is one for every request. */
+export class NodeVisit implements Ask, Reply {
+  readonly method: string
+  readonly url: string
+  extraHeaders: Headers | undefined
+  onGone: (() => void) | undefined
+  isGone = false
   readonly #request: MaybeParsed
+  readonly #response: ServerResponse
   readonly #parsed: unknown
+  #body: NodeBody | undefined
 
   /** @param parsed the body, where a framework has read it */
-  constructor(request: MaybeParsed, parsed: unknown) {
+  constructor(request: MaybeParsed, response: ServerResponse, parsed: unknown) {
     this.#request = request
+    this.#response = response
     this.#parsed = parsed ?? (request.readableEnded ? request.body : undefined)
-  }
-
-  get method(): string {
-    return this.#request.method as string
-  }
-
-  get url(): string {
-    return this.#request.originalUrl ?? (this.#request.url as string)
+    this.method = request.method as string
+    this.url = request.originalUrl ?? (request.url as string)
+    response.on('close', this.#onClose)
   }
 
   header(name: string): string | undefined {
@@ -46,7 +49,7 @@ export class NodeAsk implements Ask {
   }
 
   get isLocal(): boolean {
-    return isLoopback((this.#request.socket as Socket).localAddress)
+    return isLoopback(this.#request.socket.localAddress)
   }
 
   get remoteAddress(): string | undefined {
@@ -55,48 +58,96 @@ export class NodeAsk implements Ask {
 
   body(bounds: BodyBounds, done: OnBody): void {
     if (this.#parsed !== undefined) return done(typeof this.#parsed === 'string' ? this.#parsed : JSON.stringify(this.#parsed), undefined)
-    readBody(this.#request, bounds, done)
+    this.#body = new NodeBody(this.#request, bounds, done)
+  }
+
+  send(status: number, headers: Headers, body?: string): void {
+    const response = this.#response
+    const all: Record<string, string | number> = { ...headers }
+    if (this.extraHeaders) Object.assign(all, this.extraHeaders)
+    if (body !== undefined) all['content-length'] = Buffer.byteLength(body)
+    response.writeHead(status, all)
+    response.end(body)
+    // The rest of a body that nobody wants is not waited for.
+    if (status >= 400 && !this.#request.complete) response.once('finish', () => this.#request.socket.destroySoon())
+  }
+
+  open(headers: Headers): Sink {
+    this.#response.writeHead(200, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers)
+    const sink = new NodeSink(this.#response)
+    this.onGone = () => sink.onGone?.()
+    return sink
+  }
+
+  readonly #onClose = (): void => {
+    if (this.#response.writableFinished) return
+    this.isGone = true
+    this.#body?.onGone()
+    this.onGone?.()
   }
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-function readBody(request: IncomingMessage, bounds: BodyBounds, done: OnBody): void {
-  let first: Buffer | undefined
-  let more: Buffer[] | undefined
-  let size = 0
-  const startedAt = performance.now()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const settle = (text: string | undefined, fault: BodyFault | undefined): void => {
-    clearTimeout(timer)
-    request.off('data', onData)
-    request.off('end', onEnd)
-    request.off('close', onClose)
-    done(text, fault)
+/** A body on its way in: bounded in size, and in how slowly it may come. */
+class NodeBody {
+  readonly #request: IncomingMessage
+  readonly #bounds: BodyBounds
+  readonly #done: OnBody
+  #first: Buffer | undefined
+  #more: Buffer[] | undefined
+  #size = 0
+  #startedAt = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isOver = false
+
+  constructor(request: IncomingMessage, bounds: BodyBounds, done: OnBody) {
+    this.#request = request
+    this.#bounds = bounds
+    this.#done = done
+    request.on('data', this.#onData)
+    request.on('end', this.#onEnd)
   }
-  const judgePace = (): void => {
-    const seconds = (performance.now() - startedAt) / 1000
-    if (size < seconds * bounds.minBodyRate) settle(undefined, 'too-slow')
-    else timer = setTimeout(judgePace, 1000)
+
+  onGone(): void {
+    this.#settle(undefined, 'gone')
   }
-  const onData = (chunk: Buffer): void => {
-    size += chunk.length
-    if (size > bounds.maxBodyBytes) return settle(undefined, 'too-large')
-    if (!first) first = chunk
-    else if (more) more.push(chunk)
-    else more = [first, chunk]
-    // A body in one piece, which nearly all are, needs no timer.
-    if (timer === undefined && !request.complete) timer = setTimeout(judgePace, bounds.bodyGraceMs)
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#isOver) return
+    this.#size += chunk.length
+    if (this.#size > this.#bounds.maxBodyBytes) return this.#settle(undefined, 'too-large')
+    if (!this.#first) this.#first = chunk
+    else if (this.#more) this.#more.push(chunk)
+    else this.#more = [this.#first, chunk]
+    // Nearly every body comes in one piece, and then its pace needs no judge.
+    if (this.#timer === undefined && !(this.#size >= Number(this.#request.headers['content-length']))) this.#watchPace()
   }
-  const onEnd = (): void => {
-    const bytes = more ? Buffer.concat(more, size) : (first ?? Buffer.alloc(0))
-    const text = textOf(bytes)
-    settle(text, text === undefined ? 'not-utf8' : undefined)
+
+  readonly #onEnd = (): void => {
+    if (this.#isOver) return
+    const bytes = this.#more ? Buffer.concat(this.#more, this.#size) : this.#first
+    const text = bytes ? textOf(bytes) : ''
+    this.#settle(text, text === undefined ? 'not-utf8' : undefined)
   }
-  const onClose = (): void => settle(undefined, 'gone')
-  request.on('data', onData)
-  request.on('end', onEnd)
-  request.on('close', onClose)
+
+  #watchPace(): void {
+    this.#startedAt = performance.now()
+    this.#timer = setTimeout(this.#judgePace, this.#bounds.bodyGraceMs)
+  }
+
+  readonly #judgePace = (): void => {
+    const seconds = (performance.now() - this.#startedAt) / 1000
+    if (this.#size < seconds * this.#bounds.minBodyRate) this.#settle(undefined, 'too-slow')
+    else this.#timer = setTimeout(this.#judgePace, 1000)
+  }
+
+  #settle(text: string | undefined, fault: BodyFault | undefined): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    this.#done(text, fault)
+  }
 }
 
 /** Undefined for bytes that are no UTF-8. */
@@ -108,39 +159,6 @@ function textOf(bytes: Buffer): string | undefined {
     return decoder.decode(bytes)
   } catch {
     return undefined
-  }
-}
-
-export class NodeReply implements Reply {
-  extraHeaders: Headers | undefined
-  onGone: (() => void) | undefined
-  isGone = false
-  readonly #response: ServerResponse
-
-  constructor(response: ServerResponse) {
-    this.#response = response
-    response.on('close', () => {
-      if (response.writableFinished) return
-      this.isGone = true
-      this.onGone?.()
-    })
-  }
-
-  send(status: number, headers: Headers, body?: string): void {
-    const response = this.#response
-    const all: Record<string, string | number> = { ...headers, ...this.extraHeaders }
-    if (body !== undefined) all['content-length'] = Buffer.byteLength(body)
-    response.writeHead(status, all)
-    response.end(body)
-    // The rest of a body that nobody wants is not waited for.
-    if (status >= 400 && !response.req.complete) response.once('finish', () => response.req.socket.destroySoon())
-  }
-
-  open(headers: Headers): Sink {
-    this.#response.writeHead(200, { ...headers, ...this.extraHeaders })
-    const sink = new NodeSink(this.#response)
-    this.onGone = () => sink.onGone?.()
-    return sink
   }
 }
 
@@ -184,10 +202,10 @@ class NodeSink implements Sink {
     response.on('close', over)
   }
 
-  end(): void {
+  end(text?: string): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#response.end()
+    this.#response.end(text)
   }
 
   destroy(): void {

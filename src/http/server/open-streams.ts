@@ -3,6 +3,7 @@
 import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import type { Sink } from './ask.ts'
 import type { HttpLimits } from './options.ts'
+import { SlowAnswers } from './slow-answers.ts'
 
 export interface OpenStream {
   sink: Sink
@@ -17,7 +18,9 @@ interface Watched extends OpenStream {
   stalledSince: number | undefined
 }
 
+/** How often everything is looked at; more often where a limit is shorter than that. */
 const TICK_MS = 1000
+const SHORTEST_TICK_MS = 20
 
 export class OpenStreams {
   readonly #limits: HttpLimits
@@ -25,12 +28,20 @@ export class OpenStreams {
   readonly #onCut: (limit: string) => void
   readonly #streams = new Map<Sink, Watched>()
   readonly #chores = new Set<() => void>()
+  /** Requests whose answers become streams when they take long. */
+  readonly slow: SlowAnswers
+  readonly #tickMs: number
   #timer: Timer | undefined
+  /** The time of the last tick: near enough for everything here, and free. */
+  #now = 0
 
   constructor(limits: HttpLimits, clock: Clock, onCut: (limit: string) => void) {
     this.#limits = limits
     this.#clock = clock
     this.#onCut = onCut
+    const shortest = Math.min(limits.streamAfterMs, limits.keepAliveMs, limits.stallMs, limits.maxStreamAgeMs, limits.sessionIdleMs)
+    this.#tickMs = Math.min(TICK_MS, Math.max(SHORTEST_TICK_MS, shortest / 4))
+    this.slow = new SlowAnswers(Math.ceil(limits.streamAfterMs / this.#tickMs), () => this.#start())
   }
 
   get size(): number {
@@ -45,9 +56,9 @@ export class OpenStreams {
   }
 
   add(stream: OpenStream): void {
-    const now = this.#clock.now()
-    this.#streams.set(stream.sink, { ...stream, openedAt: now, quietSince: now, takenBefore: -1, stalledSince: undefined })
     this.#start()
+    const { sink, onTooOld } = stream
+    this.#streams.set(sink, { sink, onTooOld, openedAt: this.#now, quietSince: this.#now, takenBefore: -1, stalledSince: undefined })
   }
 
   remove(sink: Sink): void {
@@ -62,7 +73,7 @@ export class OpenStreams {
     }
     sink.write(text)
     const watched = this.#streams.get(sink)
-    if (watched) watched.quietSince = this.#clock.now()
+    if (watched) watched.quietSince = this.#now
     if (sink.pending <= this.#limits.softBufferBytes) return undefined
     return new Promise((resolve) => sink.whenDrained(resolve))
   }
@@ -85,15 +96,18 @@ export class OpenStreams {
   }
 
   #start(): void {
-    this.#timer ??= this.#clock.after(TICK_MS, () => this.#tick())
+    if (this.#timer) return
+    this.#now = this.#clock.now()
+    this.#timer = this.#clock.after(this.#tickMs, () => this.#tick())
   }
 
   #tick(): void {
     this.#timer = undefined
-    const now = this.#clock.now()
-    for (const watched of [...this.#streams.values()]) this.#look(watched, now)
+    this.#now = this.#clock.now()
+    for (const watched of [...this.#streams.values()]) this.#look(watched, this.#now)
     for (const chore of [...this.#chores]) chore()
-    if (this.#streams.size > 0 || this.#chores.size > 0) this.#start()
+    this.slow.tick()
+    if (this.#streams.size > 0 || this.#chores.size > 0 || !this.slow.isEmpty) this.#start()
   }
 
   #look(watched: Watched, now: number): void {

@@ -1,9 +1,9 @@
 /** The outlet of one POST: an answer in JSON, or a stream of events as soon as there is something to say before it. */
 
-import { Deadline, type Deadlines } from '../../jsonrpc/deadlines.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Headers, Reply } from './ask.ts'
 import { JSON_TYPE } from './refusal.ts'
+import { SlowAnswer, type SlowAnswers } from './slow-answers.ts'
 
 /** A stream of events that ends with the answer. */
 export interface AnswerStream {
@@ -17,10 +17,9 @@ export interface AnswerStream {
 
 export interface ReplyOutletOptions {
   reply: Reply
-  deadlines: Deadlines
+  slow: SlowAnswers
   /** What the client takes and the server is set to give. */
   kinds: { json: boolean; events: boolean }
-  streamAfterMs: number
   /** Begins a stream on the reply. */
   begin(reply: Reply): AnswerStream
   /** The status of an answer in JSON. */
@@ -28,7 +27,7 @@ export interface ReplyOutletOptions {
   onOver(): void
 }
 
-export class ReplyOutlet extends Deadline implements Outlet {
+export class ReplyOutlet extends SlowAnswer implements Outlet {
   readonly #options: ReplyOutletOptions
   #stream: AnswerStream | undefined
   #isOver = false
@@ -36,7 +35,7 @@ export class ReplyOutlet extends Deadline implements Outlet {
   constructor(options: ReplyOutletOptions) {
     super()
     this.#options = options
-    if (options.kinds.events) options.deadlines.start(this, options.streamAfterMs)
+    if (options.kinds.events) options.slow.add(this)
   }
 
   push(json: string): undefined | Promise<void> {
@@ -63,14 +62,14 @@ export class ReplyOutlet extends Deadline implements Outlet {
   }
 
   /** It takes long: a stream can be kept alive. */
-  fire(): void {
+  onSlow(): void {
     this.#toStream()?.greet()
   }
 
   #toStream(): AnswerStream | undefined {
-    const { reply, kinds, begin, deadlines } = this.#options
+    const { reply, kinds, begin, slow } = this.#options
     if (this.#stream || !kinds.events || reply.isGone) return this.#stream
-    deadlines.clear(this)
+    slow.remove(this)
     this.#stream = begin(reply)
     return this.#stream
   }
@@ -78,7 +77,7 @@ export class ReplyOutlet extends Deadline implements Outlet {
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#options.deadlines.clear(this)
+    this.#options.slow.remove(this)
     this.#options.onOver()
   }
 }

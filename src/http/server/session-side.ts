@@ -1,6 +1,5 @@
 /** The revisions with a handshake: what POST, GET and DELETE mean in and around a session. */
 
-import type { Deadlines } from '../../jsonrpc/deadlines.ts'
 import { type Id, INVALID_REQUEST, type Incoming, PARSE_ERROR, type RequestMessage } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -26,7 +25,6 @@ export interface SessionSideOptions {
   limits: HttpLimits
   load: Load
   open: OpenStreams
-  deadlines: Deadlines
   now(): number
 }
 
@@ -158,7 +156,8 @@ export class SessionSide {
       session.leave()
       load.leave(principal)
     }
-    session.channel.receive(message, this.#outlet({ reply, kinds, begin: (to) => session.beginAnswer(to), onOver }))
+    const { slow } = this.#options.open
+    session.channel.receive(message, new ReplyOutlet({ reply, slow, kinds, begin: session.beginAnswer, statusOf, onOver }))
     return undefined
   }
 
@@ -180,13 +179,8 @@ export class SessionSide {
       queueMicrotask(() => channel.close('The request was answered'))
     }
     const begin: ReplyOutletOptions['begin'] = (to) => new PlainStream(to, open, undefined, () => {})
-    channel.receive(message, this.#outlet({ reply, kinds, begin, onOver }))
+    channel.receive(message, new ReplyOutlet({ reply, slow: open.slow, kinds, begin, statusOf, onOver }))
     return undefined
-  }
-
-  #outlet(options: Pick<ReplyOutletOptions, 'reply' | 'kinds' | 'begin' | 'onOver'>): ReplyOutlet {
-    const { deadlines, limits } = this.#options
-    return new ReplyOutlet({ ...options, deadlines, streamAfterMs: limits.streamAfterMs, statusOf })
   }
 
   #faultOfHeaders(message: Incoming, ask: Ask): Refusal | undefined {

@@ -36,6 +36,8 @@ export class HttpSession {
   /** For messages that belong to no request. */
   #standing: EventStream | undefined
   #seenAt: number
+  /** Something came since the session was last looked at: cheaper to note than the time. */
+  #isUsed = false
   #inFlight = 0
   #pingedAt = 0
   #missedPings = 0
@@ -65,11 +67,11 @@ export class HttpSession {
   }
 
   touch(): void {
-    this.#seenAt = this.#options.now()
+    this.#isUsed = true
   }
 
   /** The stream of the answer to one request. */
-  beginAnswer(reply: Reply): AnswerStream {
+  readonly beginAnswer = (reply: Reply): AnswerStream => {
     const stream = this.#newStream(this.#options.limits)
     const sink = reply.open(EVENT_STREAM_HEADERS)
     const isPolled = this.#isPolled
@@ -117,7 +119,8 @@ export class HttpSession {
       if (stream.unattendedSince !== undefined && now - stream.unattendedSince >= eventTtlMs) this.#forget(number, stream)
     }
     if (now - this.createdAt >= sessionMaxAgeMs) return true
-    if (this.#inFlight > 0 || this.#isAttended) this.#seenAt = now
+    if (this.#isUsed || this.#inFlight > 0 || this.#isAttended) this.#seenAt = now
+    this.#isUsed = false
     if (this.#standing?.isConnected) this.#askForLife(now)
     return now - this.#seenAt >= sessionIdleMs
   }

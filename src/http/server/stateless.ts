@@ -1,6 +1,5 @@
 /** One POST of a revision without sessions: the request says everything, and its stream is its life. */
 
-import type { Deadlines } from '../../jsonrpc/deadlines.ts'
 import { type Incoming, METHOD_NOT_FOUND, type RequestMessage } from '../../jsonrpc/message.ts'
 import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -23,7 +22,6 @@ export interface StatelessOptions {
   limits: HttpLimits
   load: Load
   open: OpenStreams
-  deadlines: Deadlines
 }
 
 export interface Visit {
@@ -71,7 +69,7 @@ function answerRequest(message: RequestMessage, visit: Visit, options: Stateless
 
 function start(message: RequestMessage, visit: Visit, version: string, isListen: boolean, options: StatelessOptions): void {
   const { ask, reply, principal, kinds } = visit
-  const { service, limits, load, open, deadlines } = options
+  const { service, load, open } = options
   let answering: Answering | undefined
   let isGone = false
   const onGone = (): void => {
@@ -81,9 +79,8 @@ function start(message: RequestMessage, visit: Visit, version: string, isListen:
   reply.onGone = onGone
   const outlet = new ReplyOutlet({
     reply,
-    deadlines,
+    slow: open.slow,
     kinds,
-    streamAfterMs: limits.streamAfterMs,
     begin: (to) => new PlainStream(to, open, isListen ? () => answering?.finish() : undefined, onGone),
     statusOf,
     onOver: () => (isListen ? load.leaveListen(principal) : load.leave(principal)),

@@ -1,6 +1,5 @@
 /** The transport of the oldest revision: one endpoint to listen at, one to send to, tied together by an id. */
 
-import type { Deadlines } from '../../jsonrpc/deadlines.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { randomId } from '../../protocol/bytes.ts'
@@ -17,7 +16,6 @@ export interface TwoEndpointsOptions {
   limits: HttpLimits
   load: Load
   open: OpenStreams
-  deadlines: Deadlines
 }
 
 interface Conversation {

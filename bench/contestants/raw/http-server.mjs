@@ -1,0 +1,69 @@
+/** The raw limit: JSON in, JSON out with node:http, nothing checked. `--sse` answers with an event. */
+
+import { createServer } from 'node:http'
+import { namesOf } from '../../surface.mjs'
+
+const isSse = process.argv.includes('--sse')
+const count = Number(process.argv.find((arg) => arg.startsWith('--tools='))?.slice(8) ?? 20)
+const names = namesOf(count)
+const tools = names.map((name) => ({
+  name,
+  description: `The tool ${name}`,
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+}))
+const big = 'x'.repeat(1024 * 1024)
+const bytes = Buffer.alloc(10 * 1024 * 1024, 7)
+
+function resultOf(method, params) {
+  switch (method) {
+    case 'tools/call':
+      if (params.name === 'add') {
+        const sum = params.arguments.a + params.arguments.b
+        return { content: [{ type: 'text', text: `{"sum":${sum}}` }], structuredContent: { sum } }
+      }
+      return { content: [{ type: 'text', text: params.name === 'big' ? big : params.arguments.text }] }
+    case 'tools/list':
+      return { tools }
+    case 'resources/read':
+      return { contents: [{ uri: params.uri, blob: bytes.toString('base64') }] }
+    default:
+      return { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } }
+  }
+}
+
+const server = createServer((request, response) => {
+  if (request.method === 'GET') {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    return response.write(':\n\n')
+  }
+  const chunks = []
+  request.on('data', (chunk) => chunks.push(chunk))
+  return request.on('end', () => {
+    const { id, method, params } = JSON.parse(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+    if (id === undefined) return response.writeHead(202).end()
+    if (method === 'subscriptions/listen') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      return response.write('data: {}\n\n')
+    }
+    if (params.name === 'progress') return progress(response, id)
+    const json = JSON.stringify({ jsonrpc: '2.0', id, result: resultOf(method, params) })
+    if (isSse && method !== 'initialize') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      return response.end(`event: message\ndata: ${json}\n\n`)
+    }
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json), 'mcp-session-id': 's' })
+    return response.end(json)
+  })
+})
+
+function progress(response, id) {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (let i = 1; i <= 1000; i++) {
+    const params = { progressToken: id, progress: i, total: 1000 }
+    response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params })}\n\n`)
+  }
+  response.end(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } })}\n\n`)
+}
+
+server.keepAliveTimeout = 65_000
+server.listen(0, '127.0.0.1', () => console.log(`listening on http://127.0.0.1:${server.address().port}/mcp`))
