@@ -1,5 +1,6 @@
 /** Finding out which kind of server this is: ask as the newest client would, and fall back on any other answer. */
 
+import type { Timer } from '../jsonrpc/clock.ts'
 import { isObject, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { requestJson } from '../jsonrpc/write.ts'
@@ -48,7 +49,7 @@ export async function openDialect(wire: Wire, settings: Settings, expected: Verd
   const discovery = discover(wire, settings, stateless)
   if (!handshake) return statelessOf(await discovery, wire, settings)
 
-  const early = await Promise.race([discovery, after(settings, settings.limits.probeTimeoutMs)])
+  const early = await within(discovery, settings)
   if (early === 'legacy') return ClientSession.open(wire, settings, opening)
   if (early !== 'silence') return statelessOf(early, wire, settings)
   // A server that is slow to start is not yet a legacy server: both questions stay open, the first answer counts.
@@ -118,5 +119,16 @@ function describe(result: Params): ServerDescription {
   }
 }
 
-const after = (settings: Settings, ms: number): Promise<'silence'> =>
-  new Promise((resolve) => settings.clock.after(ms, () => resolve('silence')).hold(true))
+/** What `discovery` gives, or that it gave nothing in the time a probe has. */
+async function within<T>(discovery: Promise<T>, { clock, limits }: Settings): Promise<T | 'silence'> {
+  let timer: Timer | undefined
+  const silence = new Promise<'silence'>((resolve) => {
+    timer = clock.after(limits.probeTimeoutMs, () => resolve('silence'))
+    timer.hold(true)
+  })
+  try {
+    return await Promise.race([discovery, silence])
+  } finally {
+    timer?.cancel()
+  }
+}

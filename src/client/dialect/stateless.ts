@@ -132,21 +132,44 @@ export class ClientStateless implements ClientDialect {
       this.#opening = this.#opening.filter((each) => each !== listen)
       listen.fail(error)
     }
-    ended.then(() => {
-      fail(new McpError('ERR_CLOSED', 'The server ended subscriptions/listen before it agreed to it'))
-      this.#reopen(listen)
-    }, fail)
+    ended.then(
+      () => {
+        fail(new McpError('ERR_CLOSED', 'The server ended subscriptions/listen before it agreed to it'))
+        this.#reopen(listen)
+      },
+      (error: unknown) => {
+        fail(error)
+        // Where each request has a connection of its own, that of this one may break while all others go on.
+        if (mayPass(error)) this.#reopen(listen)
+      },
+    )
     await listen.acknowledged
   }
 
-  #reopen(listen: Listen): void {
-    if (this.#isClosed || this.#listen !== listen) return
-    this.#settings.clock.after(REOPEN_MS, () => {
-      if (this.#isClosed || this.#listen !== listen || this.#opening.length > 0) return
-      this.#open(new Listen(listen.filter)).catch((error: unknown) =>
-        this.#settings.onWarning(`Changes are no longer told: ${String(error)}`),
+  #reopen(listen: Listen, attempt = 0): void {
+    if (this.#isClosed || this.#listen !== listen || this.#wire.isClosed) return
+    const { clock, onWarning } = this.#settings
+    // Many clients that lost the same server do not come back as one.
+    const waitMs = attempt === 0 ? REOPEN_MS : Math.min(MAX_REOPEN_MS, REOPEN_MS * 2 ** attempt) * (0.5 + Math.random() / 2)
+    clock.after(waitMs, () => {
+      if (this.#isClosed || this.#listen !== listen || this.#opening.length > 0 || this.#wire.isClosed) return
+      this.#open(new Listen(listen.filter)).then(
+        () => this.#tellMissed(listen.filter),
+        (error: unknown) => {
+          if (mayPass(error)) return this.#reopen(listen, attempt + 1)
+          onWarning(`Changes are no longer told: ${String(error)}`)
+        },
       )
     })
+  }
+
+  /** What happened while nobody listened is not known, so everything may have. */
+  #tellMissed({ toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] }: SubscriptionFilter): void {
+    const { onChange } = this.#settings
+    if (toolsListChanged) onChange({ kind: 'tools' })
+    if (promptsListChanged) onChange({ kind: 'prompts' })
+    if (resourcesListChanged) onChange({ kind: 'resources' })
+    for (const uri of resourceSubscriptions) onChange({ kind: 'resource', uri })
   }
 
   #onNotification({ method, params }: NotificationMessage): void {
@@ -176,6 +199,11 @@ export class ClientStateless implements ClientDialect {
 }
 
 const REOPEN_MS = 1000
+const MAX_REOPEN_MS = 30_000
+
+/** Failures of the way, not of the server's will. */
+const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
+const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
 
 /** One `subscriptions/listen` request. */
 class Listen {

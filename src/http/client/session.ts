@@ -116,9 +116,14 @@ export class HttpSession {
     if (this.#id === undefined || this.#isForgotten) return
     const { url, send } = this.#options
     await new Promise<void>((resolve) => {
-      const reply: HttpReply = { onHead: () => resolve(), onData: () => {}, onEnd: () => {}, onFail: () => resolve() }
-      send({ method: 'DELETE', url, headers: deleteHeaders(this.headers), timeoutMs: GOODBYE_MS }, reply)
-      systemClock.after(GOODBYE_MS, resolve).hold(true)
+      const timer = systemClock.after(GOODBYE_MS, resolve)
+      timer.hold(true)
+      const done = (): void => {
+        timer.cancel()
+        resolve()
+      }
+      const reply: HttpReply = { onHead: done, onData: () => {}, onEnd: () => {}, onFail: done }
+      send({ method: 'DELETE', url, headers: deleteHeaders(this.headers) }, reply)
     })
   }
 

@@ -1,0 +1,118 @@
+/**
+ * The client that the official conformance suite drives: `npm run -s fixture:client -- URL`, with the name of a scenario
+ * in MCP_CONFORMANCE_SCENARIO. Each scenario is what a program would do with the library, and nothing more.
+ */
+
+import { buildIfStale } from './setup.mjs'
+
+await buildIfStale()
+const { connect } = await import('portico')
+
+const url = process.argv.at(-1)
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'initialize'
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}')
+
+/** With the version of the run unless it is the newest: what a server speaks is found out then. */
+const SESSION_VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
+const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION
+const revisions = version !== undefined && SESSION_VERSIONS.includes(version) ? SESSION_VERSIONS : undefined
+
+/** Connects, runs, and closes whatever happens. */
+async function withClient(run, options = {}) {
+  const client = await connect(url, {
+    info: { name: 'portico-conformance', version: '0.1.0' },
+    onWarning: (message) => console.error(message),
+    ...(revisions === undefined ? {} : { revisions }),
+    ...options,
+  })
+  try {
+    return await run(client)
+  } finally {
+    await client.close()
+  }
+}
+
+/** Someone who agrees to everything. */
+const agreeable = {
+  elicit: () => ({ action: 'accept', content: { confirmed: true } }),
+  sample: () => ({ role: 'assistant', content: { type: 'text', text: 'Yes.' }, model: 'none' }),
+  roots: ['file:///work'],
+}
+
+/** Lists the tools of a server that has some, and asks any other for a sign of life. */
+const look = (client) => (client.server.capabilities.tools ? client.tools().all() : client.ping())
+
+const scenarios = {
+  initialize: () => withClient(look),
+
+  tools_call: () =>
+    withClient(async (client) => {
+      await client.tools().all()
+      await client.call('add_numbers', { a: 5, b: 3 })
+    }),
+
+  // The form is accepted as it is shown: the library fills in what has a default.
+  'elicitation-sep1034-client-defaults': () =>
+    withClient(
+      async (client) => {
+        await client.tools().all()
+        await client.call('test_client_elicitation_defaults')
+      },
+      { answer: { elicit: () => ({ action: 'accept', content: {} }) } },
+    ),
+
+  'sse-retry': () =>
+    withClient(async (client) => {
+      await client.tools().all()
+      await client.call('test_reconnection')
+    }),
+
+  'json-schema-2020-12-preservation': () =>
+    withClient(async (client) => {
+      const tools = await client.tools().all()
+      const { inputSchema } = tools.find(({ name }) => name === 'json_schema_2020_12_tool')
+      await client.call('json_schema_echo', { schema: inputSchema })
+    }),
+
+  'json-schema-ref-no-deref': () => withClient(look),
+
+  'request-metadata': () => withClient(look, { answer: agreeable }),
+
+  'http-standard-headers': () =>
+    withClient(async (client) => {
+      const [tool] = await client.tools().all()
+      await client.call(tool.name, {})
+      const [resource] = await client.resources().all()
+      await client.read(resource.uri)
+      const [prompt] = await client.prompts().all()
+      await client.prompt(prompt.name)
+    }),
+
+  'http-custom-headers': () =>
+    withClient(async (client) => {
+      await client.tools().all()
+      for (const { name, arguments: args } of context.toolCalls) await client.call(name, args)
+    }),
+
+  'http-invalid-tool-headers': () =>
+    withClient(async (client) => {
+      for (const { name } of await client.tools().all()) await client.call(name, { region: 'us-west1' })
+    }),
+
+  'sep-2322-client-request-state': () =>
+    withClient(
+      async (client) => {
+        for (const name of ['test_mrtr_echo_state', 'test_mrtr_no_state', 'test_mrtr_unrelated', 'test_mrtr_no_result_type']) {
+          await client.call(name, {})
+        }
+      },
+      { answer: agreeable },
+    ),
+}
+
+const run = scenarios[scenario]
+if (!run) {
+  console.error(`No such scenario: ${scenario}`)
+  process.exit(2)
+}
+await run()
