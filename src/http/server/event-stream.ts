@@ -3,6 +3,7 @@
 import type { Sink } from './ask.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from './options.ts'
+import type { AnswerStream } from './reply-outlet.ts'
 
 export const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
@@ -19,11 +20,21 @@ export interface Place {
   sequence: number
 }
 
-export class EventStream {
+export interface EventStreamOptions {
+  number: number
+  /** Begins every event id; only this session has it. */
+  prefix: string
+  limits: HttpLimits
+  open: OpenStreams
+  /** Begins with an event that says nothing but its id, and may be broken off before its end. */
+  isPolled: boolean
+  /** The stream ended, or lost its reader. */
+  onUnattended(stream: EventStream): void
+}
+
+export class EventStream implements AnswerStream {
   readonly number: number
-  readonly #prefix: string
-  readonly #limits: HttpLimits
-  readonly #open: OpenStreams
+  readonly #options: EventStreamOptions
   /** The events from `#firstKept` on. */
   #kept: string[] = []
   #keptBytes = 0
@@ -33,12 +44,9 @@ export class EventStream {
   /** When the stream ended or its reader went away; what is kept is forgotten some time after. */
   unattendedSince: number | undefined
 
-  /** @param prefix begins every event id; only this session has it */
-  constructor(number: number, prefix: string, limits: HttpLimits, open: OpenStreams) {
-    this.number = number
-    this.#prefix = `${prefix}.${number}.`
-    this.#limits = limits
-    this.#open = open
+  constructor(options: EventStreamOptions) {
+    this.number = options.number
+    this.#options = options
   }
 
   get isConnected(): boolean {
@@ -47,10 +55,6 @@ export class EventStream {
 
   get isOver(): boolean {
     return this.#isOver
-  }
-
-  get hasEvents(): boolean {
-    return this.#kept.length > 0
   }
 
   /** Why a client cannot go on after event `sequence`; undefined when it can. */
@@ -63,30 +67,35 @@ export class EventStream {
   /**
    * Gives the stream a reader, in place of the one before.
    * @param after the last event it has seen
-   * @param isPrimed begins with an event that says nothing but its id, so that the reader has one to come back with
    */
-  connect(sink: Sink, after: number, isPrimed: boolean, onTooOld: (() => void) | undefined, onGone: () => void): void {
-    this.#sink?.end()
-    if (this.#sink) this.#open.remove(this.#sink)
+  connect(sink: Sink, after: number, onTooOld?: () => void): void {
+    const { open, limits, isPolled } = this.#options
+    if (this.#sink) this.#hangUp()
     this.#sink = sink
     this.unattendedSince = undefined
     sink.onGone = () => {
-      this.#open.remove(sink)
+      open.remove(sink)
       if (this.#sink !== sink) return
       this.#sink = undefined
-      onGone()
+      this.#options.onUnattended(this)
     }
-    this.#open.add({ sink, onTooOld })
-    if (isPrimed) sink.write(`id: ${this.#prefix}${after}\nretry: ${this.#limits.retryMs}\ndata:\n\n`)
+    open.add({ sink, onTooOld })
+    if (isPolled) sink.write(`id: ${this.#idOf(after)}\nretry: ${limits.retryMs}\ndata:\n\n`)
     for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write(this.#kept[i] as string)
-    if (this.#isOver) this.#hangUp()
+    if (!this.#isOver) return
+    this.#hangUp()
+    this.#options.onUnattended(this)
+  }
+
+  greet(): void {
+    this.#sink?.write(':\n\n')
   }
 
   push(json: string): undefined | Promise<void> {
     if (this.#isOver) return undefined
-    const text = eventText(json, `${this.#prefix}${this.#firstKept + this.#kept.length}`)
+    const text = eventText(json, this.#idOf(this.#firstKept + this.#kept.length))
     this.#keep(text)
-    return this.#sink ? this.#open.write(this.#sink, text) : undefined
+    return this.#sink ? this.#options.open.write(this.#sink, text) : undefined
   }
 
   /** The last event of the stream. */
@@ -94,28 +103,38 @@ export class EventStream {
     if (json !== undefined) void this.push(json)
     this.#isOver = true
     this.#hangUp()
+    this.#options.onUnattended(this)
   }
 
-  /** Breaks the connection off, not the stream: the reader comes back for the rest. */
   release(): void {
-    const sink = this.#sink
-    if (!sink) return
-    sink.write(`retry: ${this.#limits.retryMs}\n\n`)
+    if (this.#options.isPolled) this.breakOff()
+  }
+
+  /** Ends the connection, not the stream: the reader comes back for the rest. */
+  breakOff(): void {
+    if (!this.#sink) return
+    this.#sink.write(`retry: ${this.#options.limits.retryMs}\n\n`)
     this.#hangUp()
+    this.#options.onUnattended(this)
+  }
+
+  #idOf(sequence: number): string {
+    return `${this.#options.prefix}.${this.number}.${sequence}`
   }
 
   #hangUp(): void {
     const sink = this.#sink
     if (!sink) return
     this.#sink = undefined
-    this.#open.remove(sink)
+    this.#options.open.remove(sink)
     sink.end()
   }
 
   #keep(text: string): void {
+    const { maxEvents, maxEventBytes } = this.#options.limits
     this.#kept.push(text)
     this.#keptBytes += text.length
-    while (this.#kept.length > this.#limits.maxEvents || (this.#keptBytes > this.#limits.maxEventBytes && this.#kept.length > 1)) {
+    while (this.#kept.length > maxEvents || (this.#keptBytes > maxEventBytes && this.#kept.length > 1)) {
       this.#keptBytes -= (this.#kept.shift() as string).length
       this.#firstKept++
     }

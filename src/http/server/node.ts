@@ -73,8 +73,7 @@ export class NodeVisit implements Ask, Reply {
   }
 
   open(headers: Headers): Sink {
-    this.#response.writeHead(200, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers)
-    const sink = new NodeSink(this.#response)
+    const sink = new NodeSink(this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers)
     this.onGone = () => sink.onGone?.()
     return sink
   }
@@ -162,18 +161,21 @@ function textOf(bytes: Buffer): string | undefined {
   }
 }
 
+/** What is written in one turn leaves as one piece; a stream that begins and ends in one turn leaves as one answer. */
 class NodeSink implements Sink {
   onGone: (() => void) | undefined
   readonly #response: ServerResponse
-  #isCorked = false
+  readonly #headers: Headers
+  #unsent = ''
   #isEnded = false
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, headers: Headers) {
     this.#response = response
+    this.#headers = headers
   }
 
   get pending(): number {
-    return this.#response.writableLength
+    return this.#response.writableLength + this.#unsent.length
   }
 
   get taken(): number {
@@ -182,17 +184,13 @@ class NodeSink implements Sink {
 
   write(text: string): void {
     if (this.#isEnded || this.#response.destroyed) return
-    // What is written in one turn leaves in one packet.
-    if (!this.#isCorked) {
-      this.#isCorked = true
-      this.#response.cork()
-      process.nextTick(this.#uncork)
-    }
-    this.#response.write(text)
+    if (this.#unsent === '') process.nextTick(this.#flush)
+    this.#unsent += text
   }
 
   whenDrained(listener: () => void): void {
     const response = this.#response
+    if (response.destroyed) return listener()
     const over = (): void => {
       response.off('drain', over)
       response.off('close', over)
@@ -202,10 +200,13 @@ class NodeSink implements Sink {
     response.on('close', over)
   }
 
-  end(text?: string): void {
+  end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
-    this.#response.end(text)
+    const response = this.#response
+    if (!response.headersSent) response.writeHead(200, { ...this.#headers, 'content-length': Buffer.byteLength(this.#unsent) })
+    response.end(this.#unsent)
+    this.#unsent = ''
   }
 
   destroy(): void {
@@ -213,9 +214,12 @@ class NodeSink implements Sink {
     this.#response.destroy()
   }
 
-  readonly #uncork = (): void => {
-    this.#isCorked = false
-    this.#response.uncork()
+  readonly #flush = (): void => {
+    const response = this.#response
+    if (this.#isEnded || response.destroyed) return
+    if (!response.headersSent) response.writeHead(200, this.#headers)
+    response.write(this.#unsent)
+    this.#unsent = ''
   }
 }
 

@@ -15,13 +15,17 @@ export interface AnswerStream {
   release?(): void
 }
 
+export interface AnswerSource {
+  /** Begins a stream on the reply. */
+  beginAnswer(reply: Reply): AnswerStream
+}
+
 export interface ReplyOutletOptions {
   reply: Reply
   slow: SlowAnswers
   /** What the client takes and the server is set to give. */
   kinds: { json: boolean; events: boolean }
-  /** Begins a stream on the reply. */
-  begin(reply: Reply): AnswerStream
+  source: AnswerSource
   /** The status of an answer in JSON. */
   statusOf(errorCode: number | undefined): number
   onOver(): void
@@ -67,10 +71,10 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   }
 
   #toStream(): AnswerStream | undefined {
-    const { reply, kinds, begin, slow } = this.#options
+    const { reply, kinds, source, slow } = this.#options
     if (this.#stream || !kinds.events || reply.isGone) return this.#stream
     slow.remove(this)
-    this.#stream = begin(reply)
+    this.#stream = source.beginAnswer(reply)
     return this.#stream
   }
 

@@ -14,7 +14,7 @@ import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits, HttpOptions } from './options.ts'
 import { PlainStream } from './plain-stream.ts'
 import { about, JSON_TYPE, type Refusal, refuse } from './refusal.ts'
-import { ReplyOutlet, type ReplyOutletOptions } from './reply-outlet.ts'
+import { ReplyOutlet } from './reply-outlet.ts'
 import { HttpSession } from './session.ts'
 import { Sessions } from './sessions.ts'
 import type { Visit } from './stateless.ts'
@@ -157,7 +157,7 @@ export class SessionSide {
       load.leave(principal)
     }
     const { slow } = this.#options.open
-    session.channel.receive(message, new ReplyOutlet({ reply, slow, kinds, begin: session.beginAnswer, statusOf, onOver }))
+    session.channel.receive(message, new ReplyOutlet({ reply, slow, kinds, source: session, statusOf, onOver }))
     return undefined
   }
 
@@ -178,8 +178,8 @@ export class SessionSide {
       load.leave(principal)
       queueMicrotask(() => channel.close('The request was answered'))
     }
-    const begin: ReplyOutletOptions['begin'] = (to) => new PlainStream(to, open, undefined, () => {})
-    channel.receive(message, new ReplyOutlet({ reply, slow: open.slow, kinds, begin, statusOf, onOver }))
+    const source = { beginAnswer: (to: Reply) => new PlainStream(to, open, undefined, () => {}) }
+    channel.receive(message, new ReplyOutlet({ reply, slow: open.slow, kinds, source, statusOf, onOver }))
     return undefined
   }
 

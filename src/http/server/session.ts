@@ -32,6 +32,8 @@ export class HttpSession {
   /** Begins every event id of the session, so that ids of others mean nothing in it. */
   readonly #prefix = randomId().slice(0, 12)
   readonly #streams = new Map<number, EventStream>()
+  /** Streams that are over but kept for a client that missed the end, oldest first. */
+  #ended: EventStream[] = []
   #streamCount = 0
   /** For messages that belong to no request. */
   #standing: EventStream | undefined
@@ -71,27 +73,10 @@ export class HttpSession {
   }
 
   /** The stream of the answer to one request. */
-  readonly beginAnswer = (reply: Reply): AnswerStream => {
+  beginAnswer(reply: Reply): AnswerStream {
     const stream = this.#newStream(this.#options.limits)
-    const sink = reply.open(EVENT_STREAM_HEADERS)
-    const isPolled = this.#isPolled
-    stream.connect(sink, 0, isPolled, undefined, () => this.#unattended(stream))
-    return {
-      push: (json) => stream.push(json),
-      greet: () => sink.write(':\n\n'),
-      finish: (json) => {
-        stream.finish(json)
-        this.#unattended(stream)
-      },
-      ...(isPolled
-        ? {
-            release: () => {
-              stream.release()
-              this.#unattended(stream)
-            },
-          }
-        : {}),
-    }
+    stream.connect(reply.open(EVENT_STREAM_HEADERS), 0)
+    return stream
   }
 
   /** Opens the stream that belongs to no request. */
@@ -135,11 +120,7 @@ export class HttpSession {
 
   /** Ends the standing stream in a way that lets the client come back elsewhere. */
   release(): void {
-    this.#standing?.release()
-  }
-
-  get #isPolled(): boolean {
-    return revisionOf(this.channel.version)?.hasPolledStreams ?? false
+    this.#standing?.breakOff()
   }
 
   get #isAttended(): boolean {
@@ -153,22 +134,12 @@ export class HttpSession {
     for (const each of this.#streams.values()) if (each.isConnected && each !== stream) connected++
     if (connected >= max) return busy(429, 'maxStreamsPerSession', max, 'open streams of this session')
     if (this.#options.open.size >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')
-    const sink = reply.open(EVENT_STREAM_HEADERS)
-    const isPolled = this.#isPolled
-    if (!isPolled) sink.write(':\n\n')
-    const onTooOld = stream === this.#standing ? () => this.#releaseStanding() : undefined
-    stream.connect(sink, after, isPolled, onTooOld, () => this.#unattended(stream))
+    stream.connect(reply.open(EVENT_STREAM_HEADERS), after, stream === this.#standing ? () => this.release() : undefined)
+    stream.greet()
     this.#missedPings = 0
     this.#pingedAt = this.#options.now()
     this.touch()
     return undefined
-  }
-
-  #releaseStanding(): void {
-    const standing = this.#standing
-    if (!standing) return
-    standing.release()
-    this.#unattended(standing)
   }
 
   #standingStream(): EventStream {
@@ -181,17 +152,25 @@ export class HttpSession {
   }
 
   #newStream(limits: HttpLimits): EventStream {
-    const stream = new EventStream(++this.#streamCount, this.#prefix, limits, this.#options.open)
+    const stream = new EventStream({
+      number: ++this.#streamCount,
+      prefix: this.#prefix,
+      limits,
+      open: this.#options.open,
+      isPolled: revisionOf(this.channel.version)?.hasPolledStreams ?? false,
+      onUnattended: this.#unattended,
+    })
     this.#streams.set(stream.number, stream)
     return stream
   }
 
-  #unattended(stream: EventStream): void {
+  readonly #unattended = (stream: EventStream): void => {
     if (this.#isOver) return
     stream.unattendedSince = this.#options.now()
     if (!stream.isOver) return
-    const ended = [...this.#streams.values()].filter((each) => each.isOver && !each.isConnected)
-    for (const old of ended.slice(0, Math.max(0, ended.length - this.#options.limits.maxEndedStreams))) this.#forget(old.number, old)
+    this.#ended.push(stream)
+    const oldest = this.#ended.length > this.#options.limits.maxEndedStreams ? this.#ended.shift() : undefined
+    if (oldest && !oldest.isConnected) this.#forget(oldest.number, oldest)
   }
 
   #forget(number: number, stream: EventStream): void {
@@ -208,7 +187,7 @@ export class HttpSession {
         this.#missedPings = 0
       },
       () => {
-        if (++this.#missedPings >= maxMissedPings) this.#releaseStanding()
+        if (++this.#missedPings >= maxMissedPings) this.release()
       },
     )
   }

@@ -81,7 +81,7 @@ function start(message: RequestMessage, visit: Visit, version: string, isListen:
     reply,
     slow: open.slow,
     kinds,
-    begin: (to) => new PlainStream(to, open, isListen ? () => answering?.finish() : undefined, onGone),
+    source: { beginAnswer: (to) => new PlainStream(to, open, isListen ? () => answering?.finish() : undefined, onGone) },
     statusOf,
     onOver: () => (isListen ? load.leaveListen(principal) : load.leave(principal)),
   })
