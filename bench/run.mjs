@@ -161,3 +161,5 @@ for (const { name, unit, goal, isAbsolute } of MEASURES) {
 }
 mkdirSync(`${here}../.cache`, { recursive: true })
 writeFileSync(`${here}../.cache/bench.json`, JSON.stringify(results))
+
+if (only.length === 0 || only.includes('types')) await import('./types.mjs')
