@@ -1,9 +1,14 @@
 /** A server at a port for the length of a test, and the two ways of speaking to it: standing alone, and in a session. */
 
+import { createServer as createHttpServer } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { type Listening, type ListenOptions, listen } from '../../src/http/index.ts'
+import { Endpoint } from '../../src/http/server/endpoint.ts'
+import { NodeVisit } from '../../src/http/server/node.ts'
+import type { HttpOptions } from '../../src/http/server/options.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts'
-import { type EventReader, type HttpAnswer, type HttpCall, http, httpStream } from './http-requests.ts'
+import { fakeClock } from '../../src/testing/index.ts'
+import { type EventReader, type HttpAnswer, type HttpCall, http, httpStream, portOf } from './http-requests.ts'
 import { envelope, type Message } from './raw-channel.ts'
 
 export const MODERN = '2026-07-28'
@@ -22,6 +27,34 @@ export async function serve(server: Server, options: ListenOptions = {}): Promis
   const listening = await listen(server, { handleSignals: false, graceMs: 0, ...options })
   onTestFinished(() => listening.close())
   return listening
+}
+
+/** The same with time that a test moves by hand: sockets are real, minutes are not. */
+export async function serveInFakeTime(
+  server: Server,
+  options: HttpOptions = {},
+): Promise<{ url: string; port: number; endpoint: Endpoint; pass: (ms: number) => Promise<void> }> {
+  const clock = fakeClock()
+  const endpoint = new Endpoint(server, options, clock)
+  const at = createHttpServer((request, response) => {
+    const visit = new NodeVisit(request, response, undefined)
+    endpoint.handle(visit, visit)
+  })
+  await new Promise<void>((resolve) => at.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    endpoint.close()
+    at.closeAllConnections()
+    at.close()
+  })
+  const port = portOf(at)
+  // In small steps: what was written in one second must have left before the next, or its reader seems to be asleep.
+  const pass = async (ms: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= 1000) {
+      await clock.advance(Math.min(left, 1000))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return { url: `http://127.0.0.1:${port}/mcp`, port, endpoint, pass }
 }
 
 export interface Asked {

@@ -105,7 +105,10 @@ export class Endpoint {
     }
     if (place === 'messages') {
       if (ask.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
-      return this.#read(ask, reply, (message) => this.#twoEndpoints?.receive(ask, reply, message, principal))
+      return this.#read(ask, reply, (message) => {
+        if (this.#isDraining && message.kind === 'request') return DRAINING
+        return this.#twoEndpoints?.receive(ask, reply, message, principal)
+      })
     }
     switch (ask.method) {
       case 'POST':

@@ -138,7 +138,7 @@ export class SessionSide {
   #postInto(session: HttpSession, message: Incoming, { reply, principal, kinds }: Visit): Refusal | undefined {
     session.touch()
     if (!isOwed(message)) {
-      const fault = faultOfShape(message)
+      const fault = faultOfShape(message) ?? faultOfBatch(message, session.channel.version)
       if (fault) return fault
       session.channel.receive(message, SILENT)
       reply.send(202, {})
@@ -163,16 +163,16 @@ export class SessionSide {
 
   /** A request of an older revision where nothing is kept: it is answered as if a session stood around it. */
   #postAlone(message: Incoming, { ask, reply, principal, kinds }: Visit): Refusal | undefined {
+    const isHandshake = message.kind === 'request' && message.method === 'initialize'
+    const assumed = isHandshake ? undefined : (ask.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
     if (!isOwed(message)) {
-      const fault = faultOfShape(message)
+      const fault = faultOfShape(message) ?? faultOfBatch(message, assumed)
       if (!fault) reply.send(202, {})
       return fault
     }
     const { load, open } = this.#options
     const full = load.enter(principal)
     if (full) return about(full, idOf(message))
-    const isHandshake = message.kind === 'request' && message.method === 'initialize'
-    const assumed = isHandshake ? undefined : (ask.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
     const channel = this.#service.open({ outlet: SILENT, principal, assumed })
     const onOver = (): void => {
       load.leave(principal)
@@ -212,6 +212,12 @@ const isOwed = (message: Incoming): boolean =>
 function faultOfShape(message: Incoming): Refusal | undefined {
   if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
   return message.kind === 'ignored' ? refuse(400, message.reason) : undefined
+}
+
+/** A batch that owes no answer to any of its messages is refused here; for the others the channel says the same. */
+function faultOfBatch(message: Incoming, version: string | undefined): Refusal | undefined {
+  if (message.kind !== 'batch' || revisionOf(version)?.hasBatches) return undefined
+  return refuse(400, 'Batches are not part of this protocol revision')
 }
 
 const idOf = (message: Incoming): Id | undefined => (message.kind === 'request' ? message.id : undefined)

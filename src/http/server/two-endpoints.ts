@@ -23,7 +23,11 @@ interface Conversation {
   channel: Channel
   stream: PlainStream
   inFlight: number
+  /** Takes no new work, and ends when what is in hand is done. */
+  isRetired: boolean
 }
+
+const NOT_FOUND = refuse(404, 'Session not found')
 
 export class TwoEndpoints {
   readonly #options: TwoEndpointsOptions
@@ -40,10 +44,10 @@ export class TwoEndpoints {
     if (open.size >= limits.maxStreams) return busy(503, 'maxStreams', limits.maxStreams, 'open streams')
     const id = randomId()
     const end = (): void => this.#end(id, 'The client closed its stream')
-    const stream = new PlainStream(reply, open, () => this.#end(id, 'The stream is too old'), end)
+    const stream = new PlainStream(reply, open, () => this.#retire(id), end)
     const push = (json: string): undefined | Promise<void> => stream.push(json)
     const channel = service.open({ outlet: { push, answer: (json) => void push(json), drop: () => {} }, principal })
-    this.#conversations.set(id, { principal, channel, stream, inFlight: 0 })
+    this.#conversations.set(id, { principal, channel, stream, inFlight: 0, isRetired: false })
     stream.event('endpoint', `${sendingPath(ask.url)}?sessionId=${id}`)
     return undefined
   }
@@ -52,14 +56,15 @@ export class TwoEndpoints {
     const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(ask.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must have sessionId, as the endpoint event gave it')
     const conversation = this.#conversations.get(id)
-    if (conversation?.principal !== principal || !conversation) return refuse(404, 'Session not found')
+    if (conversation?.principal !== principal || !conversation) return NOT_FOUND
     if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
     if (message.kind === 'ignored') return refuse(400, message.reason)
     const isRequest = message.kind === 'request'
+    if (isRequest && conversation.isRetired) return about(NOT_FOUND, message.id)
     const full = isRequest ? this.#enter(conversation) : undefined
     if (full) return about(full, message.kind === 'request' ? message.id : undefined)
     reply.send(202, {})
-    conversation.channel.receive(message, this.#outletOf(conversation, isRequest))
+    conversation.channel.receive(message, this.#outletOf(id, conversation, isRequest))
     return undefined
   }
 
@@ -76,20 +81,28 @@ export class TwoEndpoints {
     return full
   }
 
-  #outletOf(conversation: Conversation, isRequest: boolean): Outlet {
+  #outletOf(id: string, conversation: Conversation, isRequest: boolean): Outlet {
     const over = (): void => {
       if (!isRequest) return
       conversation.inFlight--
       this.#options.load.leave(conversation.principal)
+      if (conversation.isRetired) queueMicrotask(() => this.#retire(id))
     }
     return {
       push: (json) => conversation.stream.push(json),
       answer: (json) => {
-        over()
         void conversation.stream.push(json)
+        over()
       },
       drop: over,
     }
+  }
+
+  #retire(id: string): void {
+    const conversation = this.#conversations.get(id)
+    if (!conversation) return
+    conversation.isRetired = true
+    if (conversation.inFlight === 0) this.#end(id, 'The stream is too old')
   }
 
   #end(id: string, reason: string): void {

@@ -186,7 +186,8 @@ describe('headers in revisions with sessions', () => {
       expect((await session.ask(callTool('where', { region: 'eu' }))).status).toBe(200)
       expect((await session.ask(callTool('where', { region: 'eu' }), { 'mcp-method': 'tools/call', 'mcp-name': 'where' })).status).toBe(200)
       called.mockClear()
-      for (const headers of [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'hi' }, { 'mcp-param-region': 'us' }]) {
+      const lies: Record<string, string>[] = [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'hi' }, { 'mcp-param-region': 'us' }]
+      for (const headers of lies) {
         const { status, message } = await session.ask(callTool('where', { region: 'eu' }), headers)
         expect([status, message.error?.code, message.id]).toEqual([400, -32001, 1])
       }

@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest'
+import type { HttpLimits } from '../../../src/http/index.ts'
+import { httpStream } from '../../support/http-requests.ts'
+import {
+  callTool,
+  gate,
+  type HttpSession,
+  modern,
+  openSession,
+  STREAMABLE,
+  serve,
+  serveInFakeTime,
+  testServer,
+  until,
+  WATCHED,
+} from '../../support/http-service.ts'
+
+const POLLED = '2025-11-25'
+const OLDER = ['2025-03-26', '2025-06-18']
+
+/** A tool that tells its progress `count` times, then waits to be let go on. */
+function counting() {
+  const server = testServer()
+  const go = gate()
+  server.tool('count', { input: { type: 'object', properties: { to: { type: 'integer' } } } }, async ({ to }, ctx) => {
+    for (let i = 1; i <= Number(to); i++) await ctx.progress(i)
+    await go.opened
+    return `counted to ${to}`
+  })
+  return { server, go }
+}
+
+const count = (to: number, id = 1) => ({ ...callTool('count', { to }, WATCHED), id })
+
+async function refusalOf(session: HttpSession, lastEventId: string): Promise<[number, string | undefined]> {
+  const stream = await session.listen(lastEventId)
+  const { error } = await stream.whole()
+  return [stream.status, error?.message]
+}
+
+describe('event ids', () => {
+  test('are unique in the session, and each names its stream and its place in it [T-HTTP-050] [T-HTTP-051] [T-HTTP-052] [T-HTTP-053]', async () => {
+    const { server, go } = counting()
+    const { url } = await serve(server)
+    const session = await openSession(url, POLLED)
+    const standing = await session.listen()
+    const streams = [await session.askStream(count(5, 1)), await session.askStream(count(5, 2)), standing]
+    go.open()
+    await streams[0]?.ended
+    await streams[1]?.ended
+    server.log.error('one')
+    await standing.message()
+    const ids = streams.map(({ events }) => events.map(({ id }) => String(id)))
+    expect(new Set(ids.flat()).size).toBe(7 + 7 + 2)
+    const prefixes = ids.map((each) => new Set(each.map((id) => id.slice(0, id.lastIndexOf('.')))))
+    for (const prefix of prefixes) expect(prefix.size).toBe(1)
+    expect(new Set(prefixes.flatMap((each) => [...each])).size).toBe(3)
+    expect(ids[0]?.map((id) => Number(id.slice(id.lastIndexOf('.') + 1)))).toEqual([0, 1, 2, 3, 4, 5, 6])
+  })
+
+  test('a stream begins with an event that has an id and no data, and with the time to wait, from 2025-11-25 on [T-HTTP-019]', async () => {
+    const { server, go } = counting()
+    go.open()
+    const { url } = await serve(server, { limits: { retryMs: 1234 } })
+    const session = await openSession(url, POLLED)
+    for (const stream of [await session.askStream(count(1)), await session.listen()])
+      expect(await stream.next()).toEqual({ id: expect.stringMatching(/\.0$/), retry: '1234', data: '' })
+    for (const revision of OLDER) {
+      const older = await openSession(url, revision)
+      const stream = await older.askStream(count(1))
+      await stream.ended
+      expect(stream.text).toMatch(/^event: message\nid: /)
+      expect(stream.text).not.toContain('retry')
+      const standing = await older.listen()
+      await standing.untilComments(1)
+      expect(standing.events).toEqual([])
+    }
+  })
+})
+
+describe('a stream that broke', () => {
+  test.each(STREAMABLE)(
+    'is gone on with after the event named, by GET, with nothing lost, doubled or of another stream, in %s [T-HTTP-033] [T-HTTP-042] [T-HTTP-053] [T-HTTP-055] [T-HTTP-056] [T-HTTP-057]',
+    async (revision) => {
+      const { server, go } = counting()
+      const { url, handler } = await serve(server)
+      const session = await openSession(url, revision)
+      const first = await session.askStream(count(10, 1))
+      const other = await session.askStream(count(10, 2))
+      const messages = (stream: typeof first) => stream.events.filter(({ data }) => data)
+      await until(() => messages(first).length === 10 && messages(other).length === 10)
+      const lastSeen = messages(first)[3]?.id
+      first.destroy()
+      await until(() => handler.counts.streams === 1)
+      const resumed = await session.listen(lastSeen)
+      go.open()
+      const rest = await resumed.messages()
+      expect(rest.map((message) => message.params?.progress ?? message.id)).toEqual([5, 6, 7, 8, 9, 10, 1])
+      expect((await other.messages()).at(-1)?.id).toBe(2)
+      // Over and delivered, it can be asked for once more: the answer that was not seen is there, and then the end.
+      const again = await session.listen(resumed.events.at(-2)?.id)
+      expect(await again.messages()).toMatchObject([{ id: 1 }])
+      const nothing = await session.listen(resumed.events.at(-1)?.id)
+      expect([nothing.status, await nothing.messages(), await nothing.ended]).toEqual([200, [], 'end'])
+    },
+  )
+
+  test('the GET stream is resumed likewise, and what came in between is there [T-HTTP-044] [T-HTTP-049]', async () => {
+    const server = testServer()
+    const { url, handler } = await serve(server)
+    const session = await openSession(url, POLLED)
+    const standing = await session.listen()
+    server.log.error('one')
+    await standing.message()
+    standing.destroy()
+    await until(() => handler.counts.streams === 0)
+    server.log.error('two')
+    server.log.error('three')
+    const resumed = await session.listen(standing.events.at(-1)?.id)
+    expect([(await resumed.message()).params.data, (await resumed.message()).params.data]).toEqual(['two', 'three'])
+  })
+
+  test('resuming a stream that still seems open takes it over, as a client does whose line is dead', async () => {
+    const server = testServer()
+    const { url, handler } = await serve(server)
+    const session = await openSession(url, POLLED)
+    const standing = await session.listen()
+    server.log.error('one')
+    await standing.message()
+    const resumed = await session.listen(standing.events.at(-1)?.id)
+    expect(await standing.ended).toBe('end')
+    server.log.error('two')
+    expect((await resumed.message()).params.data).toBe('two')
+    expect(handler.counts.streams).toBe(1)
+  })
+})
+
+describe('B6: event ids that are not good', () => {
+  test('B6: of another session, another stream number, forged, in the future or garbled are answered 400, with no event of anybody [T-HTTP-056]', async () => {
+    const { server, go } = counting()
+    go.open()
+    const { url } = await serve(server)
+    const alice = await openSession(url, POLLED)
+    const mallory = await openSession(url, POLLED)
+    const stream = await alice.askStream(count(3))
+    await stream.ended
+    const id = String(stream.events[1]?.id)
+    const [prefix, number] = id.split('.')
+    expect(await refusalOf(mallory, id)).toEqual([400, 'The last event id is not one of this session'])
+    expect(await refusalOf(alice, `${prefix}.${number}.5`)).toEqual([400, 'The last event id names an event that was never sent'])
+    expect(await refusalOf(alice, `${prefix}.${number}.999999999999999`)).toEqual([400, expect.stringContaining('never sent')])
+    expect(await refusalOf(alice, `${prefix}.77.1`)).toEqual([400, 'The stream of that event id is no longer kept'])
+    for (const forged of [
+      'x',
+      '',
+      `${prefix}`,
+      `${prefix}.1`,
+      `${prefix}.1.-1`,
+      `${prefix}.1.1.1`,
+      `${prefix}.1.1e3`,
+      `${prefix}.0x1.1`,
+      `${prefix}A.1.1`,
+      `${prefix}.1.9999999999999999`,
+    ])
+      expect(await refusalOf(alice, forged), forged).toEqual([400, 'The last event id is not one of this session'])
+    const good = await alice.listen(id)
+    expect((await good.messages()).map((message) => message.params?.progress ?? message.id)).toEqual([2, 3, 1])
+  })
+
+  test('B6: an event that is no longer kept is told, not skipped over in silence', async () => {
+    const { server, go } = counting()
+    go.open()
+    const limits: Partial<HttpLimits> = { maxEvents: 4 }
+    const { url } = await serve(server, { limits })
+    const session = await openSession(url, POLLED)
+    const stream = await session.askStream(count(9))
+    await stream.ended
+    // Sent: 1 to 9 and the answer, 10. Kept: 7 to 10.
+    const id = (sequence: number) => String(stream.events[sequence]?.id)
+    expect(stream.events).toHaveLength(11)
+    expect(await refusalOf(session, id(5))).toEqual([400, 'Events after that id are no longer kept'])
+    expect(await (await session.listen(id(6))).messages()).toHaveLength(4)
+    expect(await (await session.listen(id(7))).messages()).toHaveLength(3)
+  })
+
+  test('B4: a second GET is answered 409 and the first goes on', async () => {
+    const server = testServer()
+    const { url } = await serve(server)
+    const session = await openSession(url, POLLED)
+    const first = await session.listen()
+    const second = await session.listen()
+    expect([second.status, (await second.whole()).error?.code]).toEqual([409, -32600])
+    server.log.error('still here')
+    expect((await first.message()).params.data).toBe('still here')
+  })
+})
+
+describe('what is kept of streams', () => {
+  test('is bounded in bytes, though the last event is always there', async () => {
+    const server = testServer()
+    server.tool('big', {}, async (_args, ctx) => {
+      for (let i = 1; i <= 4; i++) await ctx.progress(i, 5, 'x'.repeat(900))
+      return 'y'.repeat(5000)
+    })
+    const { url } = await serve(server, { limits: { maxEventBytes: 2200 } })
+    const session = await openSession(url, POLLED)
+    const stream = await session.askStream(callTool('big', {}, WATCHED))
+    await stream.ended
+    expect(await refusalOf(session, String(stream.events[3]?.id))).toEqual([400, 'Events after that id are no longer kept'])
+    expect(await (await session.listen(stream.events[4]?.id)).messages()).toMatchObject([{ id: 1 }])
+  })
+
+  test('is forgotten eventTtlMs after the client left', async () => {
+    const { server, go } = counting()
+    go.open()
+    const { url, pass } = await serveInFakeTime(server, { limits: { eventTtlMs: 10_000 } })
+    const session = await openSession(url, POLLED)
+    const stream = await session.askStream(count(3))
+    await stream.ended
+    await pass(9_000)
+    const kept = await session.listen(stream.events[1]?.id)
+    expect(await kept.messages()).toHaveLength(3)
+    await pass(9_000)
+    expect(await (await session.listen(stream.events[1]?.id)).messages()).toHaveLength(3)
+    await pass(11_000)
+    expect(await refusalOf(session, String(stream.events[1]?.id))).toEqual([400, 'The stream of that event id is no longer kept'])
+  })
+
+  test('is no more than maxEndedStreams streams of one session', async () => {
+    const { server, go } = counting()
+    go.open()
+    const { url } = await serve(server, { limits: { maxEndedStreams: 2 } })
+    const session = await openSession(url, POLLED)
+    const ids: string[] = []
+    for (let i = 0; i < 3; i++) {
+      const stream = await session.askStream(count(1, i))
+      await stream.ended
+      ids.push(String(stream.events[0]?.id))
+    }
+    expect((await refusalOf(session, ids[0] as string))[1]).toBe('The stream of that event id is no longer kept')
+    expect((await session.listen(ids[1])).status).toBe(200)
+    expect((await session.listen(ids[2])).status).toBe(200)
+  })
+})
+
+describe('a call that lets its client hang up', () => {
+  test('2025-11-25: the connection ends with the time to wait, and the answer is there when the client comes back [T-HTTP-020] [T-HTTP-022]', async () => {
+    const server = testServer()
+    const go = gate()
+    server.tool('long', {}, async (_args, ctx) => {
+      ctx.release()
+      await go.opened
+      return 'done at last'
+    })
+    const { url, handler } = await serve(server, { limits: { retryMs: 321 } })
+    const session = await openSession(url, POLLED)
+    const stream = await session.askStream(callTool('long'))
+    expect(await stream.ended).toBe('end')
+    expect(stream.events).toEqual([{ id: expect.stringMatching(/\.0$/), retry: '321', data: '' }, { retry: '321' }])
+    expect(handler.counts).toMatchObject({ inFlight: 1, streams: 0 })
+    const waiting = await session.listen(stream.events[0]?.id)
+    expect((await waiting.next())?.data).toBe('')
+    go.open()
+    expect(await waiting.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'done at last' }] } }])
+    expect(await waiting.ended).toBe('end')
+  })
+
+  test.each([...OLDER, '2026-07-28'])('%s: nothing is broken off before the answer [T-HTTP-027]', async (revision) => {
+    const server = testServer()
+    server.tool('long', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      ctx.release()
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      return 'done'
+    })
+    const { url } = await serve(server)
+    const call = callTool('long', {}, WATCHED)
+    if (revision === '2026-07-28') {
+      expect((await (await httpStream(url, modern(call))).messages()).at(-1)?.result?.content[0].text).toBe('done')
+      return
+    }
+    const session = await openSession(url, revision)
+    const stream = await session.askStream(call)
+    const messages = await stream.messages()
+    expect(messages).toHaveLength(2)
+    expect(messages[1]?.result?.content[0].text).toBe('done')
+    expect(stream.text).not.toContain('retry')
+  })
+})

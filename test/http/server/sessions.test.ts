@@ -1,0 +1,308 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Agent } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, test, vi } from 'vitest'
+import { HttpSession } from '../../../src/http/server/session.ts'
+import { http, httpStream } from '../../support/http-requests.ts'
+import {
+  byHeader,
+  callTool,
+  gate,
+  initializeMessage,
+  openSession,
+  STREAMABLE,
+  serve,
+  serveInFakeTime,
+  testServer,
+  until,
+  WATCHED,
+} from '../../support/http-service.ts'
+import type { Message } from '../../support/raw-channel.ts'
+
+const NOT_FOUND = { code: -32600, message: 'Session not found' }
+const VISIBLE = /^[\x21-\x7e]+$/
+
+describe('a session', () => {
+  test.each(STREAMABLE)(
+    'begins with initialize of %s, whose answer carries its id, and spans requests [T-HTTP-058] [T-HTTP-059] [T-HTTP-061]',
+    async (revision) => {
+      const server = testServer()
+      server.tool('which', {}, (_args, ctx) => `${ctx.caller.revision} ${ctx.caller.client?.name}`)
+      const { url, handler } = await serve(server)
+      const opened = await http(url, { body: initializeMessage(revision) })
+      expect([opened.status, opened.headers['content-type']]).toEqual([200, 'application/json'])
+      expect(opened.message.result?.protocolVersion).toBe(revision)
+      expect(opened.headers['mcp-session-id']).toMatch(VISIBLE)
+      const session = await openSession(url, revision)
+      expect((await session.ask(callTool('which'))).message.result?.content[0].text).toBe(`${revision} raw`)
+      expect(handler.counts.sessions).toBe(2)
+    },
+  )
+
+  test('B5: 100,000 ids are unique, of 128 bits and visible ASCII [T-HTTP-060] [T-HTTP-061]', () => {
+    const channel = { version: undefined } as never
+    const options = {
+      service: { open: () => channel } as never,
+      principal: undefined,
+      limits: {} as never,
+      open: {} as never,
+      now: () => 0,
+    }
+    const ids = new Set<string>()
+    let isVisible = true
+    for (let i = 0; i < 100_000; i++) {
+      const { id } = new HttpSession(options)
+      isVisible &&= VISIBLE.test(id) && Buffer.from(id, 'base64url').length === 16
+      ids.add(id)
+    }
+    expect([ids.size, isVisible]).toEqual([100_000, true])
+    // Every bit is set about half of the time.
+    const counts = new Array<number>(128).fill(0)
+    for (const id of ids)
+      for (const [at, byte] of Buffer.from(id, 'base64url').entries())
+        for (let bit = 0; bit < 8; bit++) counts[at * 8 + bit]! += (byte >> bit) & 1
+    for (const count of counts) expect(Math.abs(count - 50_000)).toBeLessThan(1_500)
+  })
+
+  test('B5: nothing that a server is made of uses Math.random', () => {
+    const root = new URL('../../../src/', import.meta.url)
+    const isOfServer = (name: string) => /^(jsonrpc|protocol|revisions|server|http.server).*\.ts$/.test(name)
+    const files = readdirSync(root, { recursive: true }).map(String).filter(isOfServer)
+    expect(files.length).toBeGreaterThan(50)
+    expect(files.filter((file) => readFileSync(new URL(file, root), 'utf8').includes('Math.random'))).toEqual([])
+  })
+
+  test('requests without its id are answered 400, all but initialize [T-HTTP-064]', async () => {
+    const { url } = await serve(testServer())
+    const headers = { 'mcp-protocol-version': '2025-11-25' }
+    const posted = await http(url, { headers, body: { jsonrpc: '2.0', id: 3, method: 'tools/list' } })
+    const noticed = await http(url, { headers, body: { jsonrpc: '2.0', method: 'notifications/initialized' } })
+    const got = await http(url, { method: 'GET', headers })
+    const deleted = await http(url, { method: 'DELETE', headers })
+    for (const { status, message } of [posted, noticed, got, deleted]) expect([status, message.error?.code]).toEqual([400, -32600])
+  })
+
+  test('ends with DELETE: 204, then 404 on everything, its streams end and what was in hand is aborted [T-HTTP-028] [T-HTTP-065] [T-HTTP-066]', async () => {
+    const server = testServer()
+    const begun = gate()
+    const aborted = gate()
+    server.tool('work', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      begun.open()
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+      aborted.open()
+      return 'x'
+    })
+    const { url, handler } = await serve(server)
+    const session = await openSession(url, '2025-11-25')
+    const standing = await session.listen()
+    const stream = await session.askStream(callTool('work', {}, WATCHED))
+    await begun.opened
+    expect((await session.end()).status).toBe(204)
+    await aborted.opened
+    expect([await standing.ended, await stream.ended]).toEqual(['end', 'end'])
+    const later = [await session.ask(callTool('hi')), await http(url, { method: 'GET', headers: session.headers }), await session.end()]
+    for (const { status, message } of later) expect([status, message.error]).toEqual([404, NOT_FOUND])
+    await until(() => handler.counts.inFlight === 0)
+    expect(handler.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+  })
+
+  test('a handshake that fails leaves no session behind', async () => {
+    const { url, handler } = await serve(testServer())
+    const { status, message, headers } = await http(url, {
+      body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } },
+    })
+    expect([status, message.error?.code, headers['mcp-session-id']]).toEqual([200, -32602, undefined])
+    expect(handler.counts.sessions).toBe(0)
+  })
+
+  test('initialize inside a session is refused and the session lives on', async () => {
+    const { url } = await serve(testServer())
+    const session = await openSession(url, '2025-11-25')
+    const again = await session.post(initializeMessage('2025-11-25'))
+    expect([again.status, again.message.error?.code]).toEqual([400, -32600])
+    expect((await session.ask(callTool('hi'))).status).toBe(200)
+  })
+})
+
+describe('B2: one id twice', () => {
+  test('B2: the second request is answered 400 and -32600 at once, the first completes', async () => {
+    const server = testServer()
+    const go = gate()
+    const begun = gate()
+    server.tool('wait', {}, async () => {
+      begun.open()
+      await go.opened
+      return 'first'
+    })
+    const { url } = await serve(server)
+    const session = await openSession(url, '2025-11-25')
+    const first = session.ask({ ...callTool('wait'), id: 7 })
+    await begun.opened
+    const second = await session.ask({ ...callTool('hi'), id: 7 })
+    expect([second.status, second.message.id, second.message.error?.code]).toEqual([400, 7, -32600])
+    go.open()
+    expect((await first).message).toMatchObject({ id: 7, result: { content: [{ text: 'first' }] } })
+    expect((await session.ask({ ...callTool('hi'), id: 7 })).status).toBe(200)
+  })
+})
+
+describe('B3: a session of somebody else', () => {
+  test('B3: is not found by POST, GET or DELETE, as one that does not exist; it is told to whoever watches, and its owner notices nothing', async () => {
+    const onRefused = vi.fn()
+    const server = testServer()
+    const called = vi.fn(() => 'x')
+    server.tool('spy', {}, called)
+    const { url } = await serve(server, { authenticate: byHeader, onRefused })
+    const alice = await openSession(url, '2025-11-25', { headers: { 'x-user': 'alice' } })
+    const standing = await alice.listen()
+    const asMallory = async (id: string) => {
+      const headers = { ...alice.headers, 'x-user': 'mallory', 'mcp-session-id': id }
+      const post = await http(url, { headers, body: { jsonrpc: '2.0', id: 1, ...callTool('spy') } })
+      const notice = await http(url, { headers, body: { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } } })
+      const get = await http(url, { method: 'GET', headers })
+      const end = await http(url, { method: 'DELETE', headers })
+      return [post, notice, get, end].map(({ status, text, headers: { date: _date, ...rest } }) => ({ status, text, rest }))
+    }
+    const stolen = await asMallory(alice.id)
+    expect(stolen).toEqual(await asMallory('AAAAAAAAAAAAAAAAAAAAAA'))
+    for (const { status, text } of stolen) expect([status, (JSON.parse(text) as Message).error]).toEqual([404, NOT_FOUND])
+    expect(called).not.toHaveBeenCalled()
+    expect(onRefused).toHaveBeenCalledTimes(8)
+    expect(onRefused).toHaveBeenCalledWith({ status: 404, reason: 'Session not found' })
+    expect(JSON.stringify(onRefused.mock.calls)).not.toContain(alice.id)
+    expect((await alice.ask(callTool('spy'))).status).toBe(200)
+    server.log.error('for alice')
+    expect((await standing.message()).params.data).toBe('for alice')
+  })
+})
+
+describe('B13: after the end', () => {
+  test('B13: DELETE during a call aborts its signal; what the handler says later goes nowhere', async () => {
+    const server = testServer()
+    const begun = gate()
+    const finished = gate<string>()
+    server.tool('stubborn', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      begun.open()
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+      await ctx.progress(2)
+      ctx.log.error('SECRET')
+      const asked = await ctx.elicit('q', 'Q?', { type: 'object', properties: {} } as const).then(
+        () => 'answered',
+        (error: { code?: string; name: string }) => error.code ?? error.name,
+      )
+      finished.open(asked)
+      return 'SECRET'
+    })
+    const errors = vi.spyOn(console, 'error')
+    const written = vi.spyOn(process.stderr, 'write')
+    const { url } = await serve(server)
+    const session = await openSession(url, '2025-11-25', { capabilities: { elicitation: {} } })
+    const standing = await session.listen()
+    const stream = await session.askStream(callTool('stubborn', {}, WATCHED))
+    await begun.opened
+    await session.end()
+    expect(await finished.opened).toBe('ERR_CLOSED')
+    await Promise.all([stream.ended, standing.ended])
+    expect(stream.text + standing.text).not.toContain('SECRET')
+    expect(JSON.stringify([errors.mock.calls, written.mock.calls])).not.toContain('SECRET')
+    errors.mockRestore()
+    written.mockRestore()
+  })
+})
+
+describe('C11: sessions that nobody needs', () => {
+  test('end when unused for sessionIdleMs; requests and open streams are use', async () => {
+    const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { sessionIdleMs: 60_000, pingMs: 1e9 } })
+    const idle = await openSession(url, '2025-11-25')
+    const used = await openSession(url, '2025-11-25')
+    const listening = await openSession(url, '2025-11-25')
+    const standing = await listening.listen()
+    await pass(50_000)
+    expect((await used.ask(callTool('hi'))).status).toBe(200)
+    expect(endpoint.counts.sessions).toBe(3)
+    await pass(15_000)
+    expect((await idle.ask(callTool('hi'))).status).toBe(404)
+    expect((await used.ask(callTool('hi'))).status).toBe(200)
+    expect((await listening.ask(callTool('hi'))).status).toBe(200)
+    standing.destroy()
+    await until(() => endpoint.counts.streams === 0)
+    await pass(63_000)
+    expect(endpoint.counts.sessions).toBe(0)
+  })
+
+  test('a call in hand keeps its session', async () => {
+    const server = testServer()
+    const go = gate()
+    server.tool('slow', {}, async () => {
+      await go.opened
+      return 'x'
+    })
+    const { url, pass, endpoint } = await serveInFakeTime(server, { limits: { sessionIdleMs: 10_000, streamAfterMs: 1e9 } })
+    const session = await openSession(url, '2025-11-25')
+    const answer = session.ask(callTool('slow'))
+    await until(() => endpoint.counts.inFlight === 1)
+    await pass(60_000)
+    go.open()
+    expect((await answer).status).toBe(200)
+  })
+
+  test('end after sessionMaxAgeMs whatever happens in them, and their streams with them [T-HTTP-028]', async () => {
+    const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { sessionMaxAgeMs: 100_000, pingMs: 1e9 } })
+    const session = await openSession(url, '2025-11-25')
+    const standing = await session.listen()
+    await pass(99_000)
+    expect((await session.ask(callTool('hi'))).status).toBe(200)
+    await pass(1_000)
+    expect(await standing.ended).toBe('end')
+    expect((await session.ask(callTool('hi'))).status).toBe(404)
+    expect(endpoint.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+  })
+
+  test('C11: at maxSessions initialize is answered 503 with Retry-After; after the idle time all are gone, and so is their memory', async () => {
+    const max = 3_000
+    const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { maxSessions: max, sessionIdleMs: 60_000 } })
+    const agent = new Agent({ keepAlive: true, maxSockets: 32 })
+    const body = initializeMessage('2025-11-25')
+    const open = (): Promise<{ status: number; headers: Message; message: Message }> => http(url, { body, agent })
+    const openMany = async (count: number) => {
+      const statuses = new Map<number, number>()
+      await Promise.all(
+        Array.from({ length: 32 }, async () => {
+          while (count-- > 0) {
+            const { status } = await open()
+            statuses.set(status, (statuses.get(status) ?? 0) + 1)
+          }
+        }),
+      )
+      return Object.fromEntries(statuses)
+    }
+    await openMany(1_000)
+    await pass(61_000)
+    const before = heap()
+    expect(await openMany(max + 500)).toEqual({ 200: max, 503: 500 })
+    const full = await open()
+    expect(full.headers['retry-after']).toBe('5')
+    expect(full.message.error).toEqual({
+      code: -32603,
+      message: `Too many sessions: at most ${max} (limits.maxSessions)`,
+      data: { reason: 'limit', limit: 'maxSessions', max },
+    })
+    expect(endpoint.counts.sessions).toBe(max)
+    await pass(61_000)
+    expect(endpoint.counts.sessions).toBe(0)
+    agent.destroy()
+    expect(heap()).toBeLessThan(before * 1.1)
+    expect((await httpStream(url, { body })).status).toBe(200)
+  })
+})
+
+/** Bytes in use, after everything that can be collected was. */
+function heap(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  for (let i = 0; i < 3; i++) collect()
+  return process.memoryUsage().heapUsed
+}

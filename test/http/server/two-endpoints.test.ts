@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest'
+import { type EventReader, http, httpStream } from '../../support/http-requests.ts'
+import {
+  askModern,
+  byHeader,
+  callTool,
+  gate,
+  initializeMessage,
+  openSession,
+  serve,
+  testServer,
+  until,
+  WATCHED,
+} from '../../support/http-service.ts'
+import type { Message } from '../../support/raw-channel.ts'
+
+const REVISION = '2024-11-05'
+
+interface Conversation {
+  stream: EventReader
+  /** Where to send to. */
+  to: string
+  send(message: Message): Promise<{ status: number; text: string; message: Message }>
+}
+
+/** Connects as a client of the oldest revision does. */
+async function converse(url: string, headers: Record<string, string> = {}, isInitialized = true): Promise<Conversation> {
+  const at = url.replace('/mcp', '/sse')
+  const stream = await httpStream(at, { method: 'GET', isBare: true, headers: { accept: 'text/event-stream', ...headers } })
+  const first = await stream.next()
+  const to = new URL(String(first?.data), at).href
+  const conversation: Conversation = { stream, to, send: (body) => http(to, { body, headers }) }
+  if (!isInitialized) return conversation
+  await conversation.send(initializeMessage(REVISION))
+  await stream.message()
+  await conversation.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  return conversation
+}
+
+const call = (id: number, name: string, more: Message = {}): Message => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, ...more },
+})
+
+describe('the transport of 2024-11-05', () => {
+  test('says on the stream where to send to, takes messages there with 202, and answers on the stream [T-SSE1-002] [T-SSE1-003] [T-SSE1-004] [T-SSE1-006]', async () => {
+    const { url } = await serve(testServer())
+    const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET', isBare: true, headers: {} })
+    expect([stream.status, stream.headers['content-type'], stream.headers['x-accel-buffering']]).toEqual([200, 'text/event-stream', 'no'])
+    const first = await stream.next()
+    expect(first).toEqual({ event: 'endpoint', data: expect.stringMatching(/^\/messages\?sessionId=[\x21-\x7e]{22}$/) })
+    const to = new URL(String(first?.data), url).href
+    const opened = await http(to, { body: initializeMessage(REVISION) })
+    expect([opened.status, opened.text]).toEqual([202, ''])
+    const second = await stream.next()
+    expect(second?.event).toBe('message')
+    expect(JSON.parse(String(second?.data))).toMatchObject({ id: 0, result: { protocolVersion: REVISION } })
+    expect((await http(to, { body: { jsonrpc: '2.0', method: 'notifications/initialized' } })).status).toBe(202)
+    expect((await http(to, { body: call(1, 'hi') })).text).toBe('')
+    expect(await stream.message()).toMatchObject({ id: 1, result: { content: [{ text: 'hi' }] } })
+    stream.destroy()
+  })
+
+  test('carries progress, logs, questions and changes on the one stream', async () => {
+    const server = testServer()
+    server.tool('work', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      ctx.log.error('logged')
+      return (await ctx.sample('s', { messages: [{ role: 'user', content: { type: 'text', text: '?' } }], maxTokens: 1 })).model
+    })
+    const { url } = await serve(server)
+    const { stream, send } = await converse(url, {}, false)
+    await send(initializeMessage(REVISION, { sampling: {} }))
+    await stream.message()
+    await send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    await send(call(1, 'work', WATCHED))
+    expect((await stream.message()).method).toBe('notifications/progress')
+    expect((await stream.message()).method).toBe('notifications/message')
+    const question = await stream.message()
+    expect(question.method).toBe('sampling/createMessage')
+    const result = { role: 'assistant', content: { type: 'text', text: '!' }, model: 'm1' }
+    expect((await send({ jsonrpc: '2.0', id: question.id, result })).status).toBe(202)
+    expect((await stream.message()).result?.content[0].text).toBe('m1')
+    server.tool('new', {}, () => 'x')
+    expect((await stream.message()).method).toBe('notifications/tools/list_changed')
+  })
+
+  test('two clients with the same ids do not hear each other [T-SSE1-001]', async () => {
+    const server = testServer()
+    const go = gate()
+    server.tool('mine', { input: { type: 'object', properties: { name: { type: 'string' } } } }, async ({ name }) => {
+      await go.opened
+      return String(name)
+    })
+    const { url } = await serve(server)
+    const clients = [await converse(url), await converse(url)]
+    for (const [i, { send }] of clients.entries())
+      for (const id of [1, 2]) await send(call(id, 'mine', { arguments: { name: `${i}-${id}` } }))
+    go.open()
+    for (const [i, { stream }] of clients.entries()) {
+      const answers = [await stream.message(), await stream.message()]
+      expect(answers.map(({ id, result }) => `${id} ${result.content[0].text}`).sort()).toEqual([`1 ${i}-1`, `2 ${i}-2`])
+    }
+  })
+
+  test('old and new clients are served side by side, and a POST to the old address in the new way is taken too [T-SSE1-008] [T-SSE1-009]', async () => {
+    const { url } = await serve(testServer())
+    const old = await converse(url)
+    const session = await openSession(url, '2025-11-25')
+    await old.send(call(1, 'hi'))
+    expect((await old.stream.message()).id).toBe(1)
+    expect((await session.ask(callTool('hi'))).status).toBe(200)
+    expect((await askModern(url, callTool('hi'))).status).toBe(200)
+    expect((await openSession(url.replace('/mcp', '/sse'), '2025-06-18')).id).toBeDefined()
+  })
+
+  test('B3: the address of somebody else is answered 404, as one that does not exist', async () => {
+    const { url } = await serve(testServer(), { authenticate: byHeader })
+    const alice = await converse(url, { 'x-user': 'alice' })
+    const stolen = await http(alice.to, { headers: { 'x-user': 'mallory' }, body: call(1, 'hi') })
+    const unknown = await http(alice.to.replace(/=.*/, '=AAAAAAAAAAAAAAAAAAAAAA'), {
+      headers: { 'x-user': 'mallory' },
+      body: call(1, 'hi'),
+    })
+    expect([stolen.status, stolen.text]).toEqual([404, unknown.text])
+    expect(unknown.status).toBe(404)
+    await alice.send(call(2, 'hi'))
+    expect((await alice.stream.message()).id).toBe(2)
+  })
+
+  test('messages that cannot be taken are answered 400, other methods 405', async () => {
+    const { url } = await serve(testServer())
+    const { to, send, stream } = await converse(url)
+    expect((await http(to.replace(/\?.*/, ''), { body: call(1, 'hi') })).status).toBe(400)
+    const bad = await send({ jsonrpc: '2.0', id: 4 })
+    expect([bad.status, bad.message.id, bad.message.error?.code]).toEqual([400, 4, -32600])
+    expect((await send({ jsonrpc: '1.0', method: 'notifications/x' })).status).toBe(400)
+    expect((await http(to, { headers: { 'content-type': 'text/plain' }, body: 'x' })).status).toBe(415)
+    const got = await http(to, { method: 'GET' })
+    expect([got.status, got.headers.allow]).toEqual([405, 'POST'])
+    await send(call(5, 'hi'))
+    expect((await stream.message()).id).toBe(5)
+  })
+
+  test('the conversation ends with its stream: what is in hand is aborted, what is sent later is not found', async () => {
+    const server = testServer()
+    const begun = gate()
+    const aborted = gate()
+    server.tool('work', {}, async (_args, ctx) => {
+      begun.open()
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+      aborted.open()
+      return 'x'
+    })
+    const { url, handler } = await serve(server)
+    const { stream, send } = await converse(url)
+    await send(call(1, 'work'))
+    await begun.opened
+    stream.destroy()
+    await aborted.opened
+    await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
+    expect((await send(call(2, 'hi'))).status).toBe(404)
+  })
+
+  test('F14: at the end of the server what is in hand is answered before the stream ends, and new work is refused', async () => {
+    const server = testServer()
+    const begun = gate()
+    server.tool('slow', {}, async () => {
+      begun.open()
+      await new Promise((resolve) => setTimeout(resolve, 150))
+      return 'in time'
+    })
+    const listening = await serve(server, { graceMs: 3000 })
+    const busy = await converse(listening.url)
+    const idle = await converse(listening.url)
+    await busy.send(call(1, 'slow'))
+    await begun.opened
+    const closed = listening.close()
+    expect(await idle.stream.messages()).toEqual([])
+    expect((await busy.send(call(2, 'hi'))).status).toBe(503)
+    expect(await busy.stream.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'in time' }] } }])
+    expect(await busy.stream.ended).toBe('end')
+    await closed
+  })
+
+  test('can be left out', async () => {
+    const { url } = await serve(testServer(), { legacySse: false })
+    expect((await http(url.replace('/mcp', '/sse'), { method: 'GET' })).status).toBe(404)
+    expect((await http(url.replace('/mcp', '/messages?sessionId=x'), { body: {} })).status).toBe(404)
+  })
+
+  test('its endpoints stand beside the endpoint, wherever that is', async () => {
+    const { port } = await serve(testServer(), { path: '/deep/in/mcp' })
+    const stream = await httpStream(`http://127.0.0.1:${port}/deep/in/sse?x=1`, { method: 'GET' })
+    expect((await stream.next())?.data).toMatch(/^\/deep\/in\/messages\?sessionId=/)
+  })
+})
