@@ -1,3 +1,4 @@
+import '../../heap.mjs'
 import { listen } from 'portico/http'
 import { z } from 'zod'
 import { benchServer } from './surface.mjs'

@@ -1,5 +1,6 @@
 /** The raw limit: JSON in, JSON out with node:http, nothing checked. `--sse` answers with an event. */
 
+import '../../heap.mjs'
 import { createServer } from 'node:http'
 import { namesOf } from '../../surface.mjs'
 

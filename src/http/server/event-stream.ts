@@ -20,33 +20,43 @@ export interface Place {
   sequence: number
 }
 
-export interface EventStreamOptions {
-  number: number
-  /** Begins every event id; only this session has it. */
-  prefix: string
-  limits: HttpLimits
-  open: OpenStreams
-  /** Begins with an event that says nothing but its id, and may be broken off before its end. */
-  isPolled: boolean
+/** Whose stream it is. */
+export interface EventStreamOwner {
+  /** Begins every event id; only this owner has it. */
+  readonly prefix: string
+  readonly limits: HttpLimits
+  readonly open: OpenStreams
+  /** Streams begin with an event that says nothing but its id, and may be broken off before their end. */
+  readonly isPolled: boolean
   /** The stream ended, or lost its reader. */
   onUnattended(stream: EventStream): void
 }
 
 export class EventStream implements AnswerStream {
   readonly number: number
-  readonly #options: EventStreamOptions
+  readonly #owner: EventStreamOwner
   /** The events from `#firstKept` on. */
   #kept: string[] = []
   #keptBytes = 0
   #firstKept = 1
   #sink: Sink | undefined
   #isOver = false
+  #maxEvents: number
+  #maxEventBytes: number
   /** When the stream ended or its reader went away; what is kept is forgotten some time after. */
   unattendedSince: number | undefined
 
-  constructor(options: EventStreamOptions) {
-    this.number = options.number
-    this.#options = options
+  constructor(number: number, owner: EventStreamOwner) {
+    this.number = number
+    this.#owner = owner
+    this.#maxEvents = owner.limits.maxEvents
+    this.#maxEventBytes = owner.limits.maxEventBytes
+  }
+
+  /** Until there is a reader. */
+  keepAtMost(events: number, bytes: number): void {
+    this.#maxEvents = Math.min(events, this.#maxEvents)
+    this.#maxEventBytes = Math.min(bytes, this.#maxEventBytes)
   }
 
   get isConnected(): boolean {
@@ -69,22 +79,24 @@ export class EventStream implements AnswerStream {
    * @param after the last event it has seen
    */
   connect(sink: Sink, after: number, onTooOld?: () => void): void {
-    const { open, limits, isPolled } = this.#options
+    const { open, limits, isPolled } = this.#owner
     if (this.#sink) this.#hangUp()
+    this.#maxEvents = limits.maxEvents
+    this.#maxEventBytes = limits.maxEventBytes
     this.#sink = sink
     this.unattendedSince = undefined
     sink.onGone = () => {
       open.remove(sink)
       if (this.#sink !== sink) return
       this.#sink = undefined
-      this.#options.onUnattended(this)
+      this.#owner.onUnattended(this)
     }
     open.add({ sink, onTooOld })
     if (isPolled) sink.write(`id: ${this.#idOf(after)}\nretry: ${limits.retryMs}\ndata:\n\n`)
     for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write(this.#kept[i] as string)
     if (!this.#isOver) return
     this.#hangUp()
-    this.#options.onUnattended(this)
+    this.#owner.onUnattended(this)
   }
 
   greet(): void {
@@ -95,7 +107,7 @@ export class EventStream implements AnswerStream {
     if (this.#isOver) return undefined
     const text = eventText(json, this.#idOf(this.#firstKept + this.#kept.length))
     this.#keep(text)
-    return this.#sink ? this.#options.open.write(this.#sink, text) : undefined
+    return this.#sink ? this.#owner.open.write(this.#sink, text) : undefined
   }
 
   /** The last event of the stream. */
@@ -103,38 +115,37 @@ export class EventStream implements AnswerStream {
     if (json !== undefined) void this.push(json)
     this.#isOver = true
     this.#hangUp()
-    this.#options.onUnattended(this)
+    this.#owner.onUnattended(this)
   }
 
   release(): void {
-    if (this.#options.isPolled) this.breakOff()
+    if (this.#owner.isPolled) this.breakOff()
   }
 
   /** Ends the connection, not the stream: the reader comes back for the rest. */
   breakOff(): void {
     if (!this.#sink) return
-    this.#sink.write(`retry: ${this.#options.limits.retryMs}\n\n`)
+    this.#sink.write(`retry: ${this.#owner.limits.retryMs}\n\n`)
     this.#hangUp()
-    this.#options.onUnattended(this)
+    this.#owner.onUnattended(this)
   }
 
   #idOf(sequence: number): string {
-    return `${this.#options.prefix}.${this.number}.${sequence}`
+    return `${this.#owner.prefix}.${this.number}.${sequence}`
   }
 
   #hangUp(): void {
     const sink = this.#sink
     if (!sink) return
     this.#sink = undefined
-    this.#options.open.remove(sink)
+    this.#owner.open.remove(sink)
     sink.end()
   }
 
   #keep(text: string): void {
-    const { maxEvents, maxEventBytes } = this.#options.limits
     this.#kept.push(text)
     this.#keptBytes += text.length
-    while (this.#kept.length > maxEvents || (this.#keptBytes > maxEventBytes && this.#kept.length > 1)) {
+    while (this.#kept.length > this.#maxEvents || (this.#keptBytes > this.#maxEventBytes && this.#kept.length > 1)) {
       this.#keptBytes -= (this.#kept.shift() as string).length
       this.#firstKept++
     }

@@ -92,7 +92,7 @@ export class SessionSide {
 
   /** Sends clients away from streams that only wait. */
   release(): void {
-    this.#sessions.releaseAll()
+    this.#sessions.breakOffAll()
   }
 
   endAll(reason: string): void {

@@ -2,18 +2,18 @@
 
 import type { HttpLimits } from './options.ts'
 import { busy, type Refusal } from './refusal.ts'
-import { HttpSession, type SessionOptions } from './session.ts'
+import { HttpSession, type SessionSurroundings } from './session.ts'
 
 export class Sessions {
   readonly #limits: HttpLimits
-  readonly #options: Omit<SessionOptions, 'principal'>
+  readonly #around: SessionSurroundings
   readonly #sessions = new Map<string, HttpSession>()
   readonly #perPrincipal = new Map<string, number>()
   #stopTending: (() => void) | undefined
 
-  constructor(options: Omit<SessionOptions, 'principal'>) {
-    this.#limits = options.limits
-    this.#options = options
+  constructor(around: SessionSurroundings) {
+    this.#limits = around.limits
+    this.#around = around
   }
 
   get size(): number {
@@ -31,14 +31,14 @@ export class Sessions {
 
   /** A session that is not yet known to anybody. */
   prepare(principal: string | undefined): HttpSession {
-    return new HttpSession({ ...this.#options, principal })
+    return new HttpSession(principal, this.#around)
   }
 
   add(session: HttpSession): void {
     this.#sessions.set(session.id, session)
     const { principal } = session
     if (principal !== undefined) this.#perPrincipal.set(principal, (this.#perPrincipal.get(principal) ?? 0) + 1)
-    this.#stopTending ??= this.#options.open.everyTick(() => this.#tend())
+    this.#stopTending ??= this.#around.open.everyTick(() => this.#tend())
   }
 
   /** The session of this id, if it belongs to this caller. Whose it is otherwise, nobody is told. */
@@ -55,8 +55,8 @@ export class Sessions {
     this.#stopTending = undefined
   }
 
-  releaseAll(): void {
-    for (const session of this.#sessions.values()) session.release()
+  breakOffAll(): void {
+    for (const session of this.#sessions.values()) session.breakOff()
   }
 
   endAll(reason: string): void {
@@ -64,7 +64,7 @@ export class Sessions {
   }
 
   #tend(): void {
-    const now = this.#options.now()
+    const now = this.#around.now()
     for (const session of [...this.#sessions.values()]) if (session.tend(now)) this.end(session, 'The session expired')
   }
 

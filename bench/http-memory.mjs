@@ -1,0 +1,57 @@
+/** What a contestant's server holds for each session, each open stream, each subscription: heap after collection. */
+
+import { Connection, dialects, startHttp } from './http-load.mjs'
+
+const LISTEN =
+  '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'
+
+/** Each opens one more of what is measured, and gives what closes it. */
+export const holdings = {
+  session: async (url) => {
+    const connection = new Connection(url)
+    await dialects.session(connection)
+    connection.close()
+    return () => {}
+  },
+  stream: async (url) => {
+    const connection = new Connection(url)
+    const headers = (await dialects.session(connection))()
+    const { status } = await connection.get(headers)
+    if (status !== 200) throw new Error(`A stream was answered with ${status}`)
+    return () => connection.close()
+  },
+  listen: async (url) => {
+    const connection = new Connection(url)
+    const headers = (await dialects.stateless())('subscriptions/listen')
+    const { status } = await connection.listen(LISTEN, headers)
+    if (status !== 200) throw new Error(`A subscription was answered with ${status}`)
+    return () => connection.close()
+  },
+}
+
+/** Resolves with kilobytes of heap per holding. */
+export async function holdHttp(script, { holding, count = 1000, args = [] }) {
+  const server = await startHttp(script, args, ['--expose-gc'])
+  const heap = () =>
+    new Promise((resolve) => {
+      server.child.once('message', resolve)
+      server.child.send('heap')
+    })
+  const open = holdings[holding]
+  const closers = []
+  const hold = async (many) => {
+    for (let i = 0; i < many; i += 50) {
+      closers.push(...(await Promise.all(Array.from({ length: Math.min(50, many - i) }, () => open(server.url)))))
+    }
+  }
+  try {
+    await hold(200)
+    const before = await heap()
+    await hold(count)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    return ((await heap()) - before) / count / 1024
+  } finally {
+    for (const close of closers) close()
+    await server.stop()
+  }
+}

@@ -1,0 +1,153 @@
+/** The streams of one session: one for each answer that became one, and the one that belongs to no request. */
+
+import { randomId } from '../../protocol/bytes.ts'
+import type { Channel } from '../../protocol/service.ts'
+import { revisionOf } from '../../revisions/index.ts'
+import type { Reply } from './ask.ts'
+import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, placeIn } from './event-stream.ts'
+import type { HttpLimits } from './options.ts'
+import { busy, type Refusal, refuse } from './refusal.ts'
+import type { AnswerStream } from './reply-outlet.ts'
+import type { SessionSurroundings } from './session.ts'
+
+/** What is said before the client has opened its stream is kept for it, but not much. */
+const EARLY_EVENTS = 64
+const EARLY_EVENT_BYTES = 64 * 1024
+
+export class SessionStreams implements EventStreamOwner {
+  /** Begins every event id of the session, so that ids of others mean nothing in it. */
+  readonly prefix = randomId().slice(0, 12)
+  readonly isPolled: boolean
+  readonly #channel: Channel
+  readonly #around: SessionSurroundings
+  readonly #streams = new Map<number, EventStream>()
+  /** Streams that are over but kept for a client that missed the end, oldest first. */
+  readonly #ended: EventStream[] = []
+  #count = 0
+  /** For messages that belong to no request. */
+  #standing: EventStream | undefined
+  #pingedAt = 0
+  #missedPings = 0
+  #isOver = false
+
+  constructor(channel: Channel, around: SessionSurroundings) {
+    this.#channel = channel
+    this.#around = around
+    this.isPolled = revisionOf(channel.version)?.hasPolledStreams ?? false
+  }
+
+  get limits(): HttpLimits {
+    return this.#around.limits
+  }
+
+  get open(): SessionSurroundings['open'] {
+    return this.#around.open
+  }
+
+  get isAttended(): boolean {
+    for (const stream of this.#streams.values()) if (stream.isConnected) return true
+    return false
+  }
+
+  /** The stream of the answer to one request. */
+  beginAnswer(reply: Reply): AnswerStream {
+    const stream = this.#add()
+    stream.connect(reply.open(EVENT_STREAM_HEADERS), 0)
+    return stream
+  }
+
+  /** Says something that belongs to no request. */
+  push(json: string): undefined | Promise<void> {
+    return this.#standingStream().push(json)
+  }
+
+  /** Opens the stream that belongs to no request. */
+  listen(reply: Reply): Refusal | undefined {
+    const standing = this.#standingStream()
+    if (standing.isConnected) return refuse(409, 'The session has its stream already; it can have one')
+    return this.#connect(standing, reply, 0)
+  }
+
+  /** Goes on with a stream that broke, after the event the client saw last. */
+  resume(reply: Reply, lastEventId: string): Refusal | undefined {
+    const place = placeIn(lastEventId, this.prefix)
+    if (!place) return refuse(400, 'The last event id is not one of this session')
+    const stream = this.#streams.get(place.stream)
+    if (!stream) return refuse(400, 'The stream of that event id is no longer kept')
+    const fault = stream.faultOf(place.sequence)
+    if (fault !== undefined) return refuse(400, fault)
+    return this.#connect(stream, reply, place.sequence)
+  }
+
+  /** Forgets what need not be kept, and asks for a sign of life. */
+  tend(now: number): void {
+    for (const stream of this.#streams.values()) {
+      if (stream.unattendedSince !== undefined && now - stream.unattendedSince >= this.limits.eventTtlMs) this.#forget(stream)
+    }
+    if (this.#standing?.isConnected) this.#askForLife(now)
+  }
+
+  /** Ends the standing stream in a way that lets the client come back elsewhere. */
+  readonly breakOff = (): void => this.#standing?.breakOff()
+
+  close(): void {
+    this.#isOver = true
+    for (const stream of this.#streams.values()) stream.finish(undefined)
+    this.#streams.clear()
+  }
+
+  onUnattended(stream: EventStream): void {
+    if (this.#isOver) return
+    stream.unattendedSince = this.#around.now()
+    if (!stream.isOver) return
+    this.#ended.push(stream)
+    const oldest = this.#ended.length > this.limits.maxEndedStreams ? this.#ended.shift() : undefined
+    if (oldest && !oldest.isConnected) this.#forget(oldest)
+  }
+
+  #connect(stream: EventStream, reply: Reply, after: number): Refusal | undefined {
+    const { maxStreamsPerSession: max, maxStreams } = this.limits
+    let connected = 0
+    for (const each of this.#streams.values()) if (each.isConnected && each !== stream) connected++
+    if (connected >= max) return busy(429, 'maxStreamsPerSession', max, 'open streams of this session')
+    if (this.open.size >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')
+    stream.connect(reply.open(EVENT_STREAM_HEADERS), after, stream === this.#standing ? this.breakOff : undefined)
+    stream.greet()
+    this.#missedPings = 0
+    this.#pingedAt = this.#around.now()
+    return undefined
+  }
+
+  #standingStream(): EventStream {
+    if (this.#standing) return this.#standing
+    this.#standing = this.#add()
+    this.#standing.keepAtMost(EARLY_EVENTS, EARLY_EVENT_BYTES)
+    this.onUnattended(this.#standing)
+    return this.#standing
+  }
+
+  #add(): EventStream {
+    const stream = new EventStream(++this.#count, this)
+    this.#streams.set(stream.number, stream)
+    return stream
+  }
+
+  #forget(stream: EventStream): void {
+    this.#streams.delete(stream.number)
+    if (stream === this.#standing) this.#standing = undefined
+  }
+
+  #askForLife(now: number): void {
+    const { pingMs, maxMissedPings } = this.limits
+    if (now - this.#pingedAt < pingMs) return
+    this.#pingedAt = now
+    this.#channel.ping(pingMs).then(
+      () => {
+        this.#missedPings = 0
+      },
+      () => {
+        if (++this.#missedPings >= maxMissedPings) this.breakOff()
+      },
+    )
+  }
+}
