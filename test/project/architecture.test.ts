@@ -12,6 +12,6 @@ test('every file and folder that ARCHITECTURE.md names exists', () => {
 })
 
 test('every folder of src is described', () => {
-  for (const folder of ['jsonrpc', 'protocol', 'revisions', 'server', 'client', 'stdio', 'testing'])
+  for (const folder of ['jsonrpc', 'protocol', 'revisions', 'server', 'client', 'stdio', 'http', 'testing'])
     expect(text).toContain(`\`src/${folder}/\``)
 })
