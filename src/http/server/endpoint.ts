@@ -76,12 +76,12 @@ export class Endpoint {
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true
     this.#sessions?.release()
-    this.#open.endStanding()
+    const ended = this.#open.endStanding()
     let timer: ReturnType<typeof setTimeout> | undefined
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs)
     })
-    await Promise.race([this.#load.whenIdle(), grace])
+    await Promise.race([Promise.all([this.#load.whenIdle(), ended]), grace])
     clearTimeout(timer)
   }
 

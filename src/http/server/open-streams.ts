@@ -27,6 +27,9 @@ export class OpenStreams {
   readonly #clock: Clock
   readonly #onCut: (limit: string) => void
   readonly #streams = new Map<Sink, Watched>()
+  /** How many of them belong to no request, and who waits until none does. */
+  #standing = 0
+  readonly #onNoneStanding: (() => void)[] = []
   readonly #chores = new Set<() => void>()
   /** Requests whose answers become streams when they take long. */
   readonly slow: SlowAnswers
@@ -58,11 +61,15 @@ export class OpenStreams {
   add(stream: OpenStream): void {
     this.#start()
     const { sink, onTooOld } = stream
+    if (onTooOld) this.#standing++
     this.#streams.set(sink, { sink, onTooOld, openedAt: this.#now, quietSince: this.#now, takenBefore: -1, stalledSince: undefined })
   }
 
   remove(sink: Sink): void {
+    const watched = this.#streams.get(sink)
+    if (!watched) return
     this.#streams.delete(sink)
+    if (watched.onTooOld && --this.#standing === 0) for (const resolve of this.#onNoneStanding.splice(0)) resolve()
   }
 
   /** Writes an event, unless the reader has fallen too far behind: then it is cut off. A promise asks to wait for it. */
@@ -78,16 +85,19 @@ export class OpenStreams {
     return new Promise((resolve) => sink.whenDrained(resolve))
   }
 
-  /** Ends all streams that belong to no request. */
-  endStanding(): void {
+  /** Ends all streams that belong to no request, and resolves when they have ended: some have a last word to say. */
+  endStanding(): Promise<void> {
     for (const { onTooOld } of [...this.#streams.values()]) onTooOld?.()
+    return this.#standing === 0 ? Promise.resolve() : new Promise((resolve) => this.#onNoneStanding.push(resolve))
   }
 
   close(): void {
     this.#timer?.cancel()
     this.#timer = undefined
-    for (const sink of [...this.#streams.keys()]) sink.destroy()
-    this.#streams.clear()
+    for (const sink of [...this.#streams.keys()]) {
+      sink.destroy()
+      this.remove(sink)
+    }
   }
 
   #cut(sink: Sink, limit: string): void {

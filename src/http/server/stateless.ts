@@ -61,6 +61,8 @@ function answerRequest(message: RequestMessage, visit: Visit, options: Stateless
   const fault = faultOfMirrors(ask, message, (tool) => service.mirroredParams(tool), true)
   if (fault !== undefined) return badRequest(message, new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`), revision)
   const isListen = message.method === 'subscriptions/listen'
+  if (isListen && !visit.kinds.events)
+    return about(refuse(406, 'subscriptions/listen is answered with text/event-stream, which is not taken or not given here'), message.id)
   const full = isListen ? enterListen(principal, options) : load.enter(principal)
   if (full) return about(full, message.id)
   start(message, visit, revision.version, isListen, options)

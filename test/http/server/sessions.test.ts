@@ -44,7 +44,6 @@ describe('a session', () => {
     const channel = { version: undefined } as never
     const options = {
       service: { open: () => channel } as never,
-      principal: undefined,
       limits: {} as never,
       open: {} as never,
       now: () => 0,
@@ -52,7 +51,7 @@ describe('a session', () => {
     const ids = new Set<string>()
     let isVisible = true
     for (let i = 0; i < 100_000; i++) {
-      const { id } = new HttpSession(options)
+      const { id } = new HttpSession(undefined, options)
       isVisible &&= VISIBLE.test(id) && Buffer.from(id, 'base64url').length === 16
       ids.add(id)
     }

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { type EventReader, httpStream } from '../../support/http-requests.ts'
+import { askModern, callTool, modern, serve, serveInFakeTime, testServer, until } from '../../support/http-service.ts'
+import type { Message } from '../../support/raw-channel.ts'
+
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
+
+function changing() {
+  const server = testServer()
+  server.resource('file:///a', { name: 'a' }, () => 'a')
+  const handle = server.tool('comes-and-goes', {}, () => 'x')
+  return { server, change: () => handle.update({ description: String(performance.now()) }) }
+}
+
+const listenTo = (url: string, notifications: Message, id: string | number = 'sub'): Promise<EventReader> =>
+  httpStream(url, modern({ method: 'subscriptions/listen', params: { notifications }, id }))
+
+describe('subscriptions/listen', () => {
+  test('acknowledges first, then tells what was asked for and nothing else, under the id of the request', async () => {
+    const { server, change } = changing()
+    const { url, handler } = await serve(server)
+    const stream = await listenTo(url, { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['file:///a'] })
+    expect([stream.status, stream.headers['content-type'], stream.headers['x-accel-buffering']]).toEqual([200, 'text/event-stream', 'no'])
+    const about = { [SUBSCRIPTION]: 'sub' }
+    expect(await stream.message()).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { _meta: about, notifications: { toolsListChanged: true, resourceSubscriptions: ['file:///a'] } },
+    })
+    expect(handler.counts).toMatchObject({ streams: 1, inFlight: 0 })
+    change()
+    expect(await stream.message()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: { _meta: about } })
+    server.resourceChanged('file:///b')
+    server.resourceChanged('file:///a')
+    const updated = await stream.message()
+    expect(updated).toMatchObject({ method: 'notifications/resources/updated', params: { uri: 'file:///a', _meta: about } })
+    // Ids of events would promise that one can come back.
+    expect(stream.events.every(({ id }) => id === undefined)).toBe(true)
+    stream.destroy()
+    await until(() => handler.counts.streams === 0)
+  })
+
+  test('messages about a call never go there', async () => {
+    const { server } = changing()
+    server.tool('talks', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      ctx.log.error('x')
+      return 'done'
+    })
+    const listening = await serve(server)
+    const stream = await listenTo(listening.url, { toolsListChanged: true })
+    const level = { 'io.modelcontextprotocol/logLevel': 'debug', progressToken: 'p' }
+    await askModern(listening.url, callTool('talks', {}, { _meta: level }))
+    await listening.close()
+    expect((await stream.messages()).map(({ method, id }) => method ?? id)).toEqual(['notifications/subscriptions/acknowledged', 'sub'])
+  })
+
+  test('is kept alive with comments', async () => {
+    const { server } = changing()
+    const { url } = await serve(server, { limits: { keepAliveMs: 80 } })
+    const stream = await listenTo(url, { toolsListChanged: true })
+    await stream.message()
+    await stream.untilComments(2)
+    expect(stream.events).toHaveLength(1)
+  })
+
+  test('F6: is ended with its result after maxStreamAgeMs, so that a peer that is gone without a word is freed', async () => {
+    const { server } = changing()
+    const { url, pass, endpoint } = await serveInFakeTime(server, { limits: { maxStreamAgeMs: 30_000 } })
+    const stream = await listenTo(url, { toolsListChanged: true })
+    await stream.message()
+    await pass(29_000)
+    expect(endpoint.counts.streams).toBe(1)
+    await pass(1_000)
+    expect(await stream.messages()).toMatchObject([{ id: 'sub', result: { resultType: 'complete', _meta: { [SUBSCRIPTION]: 'sub' } } }])
+    expect(await stream.ended).toBe('end')
+    expect(endpoint.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+  })
+
+  test('F14: is ended with its result when the server is', async () => {
+    const { server } = changing()
+    const listening = await serve(server, { graceMs: 1000 })
+    const streams = await Promise.all([1, 2, 3].map((id) => listenTo(listening.url, { toolsListChanged: true }, id)))
+    for (const stream of streams) await stream.message()
+    await listening.close()
+    for (const [i, stream] of streams.entries()) {
+      expect(await stream.messages()).toMatchObject([{ id: i + 1, result: { resultType: 'complete' } }])
+      expect(await stream.ended).toBe('end')
+    }
+  })
+
+  test('two with the same id from two clients each get their own', async () => {
+    const { server } = changing()
+    const { url } = await serve(server)
+    const one = await listenTo(url, { resourceSubscriptions: ['file:///a'] }, 1)
+    const two = await listenTo(url, { resourceSubscriptions: ['file:///b'] }, 1)
+    await Promise.all([one.message(), two.message()])
+    server.resourceChanged('file:///b')
+    expect((await two.message()).params.uri).toBe('file:///b')
+    server.resourceChanged('file:///a')
+    expect((await one.message()).params.uri).toBe('file:///a')
+    expect([one.events.length, two.events.length]).toEqual([2, 2])
+  })
+
+  test('what cannot be asked for is refused before the stream begins', async () => {
+    const { server } = changing()
+    const { url } = await serve(server)
+    const { status, message, headers } = await askModern(url, { method: 'subscriptions/listen', params: { notifications: 'all' } })
+    expect([status, message.error?.code, headers['content-type']]).toEqual([200, -32602, 'application/json'])
+  })
+
+  test('a client that takes only JSON, or a server set to it, gets no stream and leaves none open', async () => {
+    const { server } = changing()
+    const { url, handler } = await serve(server)
+    const call = modern(
+      { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } },
+      { accept: 'application/json' },
+    )
+    const stream = await httpStream(url, call)
+    expect([stream.status, (await stream.whole()).error?.code]).toEqual([406, -32600])
+    const jsonOnly = await serve(server, { responses: 'json' })
+    const other = await askModern(jsonOnly.url, { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } })
+    expect(other.status).toBe(406)
+    expect(handler.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+  })
+})
