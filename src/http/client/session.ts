@@ -17,7 +17,7 @@ export interface SessionOptions {
   send(request: HttpRequest, reply: HttpReply): Sending
   /** A message came that belongs to no request. */
   onMessage(data: string): void
-  /** The server no longer knows the session; called once. */
+  /** The server no longer knows the session; called whenever it says so. */
   onForgotten(): void
   onWarning(message: string): void
 }
@@ -44,10 +44,6 @@ export class HttpSession {
 
   get hasId(): boolean {
     return this.#id !== undefined
-  }
-
-  get isForgotten(): boolean {
-    return this.#isForgotten
   }
 
   get headers(): SessionHeaders {
@@ -103,7 +99,6 @@ export class HttpSession {
   }
 
   forget(): void {
-    if (this.#isForgotten) return
     this.#isForgotten = true
     this.#stream?.abort()
     this.#options.onForgotten()

@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest'
+import { verdictMemory } from '../../../src/client/index.ts'
+import {
+  type Events,
+  failureOf,
+  type HttpScript,
+  httpScript,
+  open,
+  openSession,
+  type Respond,
+  SAID,
+  SESSION,
+  STATELESS,
+  sessionServer,
+  statelessServer,
+} from './scripted-http.ts'
+
+const methods = ({ received }: HttpScript): string[] => received.map(({ verb, message }) => message.method ?? verb)
+
+describe('a server without sessions', () => {
+  test('is found with the first request', async () => {
+    const server = await statelessServer()
+    const { client } = await open(server)
+    expect(client.revision).toBe(STATELESS)
+    expect(client.server.info.name).toBe('scripted')
+    expect(methods(server)).toEqual(['server/discover'])
+  })
+
+  test('may say who it is beside its capabilities', async () => {
+    const server = await statelessServer({
+      'server/discover': (_, answer) =>
+        answer.result({ supportedVersions: [STATELESS], capabilities: {}, serverInfo: { name: 'draft', version: '0' } }),
+    })
+    const { client } = await open(server)
+    expect(client.server.info).toEqual({ name: 'draft', version: '0' })
+  })
+
+  const refusing =
+    (times: number): Respond =>
+    ({ message }, answer) => {
+      if (--times >= 0) return answer.error(-32022, 'Unsupported protocol version', 400, { supported: [STATELESS], requested: STATELESS })
+      answer.json({ jsonrpc: '2.0', id: message.id, result: { supportedVersions: [STATELESS], capabilities: {} } })
+    }
+
+  test('that refuses the version it lists is asked again, once', async () => {
+    const server = await statelessServer({ 'server/discover': refusing(1) })
+    expect((await open(server)).client.revision).toBe(STATELESS)
+    const stubborn = await statelessServer({ 'server/discover': refusing(99) })
+    expect(await failureOf(open(stubborn))).toMatchObject({ code: 'ERR_VERSION_UNSUPPORTED' })
+    expect(methods(stubborn)).toEqual(['server/discover', 'server/discover'])
+  })
+})
+
+describe('a server with sessions', () => {
+  test.each([
+    ['an error of its own', (answer) => answer.json({ jsonrpc: '2.0', id: null, error: { code: -32000, message: 'No session' } }, 400)],
+    ['an unknown method', (answer) => answer.error(-32601, 'Method not found', 404)],
+    ['an empty 400', (answer) => answer.status(400)],
+    ['a page that was not found', (answer) => answer.text('<h1>404</h1>', 404, { 'content-type': 'text/html' })],
+    ['a verb that is not allowed', (answer) => answer.status(405)],
+  ] as [string, (answer: Parameters<Respond>[1]) => void][])('is found behind %s', async (_, refuse) => {
+    const server = await sessionServer({ 'server/discover': (_received, answer) => refuse(answer) })
+    const { client } = await open(server)
+    expect(client.revision).toBe(SESSION)
+    expect(methods(server).slice(0, 2)).toEqual(['server/discover', 'initialize'])
+  })
+
+  test('is remembered: the next connection begins with the handshake', async () => {
+    const server = await sessionServer()
+    const memory = verdictMemory()
+    await (await open(server, { memory })).client.ping()
+    server.received.length = 0
+    await open(server, { memory })
+    expect(methods(server)[0]).toBe('initialize')
+  })
+
+  test('is found with the handshake alone when nothing newer is wanted [T-SSE1-011]', async () => {
+    const server = await sessionServer()
+    await (await openSession(server)).client.ping()
+    expect(methods(server)).toEqual(['initialize', 'notifications/initialized', 'GET', 'ping'])
+  })
+
+  test.each([401, 403, 429, 500, 503])('is not looked for behind HTTP %i, whatever its body says [T-SSE1-012]', async (status) => {
+    const server = await httpScript((_, answer) => answer.error(-32000, 'go away', status))
+    expect(await failureOf(open(server))).toMatchObject({
+      code: 'ERR_HTTP',
+      data: { status },
+      message: expect.stringContaining('go away'),
+      cause: { name: 'RemoteError', code: -32000 },
+    })
+    expect(methods(server)).toEqual(['server/discover'])
+    server.received.length = 0
+    expect(await failureOf(openSession(server))).toMatchObject({ code: 'ERR_HTTP', data: { status } })
+    expect(methods(server)).toEqual(['initialize'])
+  })
+
+  test('that refuses the handshake by name is believed', async () => {
+    const server = await sessionServer({ initialize: (_, answer) => answer.error(-32602, 'No capabilities', 400) })
+    expect(await failureOf(openSession(server))).toMatchObject({ name: 'RemoteError', code: -32602, message: 'No capabilities' })
+    expect(methods(server)).toEqual(['initialize'])
+  })
+})
+
+describe('nothing', () => {
+  test('behind a port is an error of the network', async () => {
+    const server = await httpScript(() => {})
+    await server.close()
+    const failure = await failureOf(open(server))
+    expect(failure).toMatchObject({ code: 'ERR_NETWORK', message: expect.stringContaining('ECONNREFUSED') })
+    expect(failure.message).toContain(server.url)
+  })
+
+  test('behind a URL says what was tried', async () => {
+    const server = await httpScript((_, answer) => answer.text('<h1>Not here</h1>', 404, { 'content-type': 'text/html' }))
+    expect(await failureOf(open(server))).toMatchObject({
+      code: 'ERR_NO_ENDPOINT',
+      data: { status: 404 },
+      message: expect.stringMatching(/initialize with HTTP 404 Not Found; .*GET is answered with HTTP 404 Not Found and text\/html/),
+    })
+    expect(methods(server)).toEqual(['server/discover', 'initialize', 'GET'])
+  })
+
+  test('that begins a stream with something else is no server of the oldest kind', async () => {
+    const server = await httpScript(({ verb }, answer) => {
+      if (verb === 'GET') answer.events().raw('event: hello\ndata: you\n\n')
+      else answer.json({ jsonrpc: '2.0', id: null, error: { code: -32000, message: 'Not like this' } }, 400)
+    })
+    expect(await failureOf(openSession(server))).toMatchObject({ name: 'RemoteError', message: 'Not like this' })
+    await expect.poll(() => server.sockets.size).toBe(0)
+  })
+})
+
+describe('a server of the oldest kind', () => {
+  /** @param endpoint what the first event says */
+  const oldServer = (endpoint = '/messages?sessionId=7', onStream: (events: Events) => void = () => {}): Promise<HttpScript> => {
+    let events: Events | undefined
+    const answerOf = (method: string): object => {
+      if (method === 'initialize') {
+        return { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1' } }
+      }
+      return method === 'tools/list' ? { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] } : SAID
+    }
+    return httpScript(({ verb, path, message }, answer) => {
+      if (verb === 'GET' && path === '/mcp') {
+        events = answer.events().raw(`: hello\n\nevent: endpoint\ndata: ${endpoint}\n\n`)
+        return onStream(events)
+      }
+      if (path === '/mcp') return answer.text('Cannot POST /mcp', 404)
+      if (message.method === 'resources/list') return answer.text('no', 500)
+      answer.text('Accepted', 202)
+      if (message.id !== undefined)
+        events?.raw(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answerOf(message.method) })}\n\n`)
+    })
+  }
+
+  test('is found behind the same URL, and spoken to as it announces [T-SSE1-005] [T-SSE1-007] [T-SSE1-010] [T-SSE1-012] [T-SSE1-013] [T-VER-020]', async () => {
+    const server = await oldServer()
+    const { client, warnings } = await open(server)
+    expect(client.revision).toBe('2024-11-05')
+    expect(await client.call('echo', {})).toMatchObject(SAID)
+    expect(server.received.map(({ verb, path, message }) => `${verb} ${path} ${message.method ?? ''}`.trim())).toEqual([
+      'POST /mcp server/discover',
+      'POST /mcp initialize',
+      'GET /mcp',
+      'POST /messages?sessionId=7 initialize',
+      'POST /messages?sessionId=7 notifications/initialized',
+      'POST /messages?sessionId=7 tools/list',
+      'POST /messages?sessionId=7 tools/call',
+    ])
+    expect(server.received[2]?.headers.accept).toBe('text/event-stream')
+    expect(warnings).toEqual([])
+    await client.close()
+    await expect.poll(() => server.sockets.size).toBe(0)
+  })
+
+  test('ends the connection with its stream [T-SSE1-007]', async () => {
+    let events: Events | undefined
+    const server = await oldServer(undefined, (given) => {
+      events = given
+    })
+    let closedBy: Error | undefined
+    const { client } = await openSession(server, { onClose: (error) => (closedBy = error) })
+    events?.end()
+    await expect.poll(() => client.isClosed).toBe(true)
+    expect(closedBy).toMatchObject({ code: 'ERR_CLOSED', message: expect.stringContaining('ended its stream') })
+  })
+
+  test('that refuses a message loses only that', async () => {
+    const server = await oldServer()
+    const { client } = await openSession(server)
+    expect(await failureOf(client.request('x/unknown', {}))).toBeDefined()
+    expect(await client.call('echo', {})).toMatchObject(SAID)
+  })
+
+  test.each(['https://evil.example/messages', 'http://127.0.0.1:1/messages', '//evil.example/'])(
+    'may not send its clients elsewhere: %s',
+    async (endpoint) => {
+      const server = await oldServer(endpoint)
+      expect(await failureOf(openSession(server))).toMatchObject({
+        code: 'ERR_INSECURE',
+        message: expect.stringContaining('another origin'),
+      })
+      expect(methods(server)).toEqual(['initialize', 'GET'])
+    },
+  )
+
+  test('that never says where it takes messages keeps nobody waiting for ever', async () => {
+    const server = await httpScript(({ verb }, answer) => {
+      if (verb === 'GET') answer.events().raw(': wait\n\n')
+      else answer.status(405)
+    })
+    expect(await failureOf(openSession(server, { limits: { connectTimeoutMs: 200 } }))).toMatchObject({ code: 'ERR_TIMEOUT' })
+    await expect.poll(() => server.sockets.size).toBe(0)
+  })
+})

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import type { Authorizer } from '../../../src/http/client/index.ts'
+import { httpTarget } from '../../../src/http/client/index.ts'
+import { failureOf, open, openSession, sessionServer, statelessServer } from './scripted-http.ts'
+
+describe('headers of the program', () => {
+  test('go along with every request', async () => {
+    const server = await sessionServer()
+    const { client } = await openSession(server, { http: { headers: { 'X-Tenant': 'acme' } } })
+    await client.ping()
+    await client.close()
+    expect(server.received.map(({ verb }) => verb)).toContain('DELETE')
+    for (const { headers } of server.received) expect(headers['x-tenant']).toBe('acme')
+  })
+
+  test('may be made for each', async () => {
+    let count = 0
+    const server = await statelessServer()
+    const { client } = await open(server, { http: { headers: async () => ({ 'x-count': String(++count) }) } })
+    await client.tools().all()
+    expect(server.received.map(({ headers }) => headers['x-count'])).toEqual(['1', '2'])
+  })
+
+  test.each(['Accept', 'content-type', 'Mcp-Session-Id', 'mcp-param-x', 'Host', 'MCP-Protocol-Version'])(
+    'may not be one that the transport sets: %s',
+    async (name) => {
+      const target = httpTarget('http://localhost/', { headers: { [name]: 'x' } })
+      await expect(target.open()).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED', message: expect.stringContaining(name) })
+    },
+  )
+
+  test('that cannot be sent fail the request, not the program', async () => {
+    const server = await statelessServer()
+    expect(await failureOf(open(server, { http: { headers: { 'x-bad': 'a\nb' } } }))).toMatchObject({ code: 'ERR_NETWORK' })
+    const failing = { headers: () => Promise.reject(new Error('the vault is closed')) }
+    expect(await failureOf(open(server, { http: failing }))).toMatchObject({ message: expect.stringContaining('the vault is closed') })
+    expect(server.received).toEqual([])
+  })
+})
+
+describe('permission', () => {
+  const keeper = (tokens: string[]): Authorizer & { asked: { status: number; challenge: unknown }[] } => {
+    const asked: { status: number; challenge: unknown }[] = []
+    return {
+      asked,
+      header: async () => (tokens[0] === undefined ? undefined : `Bearer ${tokens[0]}`),
+      onUnauthorized: async ({ status, headers }) => {
+        asked.push({ status, challenge: headers['www-authenticate'] })
+        tokens.shift()
+        return tokens.length > 0
+      },
+    }
+  }
+
+  test('is on every request, POST, GET and DELETE [T-AUTH-037]', async () => {
+    const server = await sessionServer()
+    const { client } = await openSession(server, { http: { authorize: keeper(['good']) } })
+    await client.ping()
+    await client.close()
+    expect(new Set(server.received.map(({ verb }) => verb))).toEqual(new Set(['POST', 'GET', 'DELETE']))
+    for (const { headers } of server.received) expect(headers.authorization).toBe('Bearer good')
+  })
+
+  test.each([401, 403])('that is refused with %i is asked for once more, and then the request is sent again', async (status) => {
+    const server = await statelessServer({
+      'tools/list': ({ headers, message }, answer) => {
+        if (headers.authorization !== 'Bearer new') return answer.status(status, { 'www-authenticate': 'Bearer scope="x"' })
+        answer.json({ jsonrpc: '2.0', id: message.id, result: { tools: [] } })
+      },
+    })
+    const authorize = keeper(['old', 'new'])
+    const { client } = await open(server, { http: { authorize } })
+    expect(await client.tools().all()).toEqual([])
+    expect(authorize.asked).toEqual([{ status, challenge: 'Bearer scope="x"' }])
+    expect(server.posts('tools/list').map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new'])
+  })
+
+  test('that stays refused is an error after the second try', async () => {
+    const server = await statelessServer({ 'tools/list': (_, answer) => answer.text('who are you?', 401) })
+    const authorize = keeper(['a', 'b', 'c', 'd'])
+    const { client } = await open(server, { http: { authorize } })
+    expect(await failureOf(client.tools().all())).toMatchObject({
+      code: 'ERR_HTTP',
+      data: { status: 401 },
+      message: expect.stringContaining('who are you?'),
+    })
+    expect(server.posts('tools/list')).toHaveLength(2)
+  })
+
+  test('that cannot be had is an error with what the server said', async () => {
+    const server = await statelessServer({ 'server/discover': (_, answer) => answer.text('who are you?', 401) })
+    const authorize = keeper([])
+    expect(await failureOf(open(server, { http: { authorize } }))).toMatchObject({ code: 'ERR_HTTP', data: { status: 401 } })
+    expect(server.received.map(({ headers }) => headers.authorization)).toEqual([undefined])
+    const failing: Authorizer = { ...keeper([]), onUnauthorized: () => Promise.reject(new Error('no browser')) }
+    expect(await failureOf(open(server, { http: { authorize: failing } }))).toMatchObject({
+      message: expect.stringContaining('no browser'),
+    })
+  })
+
+  test('takes the place of a fixed header', async () => {
+    const server = await statelessServer()
+    await open(server, { http: { headers: { Authorization: 'Bearer fixed', 'x-a': 'b' }, authorize: keeper(['good']) } })
+    expect(server.received[0]?.headers).toMatchObject({ authorization: 'Bearer good', 'x-a': 'b' })
+  })
+})

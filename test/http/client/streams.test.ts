@@ -1,0 +1,306 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type Events,
+  failureOf,
+  open,
+  openSession,
+  type Received,
+  SAID,
+  type Script,
+  sessionServer,
+  statelessServer,
+} from './scripted-http.ts'
+
+const gets = (received: Received[]): Received[] => received.filter(({ verb }) => verb === 'GET')
+const resumes = (received: Received[]): Received[] => gets(received).filter(({ headers }) => headers['last-event-id'] !== undefined)
+
+describe('the stream of a call', () => {
+  test('that ends before its answer is taken up by GET after the last event [T-HTTP-021] [T-HTTP-030] [T-HTTP-054] [T-HTTP-057]', async () => {
+    const server = await sessionServer({
+      GET: ({ headers }, answer) => {
+        if (headers['last-event-id'] === undefined) return answer.status(405)
+        answer
+          .events()
+          .message({ jsonrpc: '2.0', id: server.posts('tools/call')[0]?.message.id, result: SAID }, 'e3')
+          .end()
+      },
+      'tools/call': (_, answer) => {
+        const events = answer.events().raw('id: e1\ndata:\n\n')
+        events.notice('notifications/message', { level: 'info', data: 'half way' }, 'e2')
+        setTimeout(() => events.destroy(), 20)
+      },
+    })
+    const logs: unknown[] = []
+    const { client, warnings } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
+    expect(await client.call('echo', {})).toMatchObject(SAID)
+    expect(logs).toEqual(['half way'])
+    expect(resumes(server.received).map(({ headers }) => headers['last-event-id'])).toEqual(['e2'])
+    const [resume] = resumes(server.received)
+    expect(resume?.headers).toMatchObject({
+      accept: 'text/event-stream',
+      'mcp-session-id': 'session-1',
+      'mcp-protocol-version': client.revision,
+    })
+    expect(warnings).toEqual([])
+  })
+
+  test('is not asked for before the server wants it to be [T-HTTP-023]', async () => {
+    let endedAt = 0
+    const server = await sessionServer({
+      GET: ({ headers }, answer) => {
+        if (headers['last-event-id'] === undefined) return answer.status(405)
+        answer
+          .events()
+          .message({ jsonrpc: '2.0', id: server.posts('tools/call')[0]?.message.id, result: SAID })
+          .end()
+      },
+      'tools/call': (_, answer) => {
+        answer.events().raw('retry: 700\nid: e1\ndata:\n\n').end()
+        endedAt = performance.now()
+      },
+    })
+    const { client } = await openSession(server)
+    await client.call('echo', {})
+    const [resume] = resumes(server.received)
+    expect((resume?.at ?? 0) - endedAt).toBeGreaterThanOrEqual(690)
+    expect((resume?.at ?? 0) - endedAt).toBeLessThan(2000)
+  })
+
+  test('may be broken off and taken up many times, as long as it brings something [T-HTTP-021]', async () => {
+    let polls = 0
+    const server = await sessionServer({
+      GET: ({ headers }, answer) => {
+        if (headers['last-event-id'] === undefined) return answer.status(405)
+        const events = answer.events()
+        if (++polls === 8) return events.message({ jsonrpc: '2.0', id: server.posts('tools/call')[0]?.message.id, result: SAID }).end()
+        events.raw(`retry: 5\nid: p${polls}\ndata:\n\n`).end()
+      },
+      'tools/call': (_, answer) => answer.events().raw('retry: 5\nid: p0\ndata:\n\n').end(),
+    })
+    const { client } = await openSession(server, { http: { limits: { maxReconnects: 2 } } })
+    expect(await client.call('echo', {})).toMatchObject(SAID)
+    expect(resumes(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([
+      'p0',
+      'p1',
+      'p2',
+      'p3',
+      'p4',
+      'p5',
+      'p6',
+      'p7',
+    ])
+  })
+
+  test('whose answer comes on the other stream is settled all the same', async () => {
+    let standing: Events | undefined
+    const server = await sessionServer({
+      GET: ({ headers }, answer) => {
+        const events = answer.events()
+        if (headers['last-event-id'] === undefined) standing = events
+      },
+      'tools/call': ({ message }, answer) => {
+        answer.events().raw('retry: 60000\nid: e1\ndata:\n\n').end()
+        setTimeout(() => standing?.message({ jsonrpc: '2.0', id: message.id, result: SAID }), 50)
+      },
+    })
+    const { client } = await openSession(server)
+    expect(await client.call('echo', {})).toMatchObject(SAID)
+  })
+
+  test.each([
+    ['names no event', (events: Events) => events.end()],
+    ['names an event that no header can carry', (events: Events) => events.raw('id: a\u0001b\ndata:\n\n').end()],
+    ['forgets the event it named', (events: Events) => events.raw('id: a\ndata:\n\nid:\ndata:\n\n').end()],
+  ])('that %s ends the call with an error', async (_, finish) => {
+    const server = await sessionServer({ 'tools/call': (_received, answer) => finish(answer.events()) })
+    const { client } = await openSession(server)
+    expect(await failureOf(client.call('echo', {}))).toMatchObject({
+      code: 'ERR_CLOSED',
+      message: expect.stringContaining('ended the stream of tools/call before its answer'),
+    })
+    expect(resumes(server.received)).toEqual([])
+    await client.ping()
+  })
+
+  test('that cannot be taken up ends the call with an error that says why', async () => {
+    const refusing = (status: number): Script => ({
+      GET: ({ headers }, answer) => answer.status(headers['last-event-id'] === undefined ? 405 : status),
+      'tools/call': (_, answer) => answer.events().raw('retry: 1\nid: e1\ndata:\n\n').end(),
+    })
+    const gone = await sessionServer(refusing(410))
+    const first = await openSession(gone)
+    expect(await failureOf(first.client.call('echo', {}))).toMatchObject({
+      code: 'ERR_CLOSED',
+      message: expect.stringContaining('HTTP 410 Gone'),
+    })
+    expect(resumes(gone.received)).toHaveLength(1)
+
+    const down = await sessionServer(refusing(503))
+    const second = await openSession(down, { http: { limits: { maxReconnects: 2 } } })
+    expect(await failureOf(second.client.call('echo', {}))).toMatchObject({
+      code: 'ERR_CLOSED',
+      message: expect.stringMatching(/HTTP 503 .*in 2 attempts \(limits.maxReconnects\)/),
+    })
+    expect(resumes(down.received)).toHaveLength(3)
+  })
+
+  test('without a session is not taken up', async () => {
+    const server = await statelessServer({ 'tools/call': (_, answer) => answer.events().raw('id: e1\ndata:\n\n').end() })
+    const { client } = await open(server)
+    expect(await failureOf(client.call('echo', {}))).toMatchObject({ code: 'ERR_CLOSED' })
+    expect(gets(server.received)).toEqual([])
+  })
+
+  test('that stays open after its answer is closed after a while', async () => {
+    const server = await sessionServer({ 'tools/call': (_, answer) => void answer.events().result(SAID) })
+    const { client } = await openSession(server)
+    await client.call('echo', {})
+    const busy = server.sockets.size
+    await expect.poll(() => server.sockets.size, { timeout: 3000 }).toBeLessThan(busy)
+  })
+
+  test('leaves its connection to the next when the server ends it', async () => {
+    const server = await sessionServer({ 'tools/call': (_, answer) => answer.events().result(SAID).end() })
+    const { client } = await openSession(server)
+    for (let i = 0; i < 20; i++) await client.call('echo', {})
+    expect(server.sockets.size).toBeLessThanOrEqual(2)
+  })
+
+  test('ignores comments and events of other names, and events without data are no messages', async () => {
+    const server = await sessionServer({
+      'tools/call': (_, answer) =>
+        answer.events().raw(': hello\n\nevent: ping\ndata: {"not":"ours"}\n\nid: 1\ndata:\n\ndata: \n\nfoo: bar\n\n').result(SAID).end(),
+    })
+    const { client, warnings } = await openSession(server)
+    expect(await client.call('echo', {})).toMatchObject(SAID)
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('what the server says unasked', () => {
+  test('is heard on a stream of its own, which is open before the first request [T-HTTP-034] [T-HTTP-035]', async () => {
+    let standing: Events | undefined
+    const server = await sessionServer({
+      GET: (_, answer) => {
+        standing = answer.events()
+      },
+      'tools/list': (_, answer) => {
+        standing?.notice('notifications/message', { level: 'info', data: 'unasked' })
+        answer.result({ tools: [] })
+      },
+    })
+    const logs: unknown[] = []
+    const { client } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
+    await client.tools().all()
+    await expect.poll(() => logs).toEqual(['unasked'])
+    const order = server.received.map(({ verb, message }) => message.method ?? verb)
+    expect(order).toEqual(['initialize', 'notifications/initialized', 'GET', 'tools/list'])
+    expect(gets(server.received)[0]?.headers).toMatchObject({ accept: 'text/event-stream', 'mcp-session-id': 'session-1' })
+  })
+
+  test('may be a question, answered by a POST', async () => {
+    let standing: Events | undefined
+    const server = await sessionServer({
+      GET: (_, answer) => {
+        standing = answer.events()
+      },
+      'tools/call': (_, answer) => {
+        standing?.message({ jsonrpc: '2.0', id: 'q', method: 'roots/list' })
+        void server
+          .until(({ message }) => message.id === 'q')
+          .then(({ message }) => answer.result({ content: [], structuredContent: message.result }))
+      },
+    })
+    const { client } = await openSession(server, { answer: { roots: ['file:///work'] } })
+    expect((await client.call('echo', {})).structuredContent).toEqual({ roots: [{ uri: 'file:///work' }] })
+  })
+
+  test.each([405, 404, 400])('is not heard where GET is answered %i, and all else goes on', async (status) => {
+    const server = await sessionServer({ GET: (_, answer) => answer.status(status) })
+    const { client, warnings } = await openSession(server)
+    await client.ping()
+    expect(gets(server.received)).toHaveLength(1)
+    expect(warnings).toEqual([])
+  })
+
+  test('does not keep the first request waiting when GET is not answered', async () => {
+    const server = await sessionServer({ GET: () => {} })
+    const { client } = await openSession(server)
+    const before = performance.now()
+    await client.ping()
+    expect(performance.now() - before).toBeLessThan(1500)
+  })
+
+  test('is heard again after its stream broke, from where it left off', async () => {
+    let streams = 0
+    const server = await sessionServer({
+      GET: (_, answer) => {
+        const events = answer.events()
+        if (++streams === 1) {
+          events.raw('retry: 10\n\n').notice('notifications/message', { level: 'info', data: 'one' }, 's1')
+          setTimeout(() => events.destroy(), 20)
+        } else events.notice('notifications/message', { level: 'info', data: 'two' }, 's2')
+      },
+    })
+    const logs: unknown[] = []
+    await openSession(server, { onLog: ({ data }) => logs.push(data) })
+    await expect.poll(() => logs, { timeout: 3000 }).toEqual(['one', 'two'])
+    expect(gets(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 's1'])
+  })
+
+  test('is asked for again with longer and longer pauses when the server is away', async () => {
+    const server = await sessionServer({ GET: (_, answer) => answer.status(503) })
+    const { client } = await openSession(server)
+    await client.ping()
+    await expect.poll(() => gets(server.received).length, { timeout: 5000 }).toBe(4)
+    const [a, b, c, d] = gets(server.received).map(({ at }) => at) as [number, number, number, number]
+    expect(b - a).toBeGreaterThan(150)
+    expect(d - c).toBeGreaterThan((b - a) / 2)
+    await client.ping()
+  })
+
+  test('is not asked for without a session', async () => {
+    const server = await statelessServer()
+    const { client } = await open(server)
+    await client.call('echo', {})
+    expect(gets(server.received)).toEqual([])
+  })
+})
+
+describe('a stream of changes', () => {
+  const acknowledging = (onOpen: (events: Events, count: number) => void): Script => {
+    let count = 0
+    return {
+      'subscriptions/listen': ({ message }, answer) => {
+        const events = answer.events()
+        const _meta = { 'io.modelcontextprotocol/subscriptionId': message.id }
+        events.notice('notifications/subscriptions/acknowledged', { _meta, notifications: message.params.notifications })
+        onOpen(events, ++count)
+      },
+    }
+  }
+
+  test('that breaks is opened again, and what may have been missed is told', async () => {
+    const server = await statelessServer(
+      acknowledging((events, count) => {
+        if (count === 1) setTimeout(() => events.destroy(), 20)
+      }),
+    )
+    const { client } = await open(server)
+    let changes = 0
+    const stop = await client.onChange('tools', () => changes++)
+    await expect.poll(() => changes, { timeout: 4000 }).toBe(1)
+    expect(server.posts('subscriptions/listen')).toHaveLength(2)
+    stop()
+  })
+
+  test('that is no longer wanted is closed', async () => {
+    let isGone = false
+    const server = await statelessServer(acknowledging((events) => void events.response.once('close', () => (isGone = true))))
+    const { client } = await open(server)
+    const stop = await client.onChange('tools', () => {})
+    stop()
+    await expect.poll(() => isGone).toBe(true)
+    expect(server.posts('notifications/cancelled')).toEqual([])
+  })
+})
