@@ -192,7 +192,10 @@ export const requests = {
  * @param options.dialect `session` or `stateless`
  * @param options.request one of `requests`
  */
-export async function loadHttp(script, { args = [], dialect = 'session', request = 'echo', connections = 64, calls = 20_000, warmUp = 3000 }) {
+export async function loadHttp(
+  script,
+  { args = [], dialect = 'session', request = 'echo', connections = 64, calls = 20_000, warmUp = 3000 },
+) {
   const server = await startHttp(script, args)
   try {
     const { method, name, body, isRight } = requests[request](dialect === 'stateless')

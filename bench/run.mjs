@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { median } from './cpu.mjs'
+import { httpMeasures } from './http-measures.mjs'
 import { loadStdio } from './stdio-load.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -81,6 +82,7 @@ const MEASURES = [
     },
     value: (ms) => ms,
   },
+  ...httpMeasures(of, calls),
 ]
 
 function load(name, options = {}) {
@@ -144,7 +146,7 @@ for (const { name, run, value, repeat = 1 } of MEASURES) {
 process.stderr.write('\r\u001b[K')
 
 console.log(`Medians of ${ROUNDS} interleaved rounds on Node ${process.versions.node}; load average ${loadavg()[0].toFixed(1)}.`)
-for (const { name, unit, goal, isAbsolute } of MEASURES) {
+for (const { name, unit, goal, isAbsolute, isHigherBetter } of MEASURES) {
   const measured = results[name]
   if (!measured) continue
   const medians = Object.entries(measured).map(([contestant, numbers]) => [contestant, median(numbers)])
@@ -153,7 +155,8 @@ for (const { name, unit, goal, isAbsolute } of MEASURES) {
   for (const [contestant, number] of medians) {
     const ratio = number / base
     const isOurs = contestant.startsWith('portico')
-    const verdict = isOurs ? (ratio <= goal ? `goal ${goal}: reached` : `goal ${goal}: missed`) : ''
+    const isReached = isHigherBetter ? ratio >= goal : ratio <= goal
+    const verdict = isOurs ? `goal ${goal}: ${isReached ? 'reached' : 'missed'}` : ''
     console.log(
       `  ${contestant.padEnd(13)} ${number.toFixed(2).padStart(9)} ${unit}  ${isAbsolute ? '' : `${ratio.toFixed(2).padStart(6)} x raw`}  ${verdict}`,
     )

@@ -2,18 +2,14 @@
 
 import '../../heap.mjs'
 import { createServer } from 'node:http'
+import { big, bytes, isSse, say, toolCount } from '../../arguments.mjs'
 import { namesOf } from '../../surface.mjs'
 
-const isSse = process.argv.includes('--sse')
-const count = Number(process.argv.find((arg) => arg.startsWith('--tools='))?.slice(8) ?? 20)
-const names = namesOf(count)
-const tools = names.map((name) => ({
+const tools = namesOf(toolCount).map((name) => ({
   name,
   description: `The tool ${name}`,
   inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
 }))
-const big = 'x'.repeat(1024 * 1024)
-const bytes = Buffer.alloc(10 * 1024 * 1024, 7)
 
 function resultOf(method, params) {
   switch (method) {
@@ -67,4 +63,4 @@ function progress(response, id) {
 }
 
 server.keepAliveTimeout = 65_000
-server.listen(0, '127.0.0.1', () => console.log(`listening on http://127.0.0.1:${server.address().port}/mcp`))
+server.listen(0, '127.0.0.1', () => say(server.address().port))

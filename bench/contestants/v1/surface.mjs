@@ -1,10 +1,10 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
-import { promptNames, resourceUris, toolNames } from '../../surface.mjs'
+import { namesOf, promptNames, resourceUris } from '../../surface.mjs'
 
-export function benchServer() {
+export function benchServer(count = 20) {
   const server = new McpServer({ name: 'v1', version: '1' })
-  for (const name of toolNames) {
+  for (const name of namesOf(count)) {
     server.registerTool(name, { description: `The tool ${name}`, inputSchema: { text: z.string() } }, async ({ text }) => ({
       content: [{ type: 'text', text }],
     }))

@@ -1,12 +1,12 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { promptNames, resourceUris, toolNames } from '../../surface.mjs'
+import { namesOf, promptNames, resourceUris } from '../../surface.mjs'
 
 const input = z.object({ text: z.string() })
 
-export function benchServer() {
+export function benchServer(count = 20) {
   const server = new McpServer({ name: 'v2', version: '1' })
-  for (const name of toolNames)
+  for (const name of namesOf(count))
     server.registerTool(name, { description: `The tool ${name}`, inputSchema: input }, async ({ text }) => ({
       content: [{ type: 'text', text }],
     }))
