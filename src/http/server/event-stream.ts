@@ -41,6 +41,7 @@ export class EventStream implements AnswerStream {
   #firstKept = 1
   #sink: Sink | undefined
   #isOver = false
+  #isDropped = false
   #maxEvents: number
   #maxEventBytes: number
   /** When the stream ended or its reader went away; what is kept is forgotten some time after. */
@@ -72,6 +73,11 @@ export class EventStream implements AnswerStream {
     if (sequence >= this.#firstKept + this.#kept.length) return 'The last event id names an event that was never sent'
     if (sequence < this.#firstKept - 1) return 'Events after that id are no longer kept'
     return undefined
+  }
+
+  /** The stream ended with event `sequence`, and without the answer it was for. */
+  isDroppedAfter(sequence: number): boolean {
+    return this.#isDropped && sequence === this.#firstKept + this.#kept.length - 1
   }
 
   /**
@@ -113,6 +119,7 @@ export class EventStream implements AnswerStream {
   /** The last event of the stream. */
   finish(json: string | undefined): void {
     if (json !== undefined) void this.push(json)
+    else this.#isDropped = true
     this.#isOver = true
     this.#hangUp()
     this.#owner.onUnattended(this)

@@ -2,6 +2,7 @@
 
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Headers, Reply } from './ask.ts'
+import { EVENT_STREAM_HEADERS } from './event-stream.ts'
 import { JSON_TYPE } from './refusal.ts'
 import { SlowAnswer, type SlowAnswers } from './slow-answers.ts'
 
@@ -54,11 +55,12 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     else if (!reply.isGone) reply.send(statusOf(errorCode), JSON_TYPE, json)
   }
 
+  /** A request is owed JSON or events, and clients complain of anything else: events, then, of which there are none. */
   drop(): void {
-    const { reply } = this.#options
+    const { reply, kinds } = this.#options
     this.#end()
     if (this.#stream) this.#stream.finish(undefined)
-    else if (!reply.isGone) reply.send(204, NO_HEADERS)
+    else if (!reply.isGone) reply.send(kinds.events ? 200 : 202, kinds.events ? EVENT_STREAM_HEADERS : NO_HEADERS)
   }
 
   release(): void {

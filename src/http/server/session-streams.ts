@@ -76,7 +76,10 @@ export class SessionStreams implements EventStreamOwner {
     if (!stream) return refuse(400, 'The stream of that event id is no longer kept')
     const fault = stream.faultOf(place.sequence)
     if (fault !== undefined) return refuse(400, fault)
-    return this.#connect(stream, reply, place.sequence)
+    if (!stream.isDroppedAfter(place.sequence)) return this.#connect(stream, reply, place.sequence)
+    // What tells a reader of events not to come back. The SDKs would, for ever, for the answer to a call they gave up.
+    reply.send(204, {})
+    return undefined
   }
 
   /** Forgets what need not be kept, and asks for a sign of life. */

@@ -41,6 +41,9 @@ export class TwoEndpoints {
   connect(ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
     const { service, limits, open } = this.#options
     if (this.#conversations.size >= limits.maxSessions) return busy(503, 'maxSessions', limits.maxSessions, 'sessions')
+    const { maxSessionsPerPrincipal: max } = limits
+    if (principal !== undefined && this.#countOf(principal) >= max)
+      return busy(429, 'maxSessionsPerPrincipal', max, 'sessions of one caller')
     if (open.size >= limits.maxStreams) return busy(503, 'maxStreams', limits.maxStreams, 'open streams')
     const id = randomId()
     const end = (): void => this.#end(id, 'The client closed its stream')
@@ -70,6 +73,12 @@ export class TwoEndpoints {
 
   endAll(reason: string): void {
     for (const id of [...this.#conversations.keys()]) this.#end(id, reason)
+  }
+
+  #countOf(principal: string): number {
+    let count = 0
+    for (const conversation of this.#conversations.values()) if (conversation.principal === principal) count++
+    return count
   }
 
   #enter(conversation: Conversation): Refusal | undefined {
