@@ -29,6 +29,7 @@ function resultOf(method, params) {
 }
 
 const server = createServer((request, response) => {
+  if (request.method === 'DELETE') return response.writeHead(204).end()
   if (request.method === 'GET') {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     return response.write(':\n\n')
@@ -42,7 +43,7 @@ const server = createServer((request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       return response.write('data: {}\n\n')
     }
-    if (params.name === 'progress') return progress(response, id)
+    if (params?.name === 'progress') return progress(response, id)
     const json = JSON.stringify({ jsonrpc: '2.0', id, result: resultOf(method, params) })
     if (isSse && method !== 'initialize') {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
