@@ -3,14 +3,20 @@
 import { NOT_YET } from './not-yet.ts'
 import type { Check, Scenario, SuiteRun } from './suite.ts'
 
-/** Checks that the suite itself does not make, and why nothing of ours could change that. By scenario and check. */
-const SKIPPED_FOR_A_REASON: Record<string, Record<string, string>> = {}
+/** Checks that the suite leaves out whatever we do, by scenario, with the beginning of what it says. */
+const SKIPPED_FOR_A_REASON: Record<string, readonly string[]> = {
+  // A client of this revision has no handshake.
+  'http-standard-headers': ['Client did not send a initialize request', 'Client did not send a notifications/initialized request'],
+}
+
+const isExcused = (name: string, { status, errorMessage }: Check): boolean =>
+  status === 'SKIPPED' && (SKIPPED_FOR_A_REASON[name] ?? []).some((start) => errorMessage?.startsWith(start))
 
 /** What is wrong with the result of a scenario, one line each. */
 export function faultsOf(name: string, checks: readonly Check[] | undefined): string[] {
   if (!checks) return ['the suite did not run it']
   const faults = checks
-    .filter(({ id, status }) => status !== 'SUCCESS' && status !== 'INFO' && !(status === 'SKIPPED' && SKIPPED_FOR_A_REASON[name]?.[id]))
+    .filter((check) => check.status !== 'SUCCESS' && check.status !== 'INFO' && !isExcused(name, check))
     .map(({ id, status, description, errorMessage }) => `${status} ${id}: ${errorMessage ?? description}`)
   if (!checks.some(({ status }) => status === 'SUCCESS')) faults.push('nothing was checked')
   return faults

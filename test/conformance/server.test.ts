@@ -2,10 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type FixtureServer, startFixtureServer } from './fixture-server.ts'
+import { type ListeningProcess, startListening } from '../support/listening-process.ts'
 import { arrived, faultsOf, isNotYet, Tally } from './judge.ts'
+import { root } from './node24.ts'
 import { NOT_YET } from './not-yet.ts'
-import { listScenarios, runSuite, type SuiteRun } from './suite.ts'
+import { expectedFailures, listScenarios, runSuite, type SuiteRun } from './suite.ts'
 
 const LONG = 60_000
 
@@ -34,17 +35,19 @@ describe('what is run', () => {
   })
 
   test('is expected to pass without exception', () => {
-    expect(JSON.parse(readFileSync(new URL('expected-failures.json', import.meta.url), 'utf8'))).toEqual({ server: [], client: [] })
+    expect(JSON.parse(readFileSync(expectedFailures, 'utf8'))).toEqual({ server: [], client: [] })
   })
 })
 
 // A server may answer any request with a stream of events, so every scenario must hold in both ways of answering.
 describe.each(['auto', 'sse'])('our server, answers %s,', (responses) => {
-  let server: FixtureServer
+  let server: ListeningProcess
   beforeAll(async () => {
-    server = await startFixtureServer(['--responses', responses])
+    server = await startListening([`${root}scripts/fixture-server.mjs`, '--responses', responses])
   }, LONG)
-  afterAll(() => server.stop())
+  afterAll(async () => {
+    expect(await server.stop()).toBe(0)
+  })
 
   describe.each(RUNS)('at $revision', ({ revision, args }) => {
     const names = scenarios
@@ -53,7 +56,7 @@ describe.each(['auto', 'sse'])('our server, answers %s,', (responses) => {
       .map(({ name }) => name)
     let run: SuiteRun
     beforeAll(async () => {
-      run = await runSuite('server', ['--url', server.url, ...args])
+      run = await runSuite('server', ['--url', server.url, ...args, '--expected-failures', expectedFailures])
       tally.add(`server ${revision}, answers ${responses}`, names, run.checks)
     }, LONG)
 

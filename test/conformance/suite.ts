@@ -30,7 +30,8 @@ export interface SuiteRun {
 }
 
 const suite = `${root}node_modules/@modelcontextprotocol/conformance/dist/index.js`
-const expectedFailures = `${root}test/conformance/expected-failures.json`
+/** Given this list, the suite also counts warnings as failures, but no longer looks at the exit code of a client. */
+export const expectedFailures = `${root}test/conformance/expected-failures.json`
 
 const HEADINGS: Record<string, Leg> = { Server: 'server', Client: 'client', Authorization: 'authorization' }
 
@@ -57,8 +58,7 @@ export function listScenarios(): Scenario[] {
 export async function runSuite(leg: 'server' | 'client', args: readonly string[]): Promise<SuiteRun> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-conformance-'))
   try {
-    const command = [suite, leg, ...args, '--expected-failures', expectedFailures, '-o', folder]
-    const child = spawn(node24, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(node24, [suite, leg, ...args, '-o', folder], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
     const exitCode = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))

@@ -2,7 +2,26 @@
 
 import { test } from 'vitest'
 
-const PEERS = ['v1 client', 'v2 client legacy', 'v2 client modern', 'v1 server', 'v2 server', 'everything', 'filesystem', 'memory'] as const
+const PEERS = [
+  'v1 client',
+  'v1 client sse',
+  'v2 client legacy',
+  'v2 client sse',
+  'v2 client modern',
+  'inspector legacy',
+  'inspector sse',
+  'inspector auto',
+  'inspector modern',
+  'v1 server',
+  'v1 server stateless',
+  'v1 server sse',
+  'v2 server',
+  'v2 server stateless',
+  'everything',
+  'everything sse',
+  'filesystem',
+  'memory',
+] as const
 const FEATURES = [
   'tools',
   'structured',
@@ -30,14 +49,19 @@ interface Entry {
 }
 
 export class Matrix {
+  readonly #peers: readonly PeerName[]
   readonly #entries = new Map<string, Entry[]>()
+
+  constructor(peers: readonly PeerName[]) {
+    this.#peers = peers
+  }
 
   /** A test that shows the feature working with the peer. */
   proves(peer: PeerName, feature: Feature, name: string, run: () => Promise<void>): void {
     this.#register(peer, feature, 'works', name, run)
   }
 
-  /** A test that shows that the peer has no such thing. */
+  /** A test that shows that the peer has no such thing, or that it does not work on its side. */
   provesAbsent(peer: PeerName, feature: Feature, name: string, run: () => Promise<void>): void {
     this.#register(peer, feature, 'lacks', name, run)
   }
@@ -50,13 +74,13 @@ export class Matrix {
   }
 
   get failures(): string[] {
-    return PEERS.flatMap((peer) =>
+    return this.#peers.flatMap((peer) =>
       FEATURES.filter((feature) => this.cell(peer, feature) === 'FAIL').map((feature) => `${peer}: ${feature}`),
     )
   }
 
   toString(): string {
-    const rows = [['', ...FEATURES], ...PEERS.map((peer) => [peer, ...FEATURES.map((feature) => this.cell(peer, feature))])]
+    const rows = [['', ...FEATURES], ...this.#peers.map((peer) => [peer, ...FEATURES.map((feature) => this.cell(peer, feature))])]
     const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
     return rows
       .map((row) =>

@@ -15,7 +15,16 @@ import { connectV2Client } from './v2-client.ts'
 const SESSION_REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 const STATELESS_REVISION = '2026-07-28'
 
-const matrix = new Matrix()
+const matrix = new Matrix([
+  'v1 client',
+  'v2 client legacy',
+  'v2 client modern',
+  'v1 server',
+  'v2 server',
+  'everything',
+  'filesystem',
+  'memory',
+])
 
 for (const revision of SESSION_REVISIONS) {
   describeOurServer({ matrix, peer: 'v1 client', revision, open: () => connectV1Client({ revisions: [revision] }) })

@@ -1,6 +1,8 @@
 /** What a client of another SDK can do, in one shape for all of them: the tests of our server are written against it once. */
 
 import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { type ListeningProcess, startListening } from '../support/listening-process.ts'
 import type { Inbox } from './inbox.ts'
 
 export interface ToolResult {
@@ -52,8 +54,6 @@ export interface TheirClient {
   readonly completed: Inbox<string>
   /** What the SDK found wrong with what our server sent. */
   readonly errors: Error[]
-  readonly stderr: string[]
-  readonly pid: number | null
   listTools(): Promise<ListedItem[]>
   listResources(): Promise<ListedItem[]>
   listResourceTemplates(): Promise<ListedItem[]>
@@ -74,8 +74,14 @@ export interface TheirClient {
   /** A sign of life: ping, or what has taken its place. */
   ping(): Promise<unknown>
   setRoots(roots: Person['roots']): Promise<void>
+  /** Ends the connection as this client does, and fails if something of it is left on our side. */
+  leave(): Promise<void>
+  /** Lets go of everything, also after a failure. */
   close(): Promise<void>
 }
+
+/** `sse` is the transport of 2024-11-05, which has an endpoint to listen and another to write to. */
+export type Over = 'stdio' | 'http' | 'sse'
 
 export const PAGED = {
   'tools/list': 'tools',
@@ -91,10 +97,35 @@ export interface OurServerOptions {
   pageSize?: number
 }
 
+const fixture = fileURLToPath(new URL('fixtures/everything.mjs', import.meta.url))
+
 export const ourServer = (options: OurServerOptions = {}): { command: string; args: string[] } => ({
   command: process.execPath,
-  args: [fileURLToPath(new URL('fixtures/everything.mjs', import.meta.url)), JSON.stringify(options)],
+  args: [fixture, JSON.stringify(options)],
 })
+
+/** Our server as a process that listens; the two endpoints of the oldest transport are beside the one it names. */
+export const startOurServer = (options: OurServerOptions = {}): Promise<ListeningProcess> =>
+  startListening([fixture, JSON.stringify({ ...options, http: true })])
+
+export const endpointOf = ({ url }: ListeningProcess, over: 'http' | 'sse'): URL => new URL(over === 'sse' ? 'sse' : 'mcp', url)
+
+/** Fails if the process is still there. */
+export function expectNoProcess(pid: number | null): void {
+  expect(pid).toBeGreaterThan(0)
+  expect(() => process.kill(pid as number, 0)).toThrow('ESRCH')
+}
+
+/** Fails if our server still takes messages at the endpoint: of the session, if it is given. */
+export async function expectNoSession(endpoint: URL, sessionId?: string): Promise<void> {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(sessionId === undefined ? {} : { 'mcp-session-id': sessionId }),
+  }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+  await expect.poll(async () => (await fetch(endpoint, { method: 'POST', headers, body })).status).toBe(404)
+}
 
 export const CLIENT_INFO = { name: 'interop', version: '1.0.0' }
 

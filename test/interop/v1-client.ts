@@ -1,7 +1,10 @@
 /** The client of the official TypeScript SDK, version 1. */
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
   CreateMessageRequestSchema,
   ElicitationCompleteNotificationSchema,
@@ -18,12 +21,17 @@ import {
 import { Inbox } from './inbox.ts'
 import {
   CLIENT_INFO,
+  endpointOf,
+  expectNoProcess,
+  expectNoSession,
   type ListedItem,
   newPerson,
   type OurServerOptions,
+  type Over,
   ourServer,
   PAGED,
   type PagedMethod,
+  startOurServer,
   type TheirClient,
   type ToolResult,
 } from './their-client.ts'
@@ -36,7 +44,7 @@ const PAGE_SCHEMAS = {
 }
 
 /** Starts our server and connects. It always asks for its newest revision and takes an older one if that is the answer. */
-export async function connectV1Client(options: OurServerOptions = {}): Promise<TheirClient> {
+export async function connectV1Client(options: OurServerOptions = {}, over: Over = 'stdio'): Promise<TheirClient> {
   const person = newPerson()
   const asked: TheirClient['asked'] = new Inbox()
   const logs: TheirClient['logs'] = new Inbox()
@@ -44,7 +52,6 @@ export async function connectV1Client(options: OurServerOptions = {}): Promise<T
   const refreshed: TheirClient['refreshed'] = new Inbox()
   const completed: TheirClient['completed'] = new Inbox()
   const errors: Error[] = []
-  const stderr: string[] = []
 
   const onChanged = (kind: 'tools' | 'prompts' | 'resources') => (error: Error | null, items: { name: string }[] | null) => {
     if (error) errors.push(error)
@@ -75,16 +82,24 @@ export async function connectV1Client(options: OurServerOptions = {}): Promise<T
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => updates.push(params))
   client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => completed.push(params.elicitationId))
 
-  const transport = new StdioClientTransport({ ...ourServer(options), stderr: 'pipe' })
-  transport.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk.toString()))
+  const way = await wayTo(options, over)
   let revision: string | undefined
+  const tellVersion = way.transport.setProtocolVersion?.bind(way.transport)
   // The one place where this SDK says what was agreed on.
-  Object.assign(transport, {
+  Object.assign(way.transport, {
     setProtocolVersion: (version: string) => {
       revision = version
+      tellVersion?.(version)
     },
   })
-  await client.connect(transport)
+  const close = async (): Promise<void> => {
+    await client.close()
+    await way.stop()
+  }
+  await client.connect(way.transport).catch(async (error: unknown) => {
+    await way.stop()
+    throw error
+  })
 
   const page = async (method: PagedMethod, cursor?: string): Promise<{ items: ListedItem[]; nextCursor?: string }> => {
     const result: Record<string, unknown> = await client.request(
@@ -121,9 +136,6 @@ export async function connectV1Client(options: OurServerOptions = {}): Promise<T
     get capabilities() {
       return client.getServerCapabilities()
     },
-    get pid() {
-      return transport.pid
-    },
     person,
     asked,
     logs,
@@ -131,7 +143,6 @@ export async function connectV1Client(options: OurServerOptions = {}): Promise<T
     refreshed,
     completed,
     errors,
-    stderr,
     listTools: () =>
       all(
         (params) => client.listTools(params),
@@ -170,6 +181,48 @@ export async function connectV1Client(options: OurServerOptions = {}): Promise<T
       person.roots = roots
       await client.sendRootsListChanged()
     },
-    close: () => client.close(),
+    leave: async () => {
+      await way.leave(() => client.close())
+      await close()
+    },
+    close,
   }
+}
+
+interface Way {
+  transport: Transport
+  /** Ends the connection and fails if something of it is left. */
+  leave(close: () => Promise<void>): Promise<void>
+  stop(): Promise<unknown>
+}
+
+async function wayTo(options: OurServerOptions, over: Over): Promise<Way> {
+  if (over === 'stdio') {
+    const transport = new StdioClientTransport({ ...ourServer(options), stderr: 'ignore' })
+    const leave: Way['leave'] = async (close) => {
+      const { pid } = transport
+      await close()
+      expectNoProcess(pid)
+    }
+    return { transport, leave, stop: async () => {} }
+  }
+  const server = await startOurServer(options)
+  const endpoint = endpointOf(server, over)
+  if (over === 'http') {
+    const transport = new StreamableHTTPClientTransport(endpoint)
+    const leave: Way['leave'] = async (close) => {
+      const { sessionId } = transport
+      await transport.terminateSession()
+      await close()
+      await expectNoSession(endpoint, sessionId)
+    }
+    return { transport: transport as Transport, leave, stop: server.stop }
+  }
+  const transport = new SSEClientTransport(endpoint)
+  const leave: Way['leave'] = async (close) => {
+    const { _endpoint } = transport as unknown as { _endpoint: URL }
+    await close()
+    await expectNoSession(_endpoint)
+  }
+  return { transport, leave, stop: server.stop }
 }

@@ -1,15 +1,27 @@
 /** The client of the official TypeScript SDK, version 2, in both of its eras. */
 
-import { Client, LOG_LEVEL_META_KEY, type LoggingLevel } from '@modelcontextprotocol/client'
+import {
+  Client,
+  LOG_LEVEL_META_KEY,
+  type LoggingLevel,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Inbox } from './inbox.ts'
 import {
   CLIENT_INFO,
+  endpointOf,
+  expectNoProcess,
+  expectNoSession,
   type ListedItem,
   newPerson,
   type OurServerOptions,
+  type Over,
   ourServer,
   PAGED,
+  startOurServer,
   type TheirClient,
   type ToolResult,
 } from './their-client.ts'
@@ -20,9 +32,10 @@ export interface V2Options {
   /** What a handshake asks for, and all it accepts. */
   revision?: string
   server?: OurServerOptions
+  over?: Over
 }
 
-export async function connectV2Client({ mode, revision, server }: V2Options): Promise<TheirClient> {
+export async function connectV2Client({ mode, revision, server = {}, over = 'stdio' }: V2Options): Promise<TheirClient> {
   const person = newPerson()
   const asked: TheirClient['asked'] = new Inbox()
   const logs: TheirClient['logs'] = new Inbox()
@@ -30,7 +43,6 @@ export async function connectV2Client({ mode, revision, server }: V2Options): Pr
   const refreshed: TheirClient['refreshed'] = new Inbox()
   const completed: TheirClient['completed'] = new Inbox()
   const errors: Error[] = []
-  const stderr: string[] = []
 
   const onChanged = (kind: 'tools' | 'prompts' | 'resources') => (error: Error | null, items: { name: string }[] | null) => {
     if (error) errors.push(error)
@@ -63,9 +75,15 @@ export async function connectV2Client({ mode, revision, server }: V2Options): Pr
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => updates.push(params))
   client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => completed.push(params.elicitationId))
 
-  const transport = new StdioClientTransport({ ...ourServer(server), stderr: 'pipe' })
-  transport.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk.toString()))
-  await client.connect(transport)
+  const way = await wayTo(server, over)
+  const close = async (): Promise<void> => {
+    await client.close()
+    await way.stop()
+  }
+  await client.connect(way.transport).catch(async (error: unknown) => {
+    await way.stop()
+    throw error
+  })
   const isModern = client.getProtocolEra() === 'modern'
 
   const call: TheirClient['call'] = async (name, args, options) =>
@@ -84,9 +102,6 @@ export async function connectV2Client({ mode, revision, server }: V2Options): Pr
     get capabilities() {
       return client.getServerCapabilities()
     },
-    get pid() {
-      return transport.pid
-    },
     person,
     asked,
     logs,
@@ -94,7 +109,6 @@ export async function connectV2Client({ mode, revision, server }: V2Options): Pr
     refreshed,
     completed,
     errors,
-    stderr,
     listTools: async () => (await client.listTools()).tools,
     listResources: async () => (await client.listResources()).resources,
     listResourceTemplates: async () => (await client.listResourceTemplates()).resourceTemplates,
@@ -126,6 +140,48 @@ export async function connectV2Client({ mode, revision, server }: V2Options): Pr
       // Without a session there is nobody to tell.
       if (!isModern) await client.sendRootsListChanged()
     },
-    close: () => client.close(),
+    leave: async () => {
+      await way.leave(() => client.close())
+      await close()
+    },
+    close,
   }
+}
+
+interface Way {
+  transport: Transport
+  /** Ends the connection and fails if something of it is left. */
+  leave(close: () => Promise<void>): Promise<void>
+  stop(): Promise<unknown>
+}
+
+async function wayTo(options: OurServerOptions, over: Over): Promise<Way> {
+  if (over === 'stdio') {
+    const transport = new StdioClientTransport({ ...ourServer(options), stderr: 'ignore' })
+    const leave: Way['leave'] = async (close) => {
+      const { pid } = transport
+      await close()
+      expectNoProcess(pid)
+    }
+    return { transport, leave, stop: async () => {} }
+  }
+  const server = await startOurServer(options)
+  const endpoint = endpointOf(server, over)
+  if (over === 'http') {
+    const transport = new StreamableHTTPClientTransport(endpoint)
+    const leave: Way['leave'] = async (close) => {
+      const { sessionId } = transport
+      if (sessionId !== undefined) await transport.terminateSession()
+      await close()
+      if (sessionId !== undefined) await expectNoSession(endpoint, sessionId)
+    }
+    return { transport, leave, stop: server.stop }
+  }
+  const transport = new SSEClientTransport(endpoint)
+  const leave: Way['leave'] = async (close) => {
+    const { _endpoint } = transport as unknown as { _endpoint: URL }
+    await close()
+    await expectNoSession(_endpoint)
+  }
+  return { transport, leave, stop: server.stop }
 }
