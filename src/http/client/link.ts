@@ -26,6 +26,8 @@ export interface HttpLinkOptions {
   onWarning(message: string): void
 }
 
+const MAX_ODD_WARNINGS = 10
+
 export class HttpLink implements Link {
   readonly #options: HttpLinkOptions
   readonly #session: HttpSession
@@ -35,6 +37,7 @@ export class HttpLink implements Link {
   #old: { stream: TwoEndpoints; endpoint: URL } | undefined
   #receiver: LinkReceiver | undefined
   #isClosed = false
+  #oddities = 0
 
   constructor(options: HttpLinkOptions) {
     this.#options = options
@@ -70,7 +73,7 @@ export class HttpLink implements Link {
     if (about?.id !== undefined) return this.#request(json, about as CallAbout)
     if (about?.method === 'notifications/initialized') return this.#confirm(json, about)
     if (about === undefined && this.#isStateless)
-      return this.#options.onWarning(`${this.#options.server} asked something in a revision without questions; it gets no answer`)
+      return this.#onOdd(`${this.#options.server} asked something in a revision without questions; it gets no answer`)
     this.#session.whenReady(() => this.#notify(json, about))
   }
 
@@ -124,7 +127,7 @@ export class HttpLink implements Link {
     const { server, limits, onWarning } = this.#options
     const method = about?.method ?? 'an answer'
     const refuse = (words: string): void => {
-      onWarning(`A message was not accepted: ${words}`)
+      if (!this.#isClosed) onWarning(`A message was not accepted: ${words}`)
       onDone(false)
     }
     new Notice(
@@ -171,13 +174,18 @@ export class HttpLink implements Link {
 
   #onMessage(message: Incoming, text: string): void {
     if (this.#isClosed) return
-    if (isNoise(message)) return this.#options.onWarning(`Ignored: ${nameOfMessage(message, text)}`)
+    if (isNoise(message)) return this.#onOdd(`Ignored: ${nameOfMessage(message, text)}`)
     // The answer to a call whose own stream broke may come on any other.
     for (const each of message.kind === 'batch' ? message.messages : [message]) {
       const call = 'id' in each && each.kind !== 'request' && each.id !== undefined ? this.#calls.get(each.id) : undefined
       if (call) this.#settle(call)
     }
     this.#receiver?.onMessage(message)
+  }
+
+  #onOdd(warning: string): void {
+    if (++this.#oddities > MAX_ODD_WARNINGS) return
+    this.#options.onWarning(this.#oddities === MAX_ODD_WARNINGS ? `${warning} (no more of these are told)` : warning)
   }
 
   #settle(call: Call): void {

@@ -79,7 +79,7 @@ export class HttpSender {
     return this.#label
   }
 
-  /** Undefined when nothing has to be waited for. */
+  /** At once when nothing has to be waited for. */
   extraHeaders(request: HttpRequest): string[] | Promise<string[]> {
     return this.#authorize || this.#makeHeaders ? this.#askForHeaders(request) : this.#fixedHeaders
   }
@@ -256,7 +256,7 @@ function parsed(location: string, base: URL): URL | undefined {
 /** Headers that say what the message says, or what the connection needs; nobody else may set them. */
 const OWN_HEADERS = /^(?:accept|accept-encoding|content-type|content-length|connection|host|transfer-encoding|last-event-id|mcp-.*)$/
 
-export function listed(headers: ExtraHeaders): string[] {
+function listed(headers: ExtraHeaders): string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
     const lower = name.toLowerCase()
     if (OWN_HEADERS.test(lower)) throw new McpError('ERR_UNSUPPORTED', `The header ${JSON.stringify(name)} is set by the transport`)

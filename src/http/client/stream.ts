@@ -30,8 +30,6 @@ const FIRST_WAIT_MS = 200
 const MAX_WAIT_MS = 30_000
 /** Refusals that may pass. */
 const PASSING = new Set([408, 425, 429])
-/** How long an attempt may wait for its head. Servers may hold it back until there is an event. */
-const HEAD_TIMEOUT_MS = 0
 
 export class ReopenedStream implements HttpReply, Sending {
   readonly #options: StreamOptions
@@ -54,7 +52,7 @@ export class ReopenedStream implements HttpReply, Sending {
   open(): void {
     const { send, url, headers } = this.#options
     const id = this.#lastEventId === undefined ? undefined : idHeader(this.#lastEventId)
-    this.#sending = send({ method: 'GET', url, headers: headers(id), timeoutMs: HEAD_TIMEOUT_MS }, this)
+    this.#sending = send({ method: 'GET', url, headers: headers(id) }, this)
   }
 
   /** Opens it when the server wants it to be, and somewhat later if that did not help before. */

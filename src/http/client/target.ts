@@ -2,9 +2,7 @@
 
 import { McpError } from '../../protocol/errors.ts'
 import type { Target } from '../../protocol/link.ts'
-import { HttpLink } from './link.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS, type HttpTargetOptions } from './options.ts'
-import { HttpSender } from './sender.ts'
 
 /** Speaks every HTTP transport there has been; which one the server speaks is found out. */
 export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): Target {
@@ -22,8 +20,11 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
     label,
     mirrorsHeaders: true,
     hasRemoteSessions: true,
-    open: async () =>
-      new HttpLink({ url: address, server: label, sender: new HttpSender(origin, label, limits, options), limits, onWarning }),
+    open: async () => {
+      // The connection pool takes longer to load than all the rest, and a program that only serves has no use for it.
+      const [{ HttpLink }, { HttpSender }] = await Promise.all([import('./link.ts'), import('./sender.ts')])
+      return new HttpLink({ url: address, server: label, sender: new HttpSender(origin, label, limits, options), limits, onWarning })
+    },
   }
 }
 

@@ -89,6 +89,14 @@ describe('an answer that is none', () => {
     expect(warnings).toEqual([expect.stringContaining('"not json"')])
   })
 
+  test('again and again is not told for ever', async () => {
+    const server = await sessionServer(calling((_, answer) => answer.events().raw('data: noise\n\n'.repeat(1000)).result(SAID).end()))
+    const { client, warnings } = await openSession(server)
+    expect(await client.call('echo', {})).toMatchObject(SAID)
+    expect(warnings).toHaveLength(10)
+    expect(warnings.at(-1)).toContain('no more of these are told')
+  })
+
   test('with an error and no id is about the request it answers', async () => {
     const { outcome } = await outcomeOf((_, answer) =>
       answer.json({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'What?' } }, 400),
