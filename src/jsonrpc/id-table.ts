@@ -14,7 +14,8 @@ export interface IdEntry<T> {
 }
 
 export class IdTable<T extends IdEntry<T>> {
-  #buckets: (T | undefined)[] = emptyBuckets(FIRST_BUCKETS)
+  /** None before there is an entry: most conversations of a server over HTTP are idle. */
+  #buckets: (T | undefined)[] = []
   #size = 0
 
   get size(): number {
@@ -22,6 +23,7 @@ export class IdTable<T extends IdEntry<T>> {
   }
 
   get(id: Id): T | undefined {
+    if (this.#size === 0) return undefined
     let entry = this.#buckets[bucketOf(id, this.#buckets.length)]
     while (entry && entry.id !== id) entry = entry.sibling
     return entry
@@ -35,6 +37,7 @@ export class IdTable<T extends IdEntry<T>> {
 
   /** Takes an entry out; false when it is not in the table. */
   remove(entry: T): boolean {
+    if (this.#size === 0) return false
     const bucket = bucketOf(entry.id, this.#buckets.length)
     let before: T | undefined
     for (let each = this.#buckets[bucket]; each; each = each.sibling) {
@@ -59,12 +62,12 @@ export class IdTable<T extends IdEntry<T>> {
 
   #grow(): void {
     const entries = this.all()
-    this.#buckets = emptyBuckets(2 * this.#buckets.length)
+    this.#buckets = emptyBuckets(Math.max(FIRST_BUCKETS, 2 * this.#buckets.length))
     for (const entry of entries) link(this.#buckets, entry)
   }
 }
 
-const FIRST_BUCKETS = 64
+const FIRST_BUCKETS = 8
 /** Enough of the end of a string id to tell counters and random ids apart. */
 const HASHED_CHARACTERS = 8
 

@@ -102,12 +102,16 @@ interface PeerState {
   nextId: number
   pending: IdTable<Pending>
   active: IdTable<Exchange>
+  /** In the order they came; a table of its own only while there are any. */
   waiting: Map<Id, Exchange>
   isStarting: boolean
   isClosing: boolean
   closeError: Error | undefined
-  onIdle: (() => void)[]
+  onIdle: (() => void)[] | undefined
 }
+
+/** Stands for a table that nobody has written to. */
+const NOBODY = new Map<Id, Exchange>()
 
 export class Peer {
   readonly #options: PeerOptions
@@ -115,11 +119,11 @@ export class Peer {
     nextId: 1,
     pending: new IdTable(),
     active: new IdTable(),
-    waiting: new Map(),
+    waiting: NOBODY,
     isStarting: false,
     isClosing: false,
     closeError: undefined,
-    onIdle: [],
+    onIdle: undefined,
   }
 
   constructor(options: PeerOptions) {
@@ -232,7 +236,10 @@ export class Peer {
   drain(): Promise<void> {
     this.#state.isClosing = true
     if (this.load === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#state.onIdle.push(resolve))
+    return new Promise((resolve) => {
+      this.#state.onIdle ??= []
+      this.#state.onIdle.push(resolve)
+    })
   }
 
   /** Ends everything now: our requests reject with `error`, theirs are aborted and get no answer. */
@@ -294,7 +301,8 @@ export class Peer {
       const data = { reason: 'too-many-requests', limit: 'maxWaiting', max: this.#options.maxWaiting }
       return refuse(message, outlet, { code: INTERNAL_ERROR, message: 'Too many requests in progress', data })
     }
-    waiting.set(exchange.id, exchange)
+    if (waiting === NOBODY) this.#state.waiting = new Map()
+    this.#state.waiting.set(exchange.id, exchange)
   }
 
   #start(exchange: Exchange): void {
@@ -309,10 +317,10 @@ export class Peer {
   readonly #over = (exchange: Exchange): void => {
     const { active, waiting, onIdle } = this.#state
     const wasSaturated = this.isSaturated
-    if (!active.remove(exchange)) waiting.delete(exchange.id)
+    if (!active.remove(exchange) && waiting !== NOBODY) waiting.delete(exchange.id)
     if (waiting.size > 0) this.#startWaiting()
     if (wasSaturated && !this.isSaturated) this.onRelief?.()
-    if (onIdle.length > 0 && this.load === 0) for (const resolve of onIdle.splice(0)) resolve()
+    if (onIdle && this.load === 0) for (const resolve of onIdle.splice(0)) resolve()
   }
 
   #startWaiting(): void {

@@ -56,6 +56,17 @@ export function standsAlone(message: Incoming, version: string | undefined): boo
   return revisionOf(version)?.dialect === 'stateless'
 }
 
+/** Why the version in the header of a request that stands alone is not the one in the request. */
+export function faultOfHeader(message: RequestMessage, header: string | undefined, supported: readonly Revision[]): McpError | undefined {
+  const version = versionIn(message)
+  if (version !== undefined && version === header) return undefined
+  const data = { supported: supported.map((revision) => revision.version) }
+  if (header === undefined) return new McpError('ERR_HEADER_MISMATCH', 'Header mismatch: MCP-Protocol-Version is missing', { data })
+  if (version === undefined) return new McpError('ERR_INVALID_PARAMS', `params._meta must have ${META.protocolVersion}`)
+  const said = `MCP-Protocol-Version says ${JSON.stringify(header)}, the message says ${JSON.stringify(version)}`
+  return new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${said}`, { data })
+}
+
 /** The handshake is answered in the revision it agrees on. */
 function routeHandshake(requested: unknown, supported: readonly Revision[]): Route {
   const revision = answerHandshake(String(requested), supported)

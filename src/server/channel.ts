@@ -1,9 +1,10 @@
 /** One conversation with one client: routes each message to the dialect it speaks. */
 
+import type { Deadlines } from '../jsonrpc/deadlines.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import { INVALID_REQUEST, type Incoming, isId, isObject, type NotificationMessage, type Params } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import { Peer } from '../jsonrpc/peer.ts'
+import { Peer, type PeerFailure, type PeerOptions } from '../jsonrpc/peer.ts'
 import { malformed } from '../jsonrpc/read.ts'
 import type { Implementation } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -24,32 +25,23 @@ import { Quota } from './quota.ts'
 
 const NO_PARAMS: Params = Object.freeze({})
 
-export class ServerChannel implements Channel {
+/** There may be many thousands, most of them idle: what is not always needed is made when it is. */
+export class ServerChannel implements Channel, PeerOptions {
   readonly #core: Core
   readonly #options: ChannelOptions
   readonly #peer: Peer
-  readonly #quota: Quota
-  readonly #listeners = new Set<Listener>()
-  readonly #onOver: () => void
+  readonly #onOver: (channel: ServerChannel) => void
+  #ownQuota: Quota | undefined
+  #listeners: Set<Listener> | undefined
   #session: Session | undefined
   /** The revision last spoken, for errors about messages that say nothing themselves. */
   #spoken: Revision | undefined
 
-  constructor(core: Core, options: ChannelOptions, onOver: () => void) {
+  constructor(core: Core, options: ChannelOptions, onOver: (channel: ServerChannel) => void) {
     this.#core = core
     this.#options = options
     this.#onOver = onOver
-    this.#quota = new Quota(core.limits, () => core.now())
-    this.#peer = new Peer({
-      onRequest: (exchange) => this.#onRequest(exchange),
-      onNotification: (message) => this.#onNotification(message),
-      failure: (code, message, cause) => new McpError(code, message, { cause }),
-      acceptsBatch: () => this.#session?.revision.hasBatches ?? false,
-      unreadableId: () => (this.#spoken?.omitsUnreadableId ? undefined : null),
-      deadlines: core.deadlines,
-      maxActive: core.limits.maxActive,
-      maxWaiting: core.limits.maxWaiting,
-    })
+    this.#peer = new Peer(this)
     const assumed = revisionOf(options.assumed)
     if (assumed) this.#begin(assumed, {}, undefined).onInitialized()
   }
@@ -78,12 +70,41 @@ export class ServerChannel implements Channel {
     this.#peer.receive(message, outlet)
   }
 
+  failure(code: PeerFailure, message: string, cause?: unknown): McpError {
+    return new McpError(code, message, { cause })
+  }
+
+  acceptsBatch(): boolean {
+    return this.#session?.revision.hasBatches ?? false
+  }
+
+  unreadableId(): null | undefined {
+    return this.#spoken?.omitsUnreadableId ? undefined : null
+  }
+
+  get deadlines(): Deadlines {
+    return this.#core.deadlines
+  }
+
+  get maxActive(): number {
+    return this.#core.limits.maxActive
+  }
+
+  get maxWaiting(): number {
+    return this.#core.limits.maxWaiting
+  }
+
+  get #quota(): Quota {
+    this.#ownQuota ??= new Quota(this.#core)
+    return this.#ownQuota
+  }
+
   ping(timeoutMs: number): Promise<void> {
     return this.#session ? this.#session.ping(timeoutMs) : Promise.reject(new McpError('ERR_CLOSED', 'There is no session'))
   }
 
   drain(): Promise<void> {
-    for (const listener of this.#listeners) listener.end()
+    for (const listener of this.#listeners ?? []) listener.end()
     return this.#peer.drain()
   }
 
@@ -92,7 +113,7 @@ export class ServerChannel implements Channel {
     this.#peer.close(new McpError('ERR_CLOSED', reason))
     this.#session?.close()
     this.#session = undefined
-    this.#onOver()
+    this.#onOver(this)
   }
 
   /** A log message that belongs to no request; only sessions can have one. */
@@ -100,7 +121,7 @@ export class ServerChannel implements Channel {
     this.#session?.log(json)
   }
 
-  #onRequest(exchange: Exchange): void {
+  onRequest(exchange: Exchange): void {
     const { revision, error } = route(exchange, this.#session?.revision, this.#core.supported)
     this.#spoken = revision
     if (error) return exchange.fail(toErrorObject(error, revision))
@@ -144,7 +165,7 @@ export class ServerChannel implements Channel {
       core: this.#core,
       peer: this.#peer,
       outlet,
-      quota: this.#quota,
+      quota: () => this.#quota,
       principal,
       revision,
       capabilities,
@@ -156,13 +177,15 @@ export class ServerChannel implements Channel {
 
   #listen(call: Call): Promise<Params> {
     const max = this.#core.limits.maxListens
-    if (this.#listeners.size >= max) throw tooMany('maxListens', max)
+    const listeners = this.#listeners ?? new Set()
+    this.#listeners = listeners
+    if (listeners.size >= max) throw tooMany('maxListens', max)
     const listener = new Listener(call.exchange, call.params, this.#core)
-    this.#listeners.add(listener)
-    return listener.run(() => this.#listeners.delete(listener))
+    listeners.add(listener)
+    return listener.run(() => listeners.delete(listener))
   }
 
-  #onNotification({ method, params }: NotificationMessage): void {
+  onNotification({ method, params }: NotificationMessage): void {
     switch (method) {
       case 'notifications/cancelled': {
         const id = params?.requestId

@@ -8,8 +8,9 @@ import { McpError } from '../protocol/errors.ts'
 import type { ServerCapabilities, Settings } from '../protocol/lifecycle.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/memory.ts'
 import type { Bus, Change, KeyRing } from '../protocol/ports.ts'
-import { selectRevisions } from '../revisions/index.ts'
+import { revisionOf, selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
+import { Audience } from './audience.ts'
 import type { Call } from './call.ts'
 import { checkExtensions } from './definition.ts'
 import { Elicitations } from './elicitations.ts'
@@ -60,6 +61,7 @@ export class Core {
   readonly limits: ServerLimits
   readonly keys: KeyRing
   readonly bus: Bus
+  readonly audience: Audience
   readonly deadlines: Deadlines
   readonly listOptions: Pick<ListingOptions<unknown>, 'pageSize' | 'keys' | 'cache'>
   readonly serialiser: Serialiser
@@ -89,6 +91,7 @@ export class Core {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits }
     this.keys = options.keys ?? memoryKeyRing()
     this.bus = options.bus ?? memoryBus()
+    this.audience = new Audience(this.bus)
     this.deadlines = new Deadlines(options.clock ?? systemClock)
     const { ttlMs = 60_000, cacheScope = 'public' } = options.listCache ?? {}
     this.listOptions = { pageSize: options.pageSize ?? 1000, keys: this.keys, cache: { ttlMs, cacheScope } }
@@ -104,8 +107,9 @@ export class Core {
 
   /** One of the revisions spoken. */
   revision(version: string): Revision {
-    const revision = this.supported.find((each) => each.version === version)
-    if (!revision) throw new McpError('ERR_VERSION_UNSUPPORTED', `This server does not speak ${version}`)
+    const revision = revisionOf(version)
+    if (!revision || !this.supported.includes(revision))
+      throw new McpError('ERR_VERSION_UNSUPPORTED', `This server does not speak ${version}`)
     return revision
   }
 

@@ -6,21 +6,24 @@ import type { ServerLimits } from './limits.ts'
 
 type Metered = 'toolCalls' | 'completions' | 'logMessages'
 
+export interface QuotaSurroundings {
+  readonly limits: ServerLimits
+  now(): number
+}
+
 export class Quota {
-  readonly #limits: ServerLimits
-  readonly #now: () => number
+  readonly #around: QuotaSurroundings
   readonly #buckets = new Map<Metered, Bucket>()
 
-  constructor(limits: ServerLimits, now: () => number) {
-    this.#limits = limits
-    this.#now = now
+  constructor(around: QuotaSurroundings) {
+    this.#around = around
   }
 
   /** Throws ERR_RATE_LIMITED, saying when to come back. */
   spend(what: 'toolCalls' | 'completions'): void {
     const retryAfterMs = this.tryTake(what)
     if (retryAfterMs === 0) return
-    const rate = this.#limits[what]
+    const rate = this.#around.limits[what]
     const allowed = rate === false ? '' : `${rate.perSecond} a second, ${rate.burst} at once`
     throw new McpError('ERR_RATE_LIMITED', `Too many requests: ${allowed} (limits.${what})`, {
       data: { reason: 'rate-limited', limit: what, retryAfterMs },
@@ -28,9 +31,9 @@ export class Quota {
   }
 
   tryTake(what: Metered): number {
-    const rate = this.#limits[what]
+    const rate = this.#around.limits[what]
     if (rate === false) return 0
-    const now = this.#now()
+    const now = this.#around.now()
     let bucket = this.#buckets.get(what)
     if (!bucket) {
       bucket = new Bucket(rate, now)

@@ -50,8 +50,9 @@ export function createServer(options: ServerOptions): Server {
   const channels = new Set<ServerChannel>()
   const standalone = new Standalone(core)
 
+  const forget = (channel: ServerChannel): void => void channels.delete(channel)
   const open = (channelOptions: ChannelOptions): Channel => {
-    const channel = new ServerChannel(core, channelOptions, () => channels.delete(channel))
+    const channel = new ServerChannel(core, channelOptions, forget)
     channels.add(channel)
     return channel
   }

@@ -58,7 +58,7 @@ export class Standalone {
     if (!quota) {
       const [oldest] = this.#quotas.keys()
       if (this.#quotas.size >= MAX_ACCOUNTS && oldest !== undefined) this.#quotas.delete(oldest)
-      quota = new Quota(this.#core.limits, () => this.#core.now())
+      quota = new Quota(this.#core)
       this.#quotas.set(account, quota)
     }
     return quota

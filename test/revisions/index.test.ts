@@ -116,8 +116,18 @@ describe('error codes', () => {
     expect(byVersion('ERR_VERSION_UNSUPPORTED')).toEqual([-32602, -32602, -32602, -32602, -32022])
   })
 
+  test('headers that say something else are -32001 where there are sessions and -32020 in 2026-07-28 [T-HDR-013]', () => {
+    expect(byVersion('ERR_HEADER_MISMATCH')).toEqual([-32001, -32001, -32001, -32001, -32020])
+  })
+
   test('all others are the same everywhere, as the table says [T-BASE-033]', () => {
-    const special = ['ERR_RESOURCE_NOT_FOUND', 'ERR_URL_ELICITATION_REQUIRED', 'ERR_CAPABILITY_MISSING', 'ERR_VERSION_UNSUPPORTED']
+    const special = [
+      'ERR_RESOURCE_NOT_FOUND',
+      'ERR_URL_ELICITATION_REQUIRED',
+      'ERR_CAPABILITY_MISSING',
+      'ERR_VERSION_UNSUPPORTED',
+      'ERR_HEADER_MISMATCH',
+    ]
     const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !special.includes(code))
     for (const code of codes) expect(new Set(byVersion(code)), code).toEqual(new Set([ERRORS[code].rpc]))
   })
@@ -130,7 +140,8 @@ describe('error codes', () => {
     expect(users(-32021)).toEqual(['2026-07-28 ERR_CAPABILITY_MISSING'])
     expect(users(-32022)).toEqual(['2026-07-28 ERR_VERSION_UNSUPPORTED'])
     expect(users(-32002)).toEqual(VERSIONS.slice(0, 4).map((version) => `${version} ERR_RESOURCE_NOT_FOUND`))
-    for (const reserved of [-32001, -32020]) expect(users(reserved)).toEqual([])
+    expect(users(-32001)).toEqual(VERSIONS.slice(0, 4).map((version) => `${version} ERR_HEADER_MISMATCH`))
+    expect(users(-32020)).toEqual(['2026-07-28 ERR_HEADER_MISMATCH'])
   })
 })
 

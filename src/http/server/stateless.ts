@@ -1,12 +1,11 @@
 /** One POST of a revision without sessions: the request says everything, and its stream is its life. */
 
 import { type Incoming, METHOD_NOT_FOUND, type RequestMessage } from '../../jsonrpc/message.ts'
-import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Answering, Service } from '../../protocol/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
-import { route, versionIn } from '../../revisions/route.ts'
+import { faultOfHeader, route } from '../../revisions/route.ts'
 import type { Ask, Reply } from './ask.ts'
 import type { Load } from './load.ts'
 import { faultOfMirrors } from './mirrors.ts'
@@ -54,7 +53,7 @@ export function answerStandingAlone(message: Incoming, visit: Visit, options: St
 function answerRequest(message: RequestMessage, visit: Visit, options: StatelessOptions): Refusal | undefined {
   const { ask, principal } = visit
   const { service, supported, load } = options
-  const disagreement = faultOfVersion(message, ask, supported)
+  const disagreement = faultOfHeader(message, ask.header('mcp-protocol-version'), supported)
   if (disagreement) return badRequest(message, disagreement, supported.at(-1) as Revision)
   const { revision, error } = route(message, undefined, supported)
   if (error) return badRequest(message, error, revision)
@@ -94,18 +93,6 @@ function start(message: RequestMessage, visit: Visit, version: string, isListen:
 function enterListen(principal: string | undefined, { load, open, limits }: StatelessOptions): Refusal | undefined {
   if (open.size >= limits.maxStreams) return busy(503, 'maxStreams', limits.maxStreams, 'open streams')
   return load.enterListen(principal)
-}
-
-/** Why header and message do not agree on a version. */
-function faultOfVersion(message: RequestMessage, ask: Ask, supported: readonly Revision[]): McpError | undefined {
-  const header = ask.header('mcp-protocol-version')
-  const version = versionIn(message)
-  if (version !== undefined && version === header) return undefined
-  const data = { supported: supported.map((revision) => revision.version) }
-  if (header === undefined) return new McpError('ERR_HEADER_MISMATCH', 'Header mismatch: MCP-Protocol-Version is missing', { data })
-  if (version === undefined) return new McpError('ERR_INVALID_PARAMS', `params._meta must have ${META.protocolVersion}`)
-  const said = `MCP-Protocol-Version says ${JSON.stringify(header)}, the message says ${JSON.stringify(version)}`
-  return new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${said}`, { data })
 }
 
 const badRequest = ({ id }: RequestMessage, { code, message, data }: McpError, revision: Revision): Refusal =>

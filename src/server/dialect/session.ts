@@ -25,7 +25,7 @@ export interface SessionOptions {
   peer: Peer
   /** Where messages go that belong to no request. */
   outlet: Outlet
-  quota: Quota
+  quota(): Quota
   principal: string | undefined
   revision: Revision
   capabilities: ClientCapabilities
@@ -36,10 +36,9 @@ export class Session implements Dialect {
   readonly revision: Revision
   readonly #options: SessionOptions
   readonly #caller: Caller
-  readonly #subscriptions = new Set<string>()
-  readonly #unsubscribe: () => void
-  readonly #ready: Promise<void>
-  #markReady: () => void = () => {}
+  #subscriptions: Set<string> | undefined
+  /** Questions that wait for the client to be ready for them. */
+  #onReady: (() => void)[] | undefined
   #isReady = false
   #logLevel: LogLevel
   #roots: Promise<Params> | undefined
@@ -50,10 +49,7 @@ export class Session implements Dialect {
     this.revision = revision
     this.#caller = { principal, client, capabilities, revision: revision.version }
     this.#logLevel = core.logging.defaultLevel
-    this.#ready = new Promise((resolve) => {
-      this.#markReady = resolve
-    })
-    this.#unsubscribe = core.bus.subscribe((change) => this.#tell(change))
+    core.audience.add(this)
   }
 
   caller(): Caller {
@@ -78,7 +74,7 @@ export class Session implements Dialect {
       case 'resources/subscribe':
         return this.#subscribe(readUri(call.params))
       case 'resources/unsubscribe':
-        this.#subscriptions.delete(readUri(call.params))
+        this.#subscriptions?.delete(readUri(call.params))
         return {}
       case 'initialize':
         throw new McpError('ERR_INVALID_REQUEST', 'The session is initialized already')
@@ -100,7 +96,8 @@ export class Session implements Dialect {
   /** The client has seen our answer to initialize: it may be asked things now. */
   onInitialized(): void {
     this.#isReady = true
-    this.#markReady()
+    for (const resolve of this.#onReady ?? []) resolve()
+    this.#onReady = undefined
   }
 
   onRootsChanged(): void {
@@ -117,27 +114,29 @@ export class Session implements Dialect {
 
   log(json: (minimum: LogLevel, quota: Quota) => string | undefined): void {
     if (!this.#isReady) return
-    const text = json(this.#logLevel, this.#options.quota)
+    const text = json(this.#logLevel, this.#options.quota())
     if (text !== undefined) void this.#options.outlet.push(text)
   }
 
   close(): void {
-    this.#unsubscribe()
-    this.#subscriptions.clear()
+    this.#options.core.audience.delete(this)
+    this.#subscriptions = undefined
   }
 
   #subscribe(uri: string): Params {
     const { core } = this.#options
     if (!core.resources.find(uri)) throw notFound(uri)
-    if (this.#subscriptions.size >= core.limits.maxSubscriptions && !this.#subscriptions.has(uri))
+    const subscriptions = this.#subscriptions ?? new Set()
+    this.#subscriptions = subscriptions
+    if (subscriptions.size >= core.limits.maxSubscriptions && !subscriptions.has(uri))
       throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
-    this.#subscriptions.add(uri)
+    subscriptions.add(uri)
     return {}
   }
 
-  #tell(change: Change): void {
+  tell(change: Change): void {
     if (!this.#isReady) return
-    if (change.kind === 'resource' && ![...this.#subscriptions].some((uri) => covers(uri, change.uri))) return
+    if (change.kind === 'resource' && ![...(this.#subscriptions ?? [])].some((uri) => covers(uri, change.uri))) return
     const { method, params } = changeNotice(change)
     this.#notify(method, params)
   }
@@ -165,7 +164,7 @@ export class Session implements Dialect {
 
   async #request(request: InputRequest, call: Call): Promise<Params> {
     const { core, peer } = this.#options
-    await this.#ready
+    if (!this.#isReady) await this.#becomingReady()
     const { method } = request
     const params = this.#withId(request)
     const fitted = params && this.revision.fitParams(method, params)
@@ -178,6 +177,13 @@ export class Session implements Dialect {
       onGiveUp: (given, reason) => void call.exchange.push(notificationJson('notifications/cancelled', { requestId: given, reason })),
     })
     return this.revision.mendResult(method, result, params ?? {})
+  }
+
+  #becomingReady(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onReady ??= []
+      this.#onReady.push(resolve)
+    })
   }
 
   /** A page is given an id here, so that the client can be told when the person is done with it. */

@@ -8,6 +8,7 @@ import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Change } from '../../protocol/ports.ts'
 import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import type { Hearer } from '../audience.ts'
 import type { Core } from '../core.ts'
 
 /** The notification that tells of a change. */
@@ -21,7 +22,7 @@ export const covers = (subscribed: string, changed: string): boolean =>
   changed === subscribed || changed.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`)
 
 /** One `subscriptions/listen` request: open until either side ends it. */
-export class Listener {
+export class Listener implements Hearer {
   readonly #exchange: Exchange
   readonly #filter: SubscriptionFilter
   readonly #core: Core
@@ -38,18 +39,21 @@ export class Listener {
     const { id, signal } = this.#exchange
     const about = { [META.subscriptionId]: id }
     void this.#exchange.push(notificationJson('notifications/subscriptions/acknowledged', { _meta: about, notifications: this.#filter }))
-    const unsubscribe = this.#core.bus.subscribe((change) => {
-      if (!this.#wants(change)) return
-      const { method, params } = changeNotice(change)
-      void this.#exchange.push(notificationJson(method, { ...params, _meta: about }))
-    })
+    this.#core.audience.add(this)
     return new Promise<Params>((resolve) => {
       this.#end = () => resolve({ _meta: about })
       onAbort(signal, this.#end)
     }).finally(() => {
-      unsubscribe()
+      this.#core.audience.delete(this)
       onOver()
     })
+  }
+
+  tell(change: Change): void {
+    if (!this.#wants(change)) return
+    const { method, params } = changeNotice(change)
+    const about = { [META.subscriptionId]: this.#exchange.id }
+    void this.#exchange.push(notificationJson(method, { ...params, _meta: about }))
   }
 
   /** Ends the stream with a result, so that the client knows it was meant. */

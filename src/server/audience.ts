@@ -1,0 +1,39 @@
+/** Everybody who wants to hear of changes, behind one subscription to the bus. */
+
+import type { Bus, Change } from '../protocol/ports.ts'
+
+export interface Hearer {
+  tell(change: Change): void
+}
+
+export class Audience {
+  readonly #bus: Bus
+  readonly #hearers = new Set<Hearer>()
+  #unsubscribe: (() => void) | undefined
+
+  constructor(bus: Bus) {
+    this.#bus = bus
+  }
+
+  add(hearer: Hearer): void {
+    this.#hearers.add(hearer)
+    this.#unsubscribe ??= this.#bus.subscribe((change) => this.#tell(change))
+  }
+
+  delete(hearer: Hearer): void {
+    if (!this.#hearers.delete(hearer) || this.#hearers.size > 0) return
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
+  }
+
+  #tell(change: Change): void {
+    for (const hearer of this.#hearers) {
+      try {
+        hearer.tell(change)
+      } catch (error) {
+        // One that fails must not keep the news from the others.
+        console.error('portico: a listener for changes failed:', error)
+      }
+    }
+  }
+}
