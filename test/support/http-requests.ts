@@ -207,9 +207,10 @@ export class RawSocket {
     if (text.length > 0) socket.write(text)
   }
 
-  /** The status of the first answer. */
+  /** The status of the first answer; whatever else comes is not waited for. */
   async status(): Promise<number> {
     await this.until(/^HTTP\/1\.1 (\d{3})/)
+    this.destroy()
     return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.received)?.[1] ?? 0)
   }
 

@@ -7,7 +7,7 @@ import { Endpoint } from '../../src/http/server/endpoint.ts'
 import { NodeVisit } from '../../src/http/server/node.ts'
 import type { HttpOptions } from '../../src/http/server/options.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts'
-import { fakeClock } from '../../src/testing/index.ts'
+import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
 import { type EventReader, type HttpAnswer, type HttpCall, http, httpStream, portOf } from './http-requests.ts'
 import { envelope, type Message } from './raw-channel.ts'
 
@@ -33,11 +33,11 @@ export async function serve(server: Server, options: ListenOptions = {}): Promis
 export async function serveInFakeTime(
   server: Server,
   options: HttpOptions = {},
+  clock: FakeClock = fakeClock(),
 ): Promise<{ url: string; port: number; endpoint: Endpoint; pass: (ms: number) => Promise<void> }> {
-  const clock = fakeClock()
   const endpoint = new Endpoint(server, options, clock)
   const at = createHttpServer((request, response) => {
-    const visit = new NodeVisit(request, response, undefined)
+    const visit = new NodeVisit(request, response, undefined, endpoint.limits.stallMs)
     endpoint.handle(visit, visit)
   })
   await new Promise<void>((resolve) => at.listen(0, '127.0.0.1', resolve))

@@ -32,7 +32,7 @@ export function httpHandler(service: Service, options: HttpOptions = {}): HttpHa
       return reply.response
     },
     node: (request, response, body) => {
-      const visit = new NodeVisit(request, response, body)
+      const visit = new NodeVisit(request, response, body, endpoint.limits.stallMs)
       endpoint.handle(visit, visit)
     },
     get isReady() {

@@ -8,6 +8,8 @@ export type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: stri
 
 type OnBody = (text: string | undefined, fault: BodyFault | undefined) => void
 
+const LINGER_MS = 500
+
 /** One request and its answer; one object, because there is one for every request. */
 export class NodeVisit implements Ask, Reply {
   readonly method: string
@@ -18,10 +20,15 @@ export class NodeVisit implements Ask, Reply {
   readonly #request: MaybeParsed
   readonly #response: ServerResponse
   readonly #parsed: unknown
+  readonly #stallMs: number
   #body: NodeBody | undefined
 
-  /** @param parsed the body, where a framework has read it */
-  constructor(request: MaybeParsed, response: ServerResponse, parsed: unknown) {
+  /**
+   * @param parsed the body, where a framework has read it
+   * @param stallMs how long the client may take nothing of an answer
+   */
+  constructor(request: MaybeParsed, response: ServerResponse, parsed: unknown, stallMs: number) {
+    this.#stallMs = stallMs
     this.#request = request
     this.#response = response
     this.#parsed = parsed ?? (request.readableEnded ? request.body : undefined)
@@ -67,13 +74,20 @@ export class NodeVisit implements Ask, Reply {
     if (this.extraHeaders) Object.assign(all, this.extraHeaders)
     if (body !== undefined) all['content-length'] = Buffer.byteLength(body)
     response.writeHead(status, all)
-    response.end(body)
-    // The rest of a body that nobody wants is not waited for.
-    if (status >= 400 && !this.#request.complete) response.once('finish', () => this.#request.socket.destroySoon())
+    end(response, body, this.#stallMs)
+    if (status >= 400 && !this.#request.complete) response.once('finish', this.#linger)
+  }
+
+  /** The rest of a body that nobody wants is not waited for; but nearly every one is here at once, and then the line is good. */
+  readonly #linger = (): void => {
+    const request = this.#request
+    if (request.complete) return
+    const timer = setTimeout(() => request.socket.destroySoon(), LINGER_MS).unref()
+    request.once('close', () => clearTimeout(timer))
   }
 
   open(headers: Headers): Sink {
-    const sink = new NodeSink(this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers)
+    const sink = new NodeSink(this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers, this.#stallMs)
     this.onGone = () => sink.onGone?.()
     return sink
   }
@@ -86,7 +100,8 @@ export class NodeVisit implements Ask, Reply {
   }
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true })
+// A byte order mark is no JSON, and stays to be found out.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A body on its way in: bounded in size, and in how slowly it may come. */
 class NodeBody {
@@ -106,10 +121,16 @@ class NodeBody {
     this.#done = done
     request.on('data', this.#onData)
     request.on('end', this.#onEnd)
+    process.nextTick(this.#onBegun)
   }
 
   onGone(): void {
     this.#settle(undefined, 'gone')
+  }
+
+  /** What came together with the head has been read by now. */
+  readonly #onBegun = (): void => {
+    if (!this.#first && !this.#isOver) this.#watchPace()
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -166,12 +187,15 @@ class NodeSink implements Sink {
   onGone: (() => void) | undefined
   readonly #response: ServerResponse
   readonly #headers: Headers
+  readonly #stallMs: number
   #unsent = ''
   #isEnded = false
+  #waiting: (() => void)[] | undefined
 
-  constructor(response: ServerResponse, headers: Headers) {
+  constructor(response: ServerResponse, headers: Headers, stallMs: number) {
     this.#response = response
     this.#headers = headers
+    this.#stallMs = stallMs
   }
 
   get pending(): number {
@@ -179,7 +203,9 @@ class NodeSink implements Sink {
   }
 
   get taken(): number {
-    return this.#response.socket?.bytesWritten ?? 0
+    const { socket } = this.#response
+    // What Node calls written it may still hold.
+    return socket ? socket.bytesWritten - socket.writableLength : 0
   }
 
   write(text: string): void {
@@ -191,13 +217,10 @@ class NodeSink implements Sink {
   whenDrained(listener: () => void): void {
     const response = this.#response
     if (response.destroyed) return listener()
-    const over = (): void => {
-      response.off('drain', over)
-      response.off('close', over)
-      listener()
-    }
-    response.on('drain', over)
-    response.on('close', over)
+    if (this.#waiting) return void this.#waiting.push(listener)
+    this.#waiting = [listener]
+    response.on('drain', this.#relieve)
+    response.on('close', this.#relieve)
   }
 
   end(): void {
@@ -205,7 +228,7 @@ class NodeSink implements Sink {
     this.#isEnded = true
     const response = this.#response
     if (!response.headersSent) response.writeHead(200, { ...this.#headers, 'content-length': Buffer.byteLength(this.#unsent) })
-    response.end(this.#unsent)
+    end(response, this.#unsent, this.#stallMs)
     this.#unsent = ''
   }
 
@@ -220,7 +243,24 @@ class NodeSink implements Sink {
     if (!response.headersSent) response.writeHead(200, this.#headers)
     response.write(this.#unsent)
     this.#unsent = ''
+    // Of what stays under Node's own mark there is no word when it is taken.
+    if (this.#waiting && !response.writableNeedDrain) this.#relieve()
   }
+
+  readonly #relieve = (): void => {
+    const waiting = this.#waiting ?? []
+    this.#waiting = undefined
+    this.#response.off('drain', this.#relieve)
+    this.#response.off('close', this.#relieve)
+    for (const listener of waiting) listener()
+  }
+}
+
+/** The last of an answer. Node waits for ever for a client that does not take it, unless told how long. */
+function end(response: ServerResponse, text: string | undefined, stallMs: number): void {
+  response.end(text)
+  // When all is taken, Node puts the time that an idle connection may have in its place.
+  if (response.writableLength > 0) response.socket?.setTimeout(stallMs)
 }
 
 /** Whether an address is this machine's own. */

@@ -144,7 +144,8 @@ export class SessionStreams implements EventStreamOwner {
     const { pingMs, maxMissedPings } = this.limits
     if (now - this.#pingedAt < pingMs) return
     this.#pingedAt = now
-    this.#channel.ping(pingMs).then(
+    // Time enough for an answer, and short enough that the last miss is noticed before the next ping is due.
+    this.#channel.ping(pingMs / 3).then(
       () => {
         this.#missedPings = 0
       },

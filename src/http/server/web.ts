@@ -85,7 +85,8 @@ async function readBody(request: Request, bounds: BodyBounds): Promise<string> {
 }
 
 function decode(chunks: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  // A byte order mark is no JSON, and stays to be found out.
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   try {
     let text = ''
     for (const chunk of chunks) text += decoder.decode(chunk, { stream: true })

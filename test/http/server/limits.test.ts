@@ -1,0 +1,290 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { describe, expect, test, vi } from 'vitest'
+import type { ListenOptions } from '../../../src/http/index.ts'
+import { type EventReader, type HttpAnswer, http, httpStream, rawHttp } from '../../support/http-requests.ts'
+import {
+  askModern,
+  byHeader,
+  callTool,
+  gate,
+  initializeMessage,
+  modern,
+  openSession,
+  serve,
+  testServer,
+  until,
+  WATCHED,
+} from '../../support/http-service.ts'
+import type { Message } from '../../support/raw-channel.ts'
+
+/** A server whose tool waits until it is let go. */
+async function holding(options: ListenOptions) {
+  const server = testServer()
+  const go = gate()
+  server.tool('hold', {}, async () => {
+    await go.opened
+    return 'held'
+  })
+  const onRefused = vi.fn()
+  return { server, go, onRefused, ...(await serve(server, { onRefused, ...options })) }
+}
+
+/** What being refused for a limit looks like. */
+function expectFull(answer: { status: number; headers: Message; message: Message }, status: number, limit: string, max: number): void {
+  expect(answer.status).toBe(status)
+  expect(answer.headers['retry-after']).toBe(status === 429 ? '1' : '5')
+  expect(answer.message.error).toMatchObject({
+    code: -32603,
+    message: expect.stringContaining(`at most ${max} (limits.${limit})`),
+    data: { reason: 'limit', limit, max },
+  })
+}
+
+const asUser = (user: string) => ({ 'x-user': user })
+const whole = async (stream: EventReader) => ({ status: stream.status, headers: stream.headers, message: await stream.whole() })
+
+describe('requests at the same time', () => {
+  test('of this process: maxInFlight, else 503', async () => {
+    const { url, go, handler, onRefused } = await holding({ limits: { maxInFlight: 3 } })
+    const session = await openSession(url, '2025-11-25')
+    const held = [askModern(url, callTool('hold')), session.ask(callTool('hold'))]
+    await until(() => handler.counts.inFlight === 2)
+    held.push(askModern(url, callTool('hold')))
+    await until(() => handler.counts.inFlight === 3)
+    expectFull(await askModern(url, callTool('hi')), 503, 'maxInFlight', 3)
+    expectFull(await session.ask({ ...callTool('hi'), id: 2 }), 503, 'maxInFlight', 3)
+    expectFull(await http(url, { body: initializeMessage('2025-11-25') }), 503, 'maxInFlight', 3)
+    expect(onRefused).toHaveBeenCalledWith({ status: 503, reason: expect.stringContaining('maxInFlight'), limit: 'maxInFlight' })
+    // What wants no answer is taken all the same: it may be what a call in hand waits for.
+    expect((await session.post({ jsonrpc: '2.0', method: 'notifications/x' })).status).toBe(202)
+    go.open()
+    for (const answer of held) expect((await answer).message.result?.content[0].text).toBe('held')
+    expect((await askModern(url, callTool('hi'))).status).toBe(200)
+    expect(handler.counts.inFlight).toBe(0)
+  })
+
+  test('of one principal: maxInFlightPerPrincipal, else 429; others are not held up', async () => {
+    const { url, go, handler } = await holding({ authenticate: byHeader, limits: { maxInFlightPerPrincipal: 2 } })
+    const held = [askModern(url, callTool('hold'), asUser('a')), askModern(url, callTool('hold'), asUser('a'))]
+    await until(() => handler.counts.inFlight === 2)
+    expectFull(await askModern(url, { ...callTool('hi'), id: 'x' }, asUser('a')), 429, 'maxInFlightPerPrincipal', 2)
+    expect((await askModern(url, callTool('hi'), asUser('b'))).status).toBe(200)
+    go.open()
+    await Promise.all(held)
+    expect((await askModern(url, callTool('hi'), asUser('a'))).status).toBe(200)
+  })
+
+  test('of one session: maxInFlightPerSession, else 429; other sessions are not held up', async () => {
+    const { url, go, handler } = await holding({ limits: { maxInFlightPerSession: 2 } })
+    const session = await openSession(url, '2025-11-25')
+    const held = [1, 2].map((id) => session.ask({ ...callTool('hold'), id }))
+    await until(() => handler.counts.inFlight === 2)
+    const third = await session.ask({ ...callTool('hi'), id: 3 })
+    expectFull(third, 429, 'maxInFlightPerSession', 2)
+    expect(third.message.id).toBe(3)
+    expect(handler.counts.inFlight).toBe(2)
+    expect((await (await openSession(url, '2025-11-25')).ask(callTool('hi'))).status).toBe(200)
+    go.open()
+    await Promise.all(held)
+    expect((await session.ask(callTool('hi'))).status).toBe(200)
+  })
+
+  test('of one conversation of the oldest transport: maxInFlightPerSession, else 429', async () => {
+    const { url, go, handler } = await holding({ limits: { maxInFlightPerSession: 1 } })
+    const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET' })
+    const to = new URL(String((await stream.next())?.data), url).href
+    await http(to, { body: initializeMessage('2024-11-05') })
+    await stream.message()
+    const send = (id: number) => http(to, { body: { jsonrpc: '2.0', id, ...callTool('hold') } })
+    expect((await send(1)).status).toBe(202)
+    await until(() => handler.counts.inFlight === 1)
+    expectFull(await send(2), 429, 'maxInFlightPerSession', 1)
+    go.open()
+    await stream.message()
+    expect((await send(3)).status).toBe(202)
+  })
+})
+
+describe('sessions', () => {
+  test('of this process: maxSessions, else 503', async () => {
+    const { url, handler } = await holding({ limits: { maxSessions: 2 } })
+    const open = () => http(url, { body: initializeMessage('2025-11-25') })
+    const first = await openSession(url, '2025-11-25')
+    expect((await open()).status).toBe(200)
+    expectFull(await open(), 503, 'maxSessions', 2)
+    expect(handler.counts.sessions).toBe(2)
+    await first.end()
+    expect((await open()).status).toBe(200)
+  })
+
+  test('of one principal: maxSessionsPerPrincipal, else 429', async () => {
+    const { url } = await holding({ authenticate: byHeader, limits: { maxSessionsPerPrincipal: 2 } })
+    const open = (user: string) => http(url, { body: initializeMessage('2025-11-25'), headers: asUser(user) })
+    const first = await openSession(url, '2025-11-25', { headers: asUser('a') })
+    expect((await open('a')).status).toBe(200)
+    expectFull(await open('a'), 429, 'maxSessionsPerPrincipal', 2)
+    expect((await open('b')).status).toBe(200)
+    await first.end()
+    expect((await open('a')).status).toBe(200)
+  })
+
+  test('of the oldest transport: maxSessions and maxSessionsPerPrincipal likewise', async () => {
+    const { url, handler } = await holding({ authenticate: byHeader, limits: { maxSessions: 3, maxSessionsPerPrincipal: 2 } })
+    const connectAs = (user: string) => httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers: asUser(user) })
+    const streams = [await connectAs('a'), await connectAs('a')]
+    expectFull(await whole(await connectAs('a')), 429, 'maxSessionsPerPrincipal', 2)
+    streams.push(await connectAs('b'))
+    expectFull(await whole(await connectAs('b')), 503, 'maxSessions', 3)
+    streams[0]?.destroy()
+    await until(() => handler.counts.streams === 2)
+    expect((await connectAs('a')).status).toBe(200)
+  })
+})
+
+describe('streams at the same time', () => {
+  test('of one session: maxStreamsPerSession, else 429', async () => {
+    const server = testServer()
+    server.tool('talks', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+      return 'x'
+    })
+    const { url } = await serve(server, { limits: { maxStreamsPerSession: 2 } })
+    const session = await openSession(url, '2025-11-25')
+    const streams = [await session.askStream({ ...callTool('talks', {}, WATCHED), id: 1 })]
+    streams.push(await session.askStream({ ...callTool('talks', {}, WATCHED), id: 2 }))
+    for (const stream of streams) await stream.message()
+    expectFull(await whole(await session.listen()), 429, 'maxStreamsPerSession', 2)
+    await session.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    await streams[0]?.ended
+    expect((await session.listen()).status).toBe(200)
+  })
+
+  const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
+
+  test('of one principal that stands alone: maxListensPerPrincipal, else 429', async () => {
+    const { url, handler } = await holding({ authenticate: byHeader, limits: { maxListensPerPrincipal: 2 } })
+    const listenAs = (user: string) => httpStream(url, modern(LISTEN, asUser(user)))
+    const streams = [await listenAs('a'), await listenAs('a')]
+    expectFull(await whole(await listenAs('a')), 429, 'maxListensPerPrincipal', 2)
+    expect((await listenAs('b')).status).toBe(200)
+    streams[0]?.destroy()
+    await until(() => handler.counts.streams === 2)
+    expect((await listenAs('a')).status).toBe(200)
+  })
+
+  test('of this process: maxStreams, else 503, for all that only wait', async () => {
+    const { url, handler } = await holding({ limits: { maxStreams: 3 } })
+    const session = await openSession(url, '2025-11-25')
+    const open = [
+      await session.listen(),
+      await httpStream(url, modern(LISTEN)),
+      await httpStream(url.replace('/mcp', '/sse'), { method: 'GET' }),
+    ]
+    expect(handler.counts.streams).toBe(3)
+    const other = await openSession(url, '2025-11-25')
+    expectFull(await whole(await other.listen()), 503, 'maxStreams', 3)
+    expectFull(await askModern(url, LISTEN), 503, 'maxStreams', 3)
+    expectFull(await http(url.replace('/mcp', '/sse'), { method: 'GET' }), 503, 'maxStreams', 3)
+    expect((await askModern(url, callTool('hi'))).status).toBe(200)
+    open[0]?.destroy()
+    await until(() => handler.counts.streams === 2)
+    expect((await other.listen()).status).toBe(200)
+  })
+})
+
+describe('what one request may hold', () => {
+  test.each([
+    [19, 200],
+    [20, 200],
+    [21, 431],
+  ])('%i headers are answered %i: 20 are taken (limits.maxHeaders)', async (count, status) => {
+    const { url } = await holding({ limits: { maxHeaders: 20 } })
+    const call = modern(callTool('hi'))
+    // Beside these there are Content-Type, Accept, Host, Connection and Content-Length or Transfer-Encoding.
+    const fillers = Object.fromEntries(
+      Array.from({ length: count - Object.keys(call.headers ?? {}).length - 5 }, (_, i) => [`x-${i}`, '1']),
+    )
+    const answer: HttpAnswer = await http(url, { ...call, headers: { ...call.headers, ...fillers } })
+    expect(answer.status).toBe(status)
+    if (status === 431) expect(answer.message.error).toMatchObject({ code: -32600, message: 'More than 20 headers (limits.maxHeaders)' })
+  })
+
+  test('16 KiB of headers are taken, more is answered 431 and no handler hears of it', async () => {
+    const { url, port } = await holding({})
+    expect((await askModern(url, callTool('hi'), { 'x-long': 'x'.repeat(15_000) })).status).toBe(200)
+    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ${'x'.repeat(17_000)}\r\n\r\n`
+    expect((await rawHttp(port, head).closed).slice(0, 12)).toBe('HTTP/1.1 431')
+  })
+
+  test.each([
+    ['maxDepth', 10, (size: number) => `${'['.repeat(size - 3)}${']'.repeat(size - 3)}`],
+    ['maxKeys', 10, (size: number) => JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, i) => [`k${i}`, i])))],
+  ] as const)('%s: one less and exactly so many are taken, one more is answered 400 (-32600)', async (limit, max, make) => {
+    const { url } = await holding({ limits: { [limit]: max } })
+    const call = modern({ method: 'tools/list' })
+    const post = (size: number) =>
+      http(url, { ...call, body: JSON.stringify(call.body).replace('"params":{', `"params":{"x":{"y":${make(size)}},`) })
+    // The value stands three levels deep: message, params, x.
+    expect((await post(max - 1)).status).toBe(200)
+    expect((await post(max)).status).toBe(200)
+    const over = await post(max + 1)
+    expect([over.status, over.message.error?.code, over.message.id]).toEqual([400, -32600, 1])
+    expect(over.message.error?.message).toContain(`(${limit})`)
+  })
+
+  test.each([
+    [-1, 200],
+    [0, 200],
+    [1, 413],
+  ])('a body of maxBodyBytes %+i is answered %i, with its length said or not', async (more, status) => {
+    const maxBodyBytes = 2000
+    const { url, onRefused } = await holding({ limits: { maxBodyBytes } })
+    const call = modern({ method: 'tools/list', params: { x: '' } })
+    const empty = JSON.stringify(call.body).length
+    const body = JSON.stringify(call.body).replace('"x":""', `"x":"${'x'.repeat(maxBodyBytes + more - empty)}"`)
+    expect(body).toHaveLength(maxBodyBytes + more)
+    const said = await http(url, { ...call, body })
+    const unsaid = await http(url, { ...call, headers: { ...call.headers, 'transfer-encoding': 'chunked' }, body })
+    for (const answer of [said, unsaid]) {
+      expect(answer.status).toBe(status)
+      if (status === 200) continue
+      expect(answer.headers.connection).toBe('close')
+      expect(answer.message.error).toMatchObject({ code: -32600, message: 'The message is longer than 2000 bytes (limits.maxBodyBytes)' })
+      expect(onRefused).toHaveBeenCalledWith({ status: 413, reason: expect.any(String), limit: 'maxBodyBytes' })
+    }
+  })
+})
+
+describe('connections', () => {
+  /** Opens so many and waits for each to be let in or turned away. */
+  async function connectMany(port: number, count: number): Promise<{ open: Socket[]; closed: number }> {
+    const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const open = sockets.filter((socket) => !socket.closed && !socket.readableEnded)
+    return { open, closed: count - open.length }
+  }
+
+  test.each([
+    ['maxConnections', { maxConnections: 5 }],
+    ['maxConnectionsPerAddress', { maxConnectionsPerAddress: 5 }],
+  ])('%s are let in and the next is closed at once, until one leaves', async (_name, options) => {
+    const { port, url } = await holding(options)
+    const { open, closed } = await connectMany(port, 7)
+    expect([open.length, closed]).toEqual([5, 2])
+    for (const socket of open) socket.resume()
+    open[0]?.destroy()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect((await askModern(url, callTool('hi'))).status).toBe(200)
+    for (const socket of open) socket.destroy()
+  })
+
+  test('maxConnectionsPerAddress can be switched off', async () => {
+    const { port } = await holding({ maxConnectionsPerAddress: false })
+    const { open, closed } = await connectMany(port, 300)
+    expect(closed).toBe(0)
+    for (const socket of open) socket.destroy()
+  })
+})

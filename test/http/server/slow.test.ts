@@ -1,0 +1,303 @@
+import { connect, type Socket } from 'node:net'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { HttpLimits } from '../../../src/http/index.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
+import { httpStream, RawSocket, rawHttp } from '../../support/http-requests.ts'
+import { askModern, callTool, modern, openSession, serve, serveInFakeTime, testServer, until, WATCHED } from '../../support/http-service.ts'
+
+const MIB = 1024 * 1024
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+const headOf = (length: number): string =>
+  `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: hi\r\nContent-Length: ${length}\r\n\r\n`
+const BODY = JSON.stringify(modern(callTool('hi')).body)
+
+describe('C12: bodies that trickle in', () => {
+  const limits: Partial<HttpLimits> = { bodyGraceMs: 150, minBodyRate: 1000 }
+
+  test('C12: slower than minBodyRate after bodyGraceMs is answered 408 and closed', async () => {
+    const onRefused = vi.fn()
+    const { port } = await serve(testServer(), { limits, onRefused })
+    const raw = rawHttp(port, headOf(BODY.length))
+    const timer = setInterval(() => raw.socket.write('{'), 50)
+    const answer = await raw.closed
+    clearInterval(timer)
+    expect(answer).toMatch(/^HTTP\/1\.1 408 .*Connection: close.*"code":-32600.*limits\.minBodyRate/is)
+    expect(onRefused).toHaveBeenCalledWith({ status: 408, reason: expect.stringContaining('limits.minBodyRate') })
+  })
+
+  test('C12: a body of which nothing ever comes likewise', async () => {
+    const { port } = await serve(testServer(), { limits })
+    const startedAt = performance.now()
+    expect(await rawHttp(port, headOf(BODY.length)).closed).toMatch(/^HTTP\/1\.1 408 /)
+    expect(performance.now() - startedAt).toBeLessThan(1500)
+  })
+
+  test('one in small pieces that is fast enough is taken, and so is one that is slow but soon over', async () => {
+    const { port } = await serve(testServer(), { limits: { bodyGraceMs: 100, minBodyRate: 200 } })
+    const steady = rawHttp(port, headOf(BODY.length))
+    for (let at = 0; at < BODY.length; at += 40) {
+      steady.socket.write(BODY.slice(at, at + 40))
+      await sleep(20)
+    }
+    expect(await steady.status()).toBe(200)
+    const short = rawHttp(port, headOf(BODY.length) + BODY.slice(0, 1))
+    await sleep(40)
+    short.socket.write(BODY.slice(1))
+    expect(await short.status()).toBe(200)
+  })
+
+  test('C12: 400 sockets that send one byte now and then are all closed with 408, and others are served meanwhile', async () => {
+    const { port, url } = await serve(testServer(), { limits: { bodyGraceMs: 1000 }, maxConnectionsPerAddress: false })
+    const startedAt = performance.now()
+    const slow = Array.from({ length: 400 }, () => rawHttp(port, headOf(BODY.length)))
+    const timer = setInterval(() => {
+      for (const { socket } of slow) if (!socket.destroyed) socket.write('{')
+    }, 200)
+    const times: number[] = []
+    let isOver = false
+    const legitimate = (async () => {
+      while (!isOver) {
+        const before = performance.now()
+        expect((await askModern(url, callTool('hi'))).status).toBe(200)
+        times.push(performance.now() - before)
+      }
+    })()
+    const answers = await Promise.all(slow.map(({ closed }) => closed))
+    clearInterval(timer)
+    isOver = true
+    await legitimate
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+    expect(answers.filter((answer) => answer.startsWith('HTTP/1.1 408 '))).toHaveLength(400)
+    times.sort((a, b) => a - b)
+    expect(times[Math.floor(times.length * 0.95)]).toBeLessThan(100)
+  }, 20_000)
+})
+
+/** A client that sends a request and never reads a byte of the answer. */
+function deaf(port: number, body: string, headers: Record<string, string>): RawSocket {
+  const lines = Object.entries({ ...headers, accept: 'application/json, text/event-stream', 'content-type': 'application/json' })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const socket: Socket = connect({ port, host: '127.0.0.1', onread: { buffer: Buffer.alloc(1), callback: () => false } })
+  socket.pause()
+  onTestFinished(() => void socket.destroy())
+  return new RawSocket(socket, `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
+
+function deafCall(port: number, name: string, args: Record<string, unknown> = {}): RawSocket {
+  const { headers, body } = modern(callTool(name, args, WATCHED))
+  return deaf(port, JSON.stringify(body), headers as Record<string, string>)
+}
+
+describe('C9: readers that do not read', () => {
+  /** A tool that writes without end, waiting when asked to or not. */
+  function flooding(isPatient: boolean) {
+    const server = testServer()
+    const state = { written: 0, aborted: 0 }
+    const text = 'x'.repeat(16 * 1024)
+    server.tool('flood', {}, async (_args, ctx) => {
+      ctx.signal.addEventListener('abort', () => state.aborted++)
+      for (let i = 1; !ctx.signal.aborted && state.written < 512 * MIB; i++) {
+        const taken = ctx.progress(i, undefined, text)
+        state.written += text.length
+        if (isPatient) await taken
+        if (i % 16 === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+      return 'x'
+    })
+    return { server, state }
+  }
+
+  test('whoever writes is asked to wait beyond softBufferBytes, and the reader is cut off after stallMs', async () => {
+    const { server, state } = flooding(true)
+    const onRefused = vi.fn()
+    const { port, handler } = await serve(server, { limits: { stallMs: 400, softBufferBytes: 64 * 1024 }, onRefused })
+    const startedAt = performance.now()
+    deafCall(port, 'flood')
+    await until(() => state.written > 0)
+    await sleep(200)
+    const { written } = state
+    await sleep(100)
+    // It stands still: what the kernel takes, and little more.
+    expect(state.written).toBe(written)
+    expect(written).toBeLessThan(16 * MIB)
+    await until(() => state.aborted === 1)
+    expect(performance.now() - startedAt).toBeLessThan(3000)
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit: 'stallMs' })
+    await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
+  })
+
+  test('one who writes without waiting has the reader cut off at hardBufferBytes, at once', async () => {
+    const { server, state } = flooding(false)
+    const onRefused = vi.fn()
+    const { port, handler } = await serve(server, { limits: { hardBufferBytes: 256 * 1024 }, onRefused })
+    deafCall(port, 'flood')
+    await until(() => state.aborted === 1)
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit: 'hardBufferBytes' })
+    expect(state.written).toBeLessThan(32 * MIB)
+    await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
+  })
+
+  test('softBufferBytes may be smaller than what Node itself buffers', async () => {
+    const server = testServer()
+    server.tool('talks', {}, async (_args, ctx) => {
+      for (let i = 1; i <= 20; i++) await ctx.progress(i, 20, 'x'.repeat(i * 100))
+      return 'done'
+    })
+    const { url } = await serve(server, { limits: { softBufferBytes: 10 } })
+    const stream = await httpStream(url, modern(callTool('talks', {}, WATCHED)))
+    expect(await stream.messages()).toHaveLength(21)
+  })
+
+  test('a trickle of writes does not pass for reading', async () => {
+    const server = testServer()
+    const aborted = vi.fn()
+    server.tool('trickle', {}, async (_args, ctx) => {
+      ctx.signal.addEventListener('abort', aborted)
+      let i = 0
+      let isFull = false
+      while (!isFull && !ctx.signal.aborted) {
+        const taken = ctx.progress(++i, undefined, 'x'.repeat(16 * 1024))
+        isFull = await Promise.race([taken.then(() => false), sleep(20).then(() => true)])
+      }
+      while (!ctx.signal.aborted) {
+        void ctx.progress(++i, undefined, 'x')
+        await sleep(20)
+      }
+      return 'x'
+    })
+    const { port, handler } = await serve(server, { limits: { stallMs: 400, softBufferBytes: 64 * 1024 } })
+    deafCall(port, 'trickle')
+    await until(() => handler.counts.streams === 1)
+    await until(() => aborted.mock.calls.length === 1)
+  })
+
+  test('in a session the reader is cut off too, but the call goes on and what is kept of it can be fetched', async () => {
+    const { server, state } = flooding(true)
+    const { port, url, handler } = await serve(server, { limits: { stallMs: 200 } })
+    const session = await openSession(url, '2025-06-18')
+    deaf(port, JSON.stringify({ jsonrpc: '2.0', id: 1, ...callTool('flood', {}, WATCHED) }), session.headers)
+    await until(() => handler.counts.streams === 1)
+    const { written } = state
+    await until(() => handler.counts.streams === 0)
+    await until(() => state.written > written + MIB)
+    expect(state.aborted).toBe(0)
+    await session.end()
+    await until(() => state.aborted === 1)
+  })
+
+  test('a reader that is slow but reads is not cut off', async () => {
+    const server = testServer()
+    server.tool('much', {}, async (_args, ctx) => {
+      for (let i = 1; i <= 200; i++) await ctx.progress(i, 200, 'x'.repeat(32 * 1024))
+      return 'all of it'
+    })
+    const { url } = await serve(server, { limits: { stallMs: 300, softBufferBytes: 16 * 1024 } })
+    const stream = await httpStream(url, modern(callTool('much', {}, WATCHED)))
+    const timer = setInterval(() => {
+      stream.resume()
+      setTimeout(() => stream.pause(), 1)
+    }, 30)
+    const messages = await stream.messages()
+    clearInterval(timer)
+    expect(messages).toHaveLength(201)
+    expect(messages.at(-1)?.result?.content[0].text).toBe('all of it')
+  })
+
+  test.each(['JSON', 'a last event'])('C9: an answer as %s that nobody reads does not stay for ever', async (kind) => {
+    const server = testServer()
+    server.tool('big', {}, async (_args, ctx) => {
+      if (kind !== 'JSON') await ctx.progress(1)
+      return 'x'.repeat(16 * MIB)
+    })
+    const listening = await serve(server, { limits: { stallMs: 300 } })
+    const raw = deafCall(listening.port, 'big')
+    await until(() => raw.socket.bytesWritten > 0)
+    // It has been answered as far as the endpoint knows; the rest lies in the socket until that is cut.
+    await until(() => listening.handler.counts.inFlight === 0 && listening.handler.counts.streams === 0)
+    raw.socket.resume()
+    raw.socket.pause()
+    await sleep(1200)
+    raw.socket.removeAllListeners('data')
+    let received = 0
+    const closed = new Promise<void>((resolve) => raw.socket.on('close', () => resolve()))
+    raw.socket.on('data', (chunk) => {
+      received += chunk.length
+    })
+    raw.socket.resume()
+    await closed
+    expect(received).toBeLessThan(16 * MIB)
+  })
+
+  test('F7: 100 clients that never read while each is written 3 MB: memory stays bounded, each is cut, others are served', async () => {
+    const server = testServer()
+    const text = 'x'.repeat(64 * 1024)
+    let written = 0
+    let over = 0
+    server.tool('emit', {}, async (_args, ctx) => {
+      for (let i = 1; i <= 4800 && !ctx.signal.aborted; i++) {
+        await ctx.progress(i, undefined, text)
+        written += text.length
+      }
+      over++
+      return 'x'
+    })
+    const { port, url, handler } = await serve(server, { limits: { stallMs: 2000 }, maxConnectionsPerAddress: false })
+    await askModern(url, callTool('hi'))
+    const before = process.memoryUsage.rss()
+    const startedAt = performance.now()
+    for (let i = 0; i < 100; i++) deafCall(port, 'emit')
+    await until(() => handler.counts.streams === 100)
+    let most = 0
+    const times: number[] = []
+    while (over < 100) {
+      const askedAt = performance.now()
+      expect((await askModern(url, callTool('hi'))).status).toBe(200)
+      times.push(performance.now() - askedAt)
+      most = Math.max(most, process.memoryUsage.rss() - before)
+      await sleep(5)
+    }
+    expect(performance.now() - startedAt).toBeLessThan(12_000)
+    expect(handler.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+    expect(most).toBeLessThan(150 * MIB)
+    // Asked for were 30 GB; taken was what the kernel holds.
+    expect(written).toBeLessThan(1024 * MIB)
+    times.sort((a, b) => a - b)
+    expect(times[Math.floor(times.length * 0.9)]).toBeLessThan(100)
+  }, 20_000)
+})
+
+describe('F6: peers that are gone without a word', () => {
+  const inFakeTime = () => {
+    const clock = fakeClock()
+    return serveInFakeTime(testServer({ clock }), {}, clock)
+  }
+
+  test('F6: a session that answers no pings loses its stream within 75 s of the last sign of life', async () => {
+    const { url, pass, endpoint } = await inFakeTime()
+    const session = await openSession(url, '2025-11-25')
+    const standing = await session.listen()
+    await standing.next()
+    await pass(75_000)
+    expect(await standing.ended).toBe('end')
+    expect(endpoint.counts.streams).toBe(0)
+    expect(standing.text.match(/"method":"ping"/g)).toHaveLength(2)
+    expect((await session.listen()).status).toBe(200)
+  })
+
+  test('F6: one that answers keeps it, and one miss is forgiven', async () => {
+    const { url, pass, endpoint } = await inFakeTime()
+    const session = await openSession(url, '2025-11-25')
+    const standing = await session.listen()
+    const answerPing = async () => session.post({ jsonrpc: '2.0', id: (await standing.message()).id, result: {} })
+    await pass(30_000)
+    await answerPing()
+    await pass(30_000)
+    await standing.message()
+    await pass(30_000)
+    await answerPing()
+    await pass(30_000)
+    await answerPing()
+    expect(endpoint.counts.streams).toBe(1)
+  })
+})
