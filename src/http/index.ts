@@ -1,8 +1,9 @@
-/** portico/http: servers over HTTP. */
+/** portico/http: servers over HTTP, and the way to reach one. */
 
 import type { Service } from '../protocol/service.ts'
 import type { Listening, ListenOptions } from './server/listen.ts'
 
+export * from './client/index.ts'
 export { type HttpHandler, httpHandler } from './server/handler.ts'
 export type { Listening, ListenOptions } from './server/listen.ts'
 export type { HttpLimits, HttpOptions, Knock, TurnedAway, Visitor } from './server/options.ts'

@@ -89,6 +89,7 @@ export class NodeVisit implements Ask, Reply {
   open(headers: Headers): Sink {
     const sink = new NodeSink(this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers, this.#stallMs)
     this.onGone = () => sink.onGone?.()
+    this.#body?.forget()
     return sink
   }
 
@@ -126,6 +127,14 @@ class NodeBody {
 
   onGone(): void {
     this.#settle(undefined, 'gone')
+  }
+
+  /** A stream may stay open for long; what its request was read from need not. */
+  forget(): void {
+    this.#first = undefined
+    this.#more = undefined
+    this.#request.off('data', this.#onData)
+    this.#request.off('end', this.#onEnd)
   }
 
   /** What came together with the head has been read by now. */

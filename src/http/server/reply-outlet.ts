@@ -16,31 +16,36 @@ export interface AnswerStream {
   release?(): void
 }
 
-export interface AnswerSource {
+/** What stands behind the answer to one request, or to all requests of one session. */
+export interface ReplyHost {
+  readonly slow: SlowAnswers
   /** Begins a stream on the reply. */
   beginAnswer(reply: Reply): AnswerStream
-}
-
-export interface ReplyOutletOptions {
-  reply: Reply
-  slow: SlowAnswers
-  /** What the client takes and the server is set to give. */
-  kinds: { json: boolean; events: boolean }
-  source: AnswerSource
   /** The status of an answer in JSON. */
   statusOf(errorCode: number | undefined): number
+  /** The request has its answer, or will have none. */
   onOver(): void
 }
 
+/** What the client takes and the server is set to give. */
+export interface Kinds {
+  json: boolean
+  events: boolean
+}
+
 export class ReplyOutlet extends SlowAnswer implements Outlet {
-  readonly #options: ReplyOutletOptions
+  readonly #reply: Reply
+  readonly #kinds: Kinds
+  readonly #host: ReplyHost
   #stream: AnswerStream | undefined
   #isOver = false
 
-  constructor(options: ReplyOutletOptions) {
+  constructor(reply: Reply, kinds: Kinds, host: ReplyHost) {
     super()
-    this.#options = options
-    if (options.kinds.events) options.slow.add(this)
+    this.#reply = reply
+    this.#kinds = kinds
+    this.#host = host
+    if (kinds.events) host.slow.add(this)
   }
 
   push(json: string): undefined | Promise<void> {
@@ -48,19 +53,18 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   }
 
   answer(json: string, errorCode?: number): void {
-    const { reply, kinds, statusOf } = this.#options
-    const stream = this.#stream ?? (kinds.json || errorCode !== undefined ? undefined : this.#toStream())
+    const stream = this.#stream ?? (this.#kinds.json || errorCode !== undefined ? undefined : this.#toStream())
     this.#end()
     if (stream) stream.finish(json)
-    else if (!reply.isGone) reply.send(statusOf(errorCode), JSON_TYPE, json)
+    else if (!this.#reply.isGone) this.#reply.send(this.#host.statusOf(errorCode), JSON_TYPE, json)
   }
 
   /** A request is owed JSON or events, and clients complain of anything else: events, then, of which there are none. */
   drop(): void {
-    const { reply, kinds } = this.#options
+    const { events } = this.#kinds
     this.#end()
     if (this.#stream) this.#stream.finish(undefined)
-    else if (!reply.isGone) reply.send(kinds.events ? 200 : 202, kinds.events ? EVENT_STREAM_HEADERS : NO_HEADERS)
+    else if (!this.#reply.isGone) this.#reply.send(events ? 200 : 202, events ? EVENT_STREAM_HEADERS : NO_HEADERS)
   }
 
   release(): void {
@@ -73,18 +77,17 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   }
 
   #toStream(): AnswerStream | undefined {
-    const { reply, kinds, source, slow } = this.#options
-    if (this.#stream || !kinds.events || reply.isGone) return this.#stream
-    slow.remove(this)
-    this.#stream = source.beginAnswer(reply)
+    if (this.#stream || !this.#kinds.events || this.#reply.isGone) return this.#stream
+    this.#host.slow.remove(this)
+    this.#stream = this.#host.beginAnswer(this.#reply)
     return this.#stream
   }
 
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#options.slow.remove(this)
-    this.#options.onOver()
+    this.#host.slow.remove(this)
+    this.#host.onOver()
   }
 }
 

@@ -1,6 +1,6 @@
 /** The revisions with a handshake: what POST, GET and DELETE mean in and around a session. */
 
-import { type Id, INVALID_REQUEST, type Incoming, PARSE_ERROR, type RequestMessage } from '../../jsonrpc/message.ts'
+import { type Id, INVALID_REQUEST, type Incoming, type RequestMessage } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/service.ts'
@@ -14,8 +14,8 @@ import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits, HttpOptions } from './options.ts'
 import { PlainStream } from './plain-stream.ts'
 import { about, JSON_TYPE, type Refusal, refuse } from './refusal.ts'
-import { ReplyOutlet } from './reply-outlet.ts'
-import { HttpSession } from './session.ts'
+import { type ReplyHost, ReplyOutlet } from './reply-outlet.ts'
+import { HttpSession, statusOf } from './session.ts'
 import { Sessions } from './sessions.ts'
 import type { Visit } from './stateless.ts'
 
@@ -41,11 +41,11 @@ export class SessionSide {
   readonly #keepsSessions: boolean
 
   constructor(options: SessionSideOptions) {
-    const { service, limits, open, now } = options
+    const { service, limits, load, open, now } = options
     this.#service = service
     this.#options = options
     this.#keepsSessions = options.options.sessions !== false
-    this.#sessions = new Sessions({ service, limits, open, now })
+    this.#sessions = new Sessions({ service, limits, load, open, now })
   }
 
   get size(): number {
@@ -152,12 +152,7 @@ export class SessionSide {
       load.leave(principal)
       return about(crowded, idOf(message))
     }
-    const onOver = (): void => {
-      session.leave()
-      load.leave(principal)
-    }
-    const { slow } = this.#options.open
-    session.channel.receive(message, new ReplyOutlet({ reply, slow, kinds, source: session, statusOf, onOver }))
+    session.channel.receive(message, new ReplyOutlet(reply, kinds, session))
     return undefined
   }
 
@@ -174,12 +169,16 @@ export class SessionSide {
     const full = load.enter(principal)
     if (full) return about(full, idOf(message))
     const channel = this.#service.open({ outlet: SILENT, principal, assumed })
-    const onOver = (): void => {
-      load.leave(principal)
-      queueMicrotask(() => channel.close('The request was answered'))
+    const host: ReplyHost = {
+      slow: open.slow,
+      beginAnswer: (to) => new PlainStream(to, open, undefined, () => {}),
+      statusOf,
+      onOver: () => {
+        load.leave(principal)
+        queueMicrotask(() => channel.close('The request was answered'))
+      },
     }
-    const source = { beginAnswer: (to: Reply) => new PlainStream(to, open, undefined, () => {}) }
-    channel.receive(message, new ReplyOutlet({ reply, slow: open.slow, kinds, source, statusOf, onOver }))
+    channel.receive(message, new ReplyOutlet(reply, kinds, host))
     return undefined
   }
 
@@ -221,6 +220,3 @@ function faultOfBatch(message: Incoming, version: string | undefined): Refusal |
 }
 
 const idOf = (message: Incoming): Id | undefined => (message.kind === 'request' ? message.id : undefined)
-
-/** A message that is no proper request shows in the status; an error of its handler does not. */
-const statusOf = (errorCode: number | undefined): number => (errorCode === INVALID_REQUEST || errorCode === PARSE_ERROR ? 400 : 200)

@@ -1,25 +1,29 @@
 /** One session over HTTP: who it belongs to, the conversation in it, and when it was last used. */
 
+import { INVALID_REQUEST, PARSE_ERROR } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import type { Channel, Service } from '../../protocol/service.ts'
 import type { Reply } from './ask.ts'
+import type { Load } from './load.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from './options.ts'
 import { busy, type Refusal } from './refusal.ts'
-import type { AnswerSource, AnswerStream } from './reply-outlet.ts'
+import type { AnswerStream, ReplyHost } from './reply-outlet.ts'
 import { SessionStreams } from './session-streams.ts'
+import type { SlowAnswers } from './slow-answers.ts'
 
 /** What all sessions share. */
 export interface SessionSurroundings {
   service: Service
   limits: HttpLimits
+  load: Load
   open: OpenStreams
   now(): number
 }
 
 /** There may be many thousands, most of them idle: everything that is not always needed is made when it is. */
-export class HttpSession implements Outlet, AnswerSource {
+export class HttpSession implements Outlet, ReplyHost {
   readonly id = randomId()
   readonly principal: string | undefined
   readonly channel: Channel
@@ -47,9 +51,18 @@ export class HttpSession implements Outlet, AnswerSource {
     return undefined
   }
 
-  leave(): void {
+  onOver(): void {
     this.#inFlight--
     this.#isUsed = true
+    this.#around.load.leave(this.principal)
+  }
+
+  statusOf(errorCode: number | undefined): number {
+    return statusOf(errorCode)
+  }
+
+  get slow(): SlowAnswers {
+    return this.#around.open.slow
   }
 
   touch(): void {
@@ -106,3 +119,6 @@ export class HttpSession implements Outlet, AnswerSource {
     return this.#streams
   }
 }
+
+/** A message that is no proper request shows in the status; an error of its handler does not. */
+export const statusOf = (errorCode: number | undefined): number => (errorCode === INVALID_REQUEST || errorCode === PARSE_ERROR ? 400 : 200)

@@ -13,7 +13,8 @@ import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from './options.ts'
 import { PlainStream } from './plain-stream.ts'
 import { about, busy, type Refusal, refuse } from './refusal.ts'
-import { ReplyOutlet } from './reply-outlet.ts'
+import { type AnswerStream, type Kinds, type ReplyHost, ReplyOutlet } from './reply-outlet.ts'
+import type { SlowAnswers } from './slow-answers.ts'
 
 export interface StatelessOptions {
   service: Service
@@ -27,7 +28,7 @@ export interface Visit {
   ask: Ask
   reply: Reply
   principal: string | undefined
-  kinds: { json: boolean; events: boolean }
+  kinds: Kinds
 }
 
 /** Refuses or answers; a refusal is the caller's to send. */
@@ -64,30 +65,57 @@ function answerRequest(message: RequestMessage, visit: Visit, options: Stateless
     return about(refuse(406, 'subscriptions/listen is answered with text/event-stream, which is not taken or not given here'), message.id)
   const full = isListen ? enterListen(principal, options) : load.enter(principal)
   if (full) return about(full, message.id)
-  start(message, visit, revision.version, isListen, options)
+  new StandingAlone(principal, isListen, options).start(message, visit, revision.version)
   return undefined
 }
 
-function start(message: RequestMessage, visit: Visit, version: string, isListen: boolean, options: StatelessOptions): void {
-  const { ask, reply, principal, kinds } = visit
-  const { service, load, open } = options
-  let answering: Answering | undefined
-  let isGone = false
-  const onGone = (): void => {
-    isGone = true
-    answering?.cancel(new DOMException('The client went away', 'AbortError'))
+/** One request while it is answered: what its stream ends with, and who is told that it did. */
+class StandingAlone implements ReplyHost {
+  readonly #options: StatelessOptions
+  readonly #principal: string | undefined
+  readonly #isListen: boolean
+  #answering: Answering | undefined
+  #isGone = false
+
+  constructor(principal: string | undefined, isListen: boolean, options: StatelessOptions) {
+    this.#options = options
+    this.#principal = principal
+    this.#isListen = isListen
   }
-  reply.onGone = onGone
-  const outlet = new ReplyOutlet({
-    reply,
-    slow: open.slow,
-    kinds,
-    source: { beginAnswer: (to) => new PlainStream(to, open, isListen ? () => answering?.finish() : undefined, onGone) },
-    statusOf,
-    onOver: () => (isListen ? load.leaveListen(principal) : load.leave(principal)),
-  })
-  answering = service.answer(message, outlet, { version, principal, account: principal ?? ask.remoteAddress ?? '' })
-  if (isGone) onGone()
+
+  start(message: RequestMessage, { ask, reply, kinds }: Visit, version: string): void {
+    reply.onGone = this.#onGone
+    const outlet = new ReplyOutlet(reply, kinds, this)
+    const sender = { version, principal: this.#principal, account: this.#principal ?? ask.remoteAddress ?? '' }
+    this.#answering = this.#options.service.answer(message, outlet, sender)
+    if (this.#isGone) this.#onGone()
+  }
+
+  get slow(): SlowAnswers {
+    return this.#options.open.slow
+  }
+
+  beginAnswer(reply: Reply): AnswerStream {
+    return new PlainStream(reply, this.#options.open, this.#isListen ? () => this.#answering?.finish() : undefined, this.#onGone)
+  }
+
+  /** What the request itself did wrong shows in the status; what its handler says does not. */
+  statusOf(errorCode: number | undefined): number {
+    if (errorCode === undefined) return 200
+    if (errorCode === METHOD_NOT_FOUND) return 404
+    return isModernError(errorCode) ? 400 : 200
+  }
+
+  onOver(): void {
+    const { load } = this.#options
+    if (this.#isListen) load.leaveListen(this.#principal)
+    else load.leave(this.#principal)
+  }
+
+  readonly #onGone = (): void => {
+    this.#isGone = true
+    this.#answering?.cancel(new DOMException('The client went away', 'AbortError'))
+  }
 }
 
 function enterListen(principal: string | undefined, { load, open, limits }: StatelessOptions): Refusal | undefined {
@@ -97,10 +125,3 @@ function enterListen(principal: string | undefined, { load, open, limits }: Stat
 
 const badRequest = ({ id }: RequestMessage, { code, message, data }: McpError, revision: Revision): Refusal =>
   about(refuse(400, message, { code: revision.errorCode(code), data }), id)
-
-/** What the request itself did wrong shows in the status; what its handler says does not. */
-function statusOf(errorCode: number | undefined): number {
-  if (errorCode === undefined) return 200
-  if (errorCode === METHOD_NOT_FOUND) return 404
-  return isModernError(errorCode) ? 400 : 200
-}

@@ -45,6 +45,7 @@ describe('a session', () => {
     const options = {
       service: { open: () => channel } as never,
       limits: {} as never,
+      load: {} as never,
       open: {} as never,
       now: () => 0,
     }
