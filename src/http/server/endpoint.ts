@@ -12,7 +12,7 @@ import { acceptsOf, Guard, isJsonType } from './guard.ts'
 import { Load } from './load.ts'
 import { OpenStreams } from './open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway, type Visitor } from './options.ts'
-import { JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
+import { DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import { SessionSide } from './session-side.ts'
 import { answerStandingAlone, type StatelessOptions, type Visit } from './stateless.ts'
 import { TwoEndpoints } from './two-endpoints.ts'
@@ -114,7 +114,8 @@ export class Endpoint {
       case 'POST':
         return this.#read(ask, reply, (message) => this.#post(message, ask, reply, principal))
       case 'GET':
-        if (this.#isDraining) return this.#refuse(reply, DRAINING)
+        // Whoever comes back for the rest of an answer can have it.
+        if (this.#isDraining && ask.header('last-event-id') === undefined) return this.#refuse(reply, DRAINING)
         return this.#refuseIf(reply, this.#sessions ? this.#sessions.get(ask, reply, principal) : notAllowed('POST'))
       case 'DELETE':
         return this.#refuseIf(reply, this.#sessions ? this.#sessions.delete(ask, reply, principal) : notAllowed('POST'))
@@ -197,7 +198,6 @@ const ONLY_EVENTS = { json: false, events: true }
 
 const NOT_JSON = refuse(415, 'The body of a POST is application/json')
 const COMPRESSED = refuse(415, 'Compressed bodies are not taken', { headers: { 'accept-encoding': 'identity' } })
-const DRAINING = refuse(503, 'The server is shutting down', { headers: { 'retry-after': '5', connection: 'close' } })
 
 export const notAllowed = (methods: string): Refusal => refuse(405, `Only ${methods} can be used here`, { headers: { allow: methods } })
 

@@ -29,6 +29,7 @@ export class OpenStreams {
   readonly #streams = new Map<Sink, Watched>()
   /** How many of them belong to no request, and who waits until none does. */
   #standing = 0
+  #isEnding = false
   readonly #onNoneStanding: (() => void)[] = []
   readonly #chores = new Set<() => void>()
   /** Requests whose answers become streams when they take long. */
@@ -45,6 +46,11 @@ export class OpenStreams {
     const shortest = Math.min(limits.streamAfterMs, limits.keepAliveMs, limits.stallMs, limits.maxStreamAgeMs, limits.sessionIdleMs)
     this.#tickMs = Math.min(TICK_MS, Math.max(SHORTEST_TICK_MS, shortest / 4))
     this.slow = new SlowAnswers(Math.ceil(limits.streamAfterMs / this.#tickMs), () => this.#start())
+  }
+
+  /** True when there shall be no more streams that belong to no request. */
+  get isEnding(): boolean {
+    return this.#isEnding
   }
 
   get size(): number {
@@ -87,6 +93,7 @@ export class OpenStreams {
 
   /** Ends all streams that belong to no request, and resolves when they have ended: some have a last word to say. */
   endStanding(): Promise<void> {
+    this.#isEnding = true
     for (const { onTooOld } of [...this.#streams.values()]) onTooOld?.()
     return this.#standing === 0 ? Promise.resolve() : new Promise((resolve) => this.#onNoneStanding.push(resolve))
   }

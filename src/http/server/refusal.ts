@@ -34,6 +34,9 @@ export const busy = (status: 429 | 503, limit: string, max: number, what: string
   headers: { 'retry-after': status === 429 ? '1' : '5' },
 })
 
+/** Ends soon: come back to whoever is there then. */
+export const DRAINING = refuse(503, 'The server is shutting down', { headers: { 'retry-after': '5', connection: 'close' } })
+
 /** The same about one request. */
 export const about = (refusal: Refusal, id: Id | undefined): Refusal => (id === undefined ? refusal : { ...refusal, id })
 

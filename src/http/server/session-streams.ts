@@ -6,7 +6,7 @@ import { revisionOf } from '../../revisions/index.ts'
 import type { Reply } from './ask.ts'
 import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, placeIn } from './event-stream.ts'
 import type { HttpLimits } from './options.ts'
-import { busy, type Refusal, refuse } from './refusal.ts'
+import { busy, DRAINING, type Refusal, refuse } from './refusal.ts'
 import type { AnswerStream } from './reply-outlet.ts'
 import type { SessionSurroundings } from './session.ts'
 
@@ -74,6 +74,7 @@ export class SessionStreams implements EventStreamOwner {
     if (!place) return refuse(400, 'The last event id is not one of this session')
     const stream = this.#streams.get(place.stream)
     if (!stream) return refuse(400, 'The stream of that event id is no longer kept')
+    if (stream === this.#standing && this.open.isEnding) return DRAINING
     const fault = stream.faultOf(place.sequence)
     if (fault !== undefined) return refuse(400, fault)
     if (!stream.isDroppedAfter(place.sequence)) return this.#connect(stream, reply, place.sequence)
@@ -137,6 +138,8 @@ export class SessionStreams implements EventStreamOwner {
 
   #forget(stream: EventStream): void {
     this.#streams.delete(stream.number)
+    const at = this.#ended.indexOf(stream)
+    if (at >= 0) this.#ended.splice(at, 1)
     if (stream === this.#standing) this.#standing = undefined
   }
 

@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { http, httpStream } from '../../support/http-requests.ts'
+import {
+  askModern,
+  callTool,
+  gate,
+  initializeMessage,
+  modern,
+  openSession,
+  serve,
+  testServer,
+  until,
+  WATCHED,
+} from '../../support/http-service.ts'
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
+
+async function start(
+  env: Record<string, string> = {},
+): Promise<{ child: ChildProcess; url: string; exited: Promise<[number | null, string | null]> }> {
+  const file = fileURLToPath(new URL('fixtures/working-server.mjs', import.meta.url))
+  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const exited = once(child, 'exit') as Promise<[number | null, string | null]>
+  const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
+  return { child, url: line.toString().trim(), exited }
+}
+
+describe('F14: a process that is asked to end', () => {
+  test('F14: answers all 200 calls in hand, ends streams cleanly, refuses new work with 503 and Connection: close, and exits with 0', async () => {
+    const { child, url, exited } = await start()
+    const session = await openSession(url, '2025-11-25')
+    const older = await openSession(url, '2025-06-18')
+    const standing = [await session.listen(), await older.listen()]
+    const old = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET' })
+    await old.next()
+    const listens = await Promise.all(Array.from({ length: 100 }, (_, id) => httpStream(url, modern({ ...LISTEN, id }))))
+    await Promise.all(listens.map((stream) => stream.message()))
+    const calls = Array.from({ length: 200 }, (_, id) =>
+      id % 4 === 0 ? session.ask({ ...callTool('work', { ms: 1000 }), id }) : askModern(url, { ...callTool('work', { ms: 1000 }), id }),
+    )
+    await sleep(500)
+    const signalledAt = performance.now()
+    child.kill('SIGTERM')
+    await sleep(100)
+    const refused = await Promise.all([
+      askModern(url, callTool('work', { ms: 1 })),
+      session.ask({ ...callTool('work', { ms: 1 }), id: 'late' }),
+      http(url, { body: initializeMessage('2025-11-25') }),
+      http(url, { method: 'GET', headers: session.headers }),
+      http(url.replace('/mcp', '/sse'), { method: 'GET' }),
+      askModern(url, LISTEN),
+    ])
+    for (const { status, headers, message } of refused) {
+      expect([status, headers.connection, headers['retry-after'], message.error?.code]).toEqual([503, 'close', '5', -32603])
+    }
+    for (const [id, answer] of (await Promise.all(calls)).entries()) {
+      expect(answer.status).toBe(200)
+      expect(answer.message).toMatchObject({ id, result: { content: [{ text: 'done' }] } })
+    }
+    for (const [id, stream] of listens.entries()) {
+      expect(await stream.messages()).toMatchObject([{ id, result: { resultType: 'complete' } }])
+      expect(await stream.ended).toBe('end')
+    }
+    for (const stream of [...standing, old]) expect(await stream.ended).toBe('end')
+    expect(standing[0]?.events.at(-1)).toEqual({ retry: '1000' })
+    expect(await exited).toEqual([0, null])
+    expect(performance.now() - signalledAt).toBeLessThan(5000)
+  })
+
+  test('F14: answers that have become streams come whole too', async () => {
+    const { child, url, exited } = await start({ STREAM_AFTER_MS: '100' })
+    const session = await openSession(url, '2025-11-25')
+    const streams = await Promise.all([
+      ...Array.from({ length: 10 }, (_, id) => session.askStream({ ...callTool('work', { ms: 700 }), id })),
+      ...Array.from({ length: 10 }, (_, id) => httpStream(url, modern({ ...callTool('work', { ms: 700 }), id }))),
+    ])
+    child.kill('SIGTERM')
+    for (const [i, stream] of streams.entries()) {
+      expect(await stream.messages()).toMatchObject([{ id: i % 10, result: { content: [{ text: 'done' }] } }])
+      expect(await stream.ended).toBe('end')
+    }
+    expect(await exited).toEqual([0, null])
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('F14: asked a second time (%s) it exits at once', async (signal) => {
+    const { child, url, exited } = await start()
+    const call = askModern(url, callTool('work', { ms: 60_000 })).catch((error: NodeJS.ErrnoException) => error.code)
+    await sleep(200)
+    child.kill(signal)
+    await sleep(200)
+    expect(child.exitCode).toBeNull()
+    const askedAt = performance.now()
+    child.kill(signal)
+    expect(await exited).toEqual([0, null])
+    expect(performance.now() - askedAt).toBeLessThan(500)
+    expect(await call).toBe('ECONNRESET')
+  })
+})
+
+describe('the end of a server in a program', () => {
+  test('waits for what is in hand no longer than graceMs, then aborts it', async () => {
+    const server = testServer()
+    const begun = gate()
+    let aborted = 0
+    server.tool('endless', {}, async (_args, ctx) => {
+      ctx.signal.addEventListener('abort', () => aborted++)
+      begun.open()
+      await new Promise(() => {})
+      return 'x'
+    })
+    const listening = await serve(server, { graceMs: 200 })
+    const session = await openSession(listening.url, '2025-11-25')
+    const calls = [askModern(listening.url, callTool('endless')), session.ask(callTool('endless'))].map((call) => call.catch(() => 'cut'))
+    await begun.opened
+    await until(() => listening.handler.counts.inFlight === 2)
+    const askedAt = performance.now()
+    expect(listening.handler.isReady).toBe(true)
+    const closed = listening.close()
+    expect(listening.handler.isReady).toBe(false)
+    expect(listening.close()).toBeInstanceOf(Promise)
+    await closed
+    await listening.closed
+    const took = performance.now() - askedAt
+    expect(took).toBeGreaterThan(190)
+    expect(took).toBeLessThan(1500)
+    await Promise.all(calls)
+    await until(() => aborted === 2)
+    await expect(http(listening.url, { body: {} })).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  })
+
+  test('answers to questions of calls in hand are taken until those are answered', async () => {
+    const server = testServer()
+    const asked = gate()
+    server.tool('asks', {}, async (_args, ctx) => {
+      asked.open()
+      const { ok } = await ctx.elicit('q', 'Ok?', { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] } as const)
+      return `ok=${ok}`
+    })
+    const listening = await serve(server, { graceMs: 3000 })
+    const session = await openSession(listening.url, '2025-11-25', { capabilities: { elicitation: {} } })
+    const stream = await session.askStream(callTool('asks'))
+    await asked.opened
+    const question = await stream.message()
+    const closed = listening.close()
+    const answered = await session.post({ jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { ok: true } } })
+    expect(answered.status).toBe(202)
+    expect((await stream.message()).result?.content[0].text).toBe('ok=true')
+    await closed
+  })
+
+  test('a call whose client has hung up to come back can still be fetched', async () => {
+    const server = testServer()
+    const go = gate()
+    server.tool('long', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      ctx.release()
+      await go.opened
+      return 'fetched'
+    })
+    const listening = await serve(server, { graceMs: 3000 })
+    const session = await openSession(listening.url, '2025-11-25')
+    const stream = await session.askStream(callTool('long', {}, WATCHED))
+    await stream.ended
+    const closed = listening.close()
+    const resumed = await session.listen(stream.events.find(({ data }) => data)?.id)
+    expect(resumed.status).toBe(200)
+    go.open()
+    expect((await resumed.message()).result?.content[0].text).toBe('fetched')
+    expect(await resumed.ended).toBe('end')
+    await closed
+  })
+})
