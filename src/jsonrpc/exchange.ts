@@ -24,6 +24,9 @@ export class Exchange {
     this.#onOver = onOver
   }
 
+  /** For who needs to know of the abort and nothing else: a signal costs a kilobyte. */
+  onAborted: (() => void) | undefined
+
   /** True once it was answered or cancelled; whatever is written after that goes nowhere. */
   get isOver(): boolean {
     return this.#isOver
@@ -77,6 +80,7 @@ export class Exchange {
   abort(reason: unknown): void {
     this.#abortReason ??= reason ?? new DOMException('The request was cancelled', 'AbortError')
     this.#controller?.abort(this.#abortReason)
+    this.onAborted?.()
   }
 
   failUnexpectedly(): void {

@@ -2,7 +2,6 @@
 
 import type { Exchange } from '../../jsonrpc/exchange.ts'
 import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { onAbort } from '../../jsonrpc/on-abort.ts'
 import { notificationJson } from '../../jsonrpc/write.ts'
 import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -36,13 +35,13 @@ export class Listener implements Hearer {
 
   /** Acknowledges, then tells of changes; resolves when the server ends it. */
   run(onOver: () => void): Promise<Params> {
-    const { id, signal } = this.#exchange
+    const { id } = this.#exchange
     const about = { [META.subscriptionId]: id }
     void this.#exchange.push(notificationJson('notifications/subscriptions/acknowledged', { _meta: about, notifications: this.#filter }))
     this.#core.audience.add(this)
     return new Promise<Params>((resolve) => {
       this.#end = () => resolve({ _meta: about })
-      onAbort(signal, this.#end)
+      this.#exchange.onAborted = this.#end
     }).finally(() => {
       this.#core.audience.delete(this)
       onOver()
