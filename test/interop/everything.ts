@@ -4,16 +4,23 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/index.ts'
+import { type ListeningProcess, startListeningAt } from '../support/listening-process.ts'
 import type { Feature, Matrix } from './matrix.ts'
 import { type Connected, changeOf, connectOurClient, contentOf, newPerson, type ServerProcess, textOf } from './our-client.ts'
+import type { Over } from './their-client.ts'
 
-const PEER = 'everything'
+const program = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url))
 
 export const everythingServer: ServerProcess = {
-  args: [fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url)), 'stdio'],
+  args: [program, 'stdio'],
   // It may wait for an answer of ours when it should end.
   shutdownMs: 300,
 }
+
+export const startEverything = (over: 'http' | 'sse'): Promise<ListeningProcess> =>
+  over === 'http'
+    ? startListeningAt([program, 'streamableHttp'], /listening on port/, '/mcp')
+    : startListeningAt([program, 'sse'], /running on port/, '/sse')
 
 const TOOLS = [
   'echo',
@@ -35,21 +42,28 @@ const TOOLS = [
   'trigger-url-elicitation',
 ]
 
-export function describeEverything(matrix: Matrix): void {
-  describe('our client and the reference server everything', () => {
+export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
+  const peer = over === 'sse' ? 'everything sse' : 'everything'
+
+  describe(`our client and the reference server everything over ${over}`, () => {
     let connected: Connected
     let client: Client
+    let listening: ListeningProcess | undefined
     beforeAll(async () => {
-      connected = await connectOurClient({ ...everythingServer, env: { INTEROP: 'yes' } })
+      if (over !== 'stdio') listening = await startEverything(over)
+      connected = await connectOurClient(listening ?? { ...everythingServer, env: { INTEROP: 'yes' } })
       client = connected.client
     })
-    afterAll(() => client.close())
+    afterAll(async () => {
+      await client?.close()
+      await listening?.stop()
+    })
     beforeEach(() => {
       Object.assign(connected.person, newPerson())
       connected.asked.clear()
       connected.logs.clear()
     })
-    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(PEER, feature, name, run)
+    const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(peer, feature, name, run)
     const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
 
     test('agree on the newest revision with a handshake, and the server introduces itself', () => {
@@ -65,10 +79,11 @@ export function describeEverything(matrix: Matrix): void {
       expect(tools.every(({ annotations }) => annotations?.readOnlyHint !== undefined)).toBe(true)
     })
 
-    proves('tools', 'plain tools work, and the server sees no more of our environment than it was given', async () => {
+    proves('tools', 'plain tools work, and a process we started sees no more of our environment than it was given', async () => {
       expect(await text('echo', { message: 'Grüße, 世界' })).toBe('Echo: Grüße, 世界')
       expect(await text('get-sum', { a: 2, b: 3.5 })).toBe('The sum of 2 and 3.5 is 5.5.')
       expect(await client.call('get-sum', { a: 'two' })).toMatchObject({ isError: true })
+      if (over !== 'stdio') return
       const environment = JSON.parse(await text('get-env')) as Record<string, string>
       expect(environment.INTEROP).toBe('yes')
       expect(environment.VITEST).toBeUndefined()
@@ -135,6 +150,7 @@ export function describeEverything(matrix: Matrix): void {
       const first = watching.next()
       await client.ping()
       expect(await text('toggle-subscriber-updates')).toContain('Started')
+      // It tells at once, and then every five seconds: by then the subscription has begun at the latest.
       expect((await first).value).toEqual({ uri })
       expect(await text('toggle-subscriber-updates')).toContain('Stopped')
       await watching.return(undefined)

@@ -1,10 +1,15 @@
 /** Our server with their clients and our client with their servers, over every HTTP transport there has been. */
 
 import { describe, expect, test } from 'vitest'
+import { describeEverything } from './everything.ts'
 import { describeGivenUp } from './given-up.ts'
+import { describeHttpNegotiation } from './http-negotiation.ts'
 import { describeInspector } from './inspector.ts'
 import { Matrix } from './matrix.ts'
 import { describeOurServer } from './our-server.ts'
+import { describePaging } from './paging.ts'
+import { describeSdkServer } from './sdk-server.ts'
+import { describeStatelessServer } from './stateless-server.ts'
 import { connectV1Client } from './v1-client.ts'
 import { connectV2Client } from './v2-client.ts'
 
@@ -21,6 +26,13 @@ const matrix = new Matrix([
   'inspector sse',
   'inspector auto',
   'inspector modern',
+  'v1 server',
+  'v1 server stateless',
+  'v1 server sse',
+  'v2 server',
+  'v2 server stateless',
+  'everything',
+  'everything sse',
 ])
 
 for (const revision of SESSION_REVISIONS) {
@@ -45,6 +57,23 @@ describeInspector({ matrix, peer: 'inspector sse', era: 'legacy', over: 'sse', r
 describeInspector({ matrix, peer: 'inspector auto', era: 'auto', over: 'http', revision: STATELESS_REVISION })
 describeInspector({ matrix, peer: 'inspector modern', era: 'modern', over: 'http', revision: STATELESS_REVISION })
 describeGivenUp()
+
+for (const revision of SESSION_REVISIONS) {
+  describeSdkServer({ matrix, peer: 'v1 server', revision, over: 'http' })
+  describeSdkServer({ matrix, peer: 'v1 server sse', revision, over: 'sse' })
+  describeSdkServer({ matrix, peer: 'v2 server', revision, over: 'http' })
+  describeStatelessServer({ matrix, peer: 'v1 server stateless', revision })
+  describeStatelessServer({ matrix, peer: 'v2 server stateless', revision })
+}
+describeSdkServer({ matrix, peer: 'v2 server', revision: STATELESS_REVISION, over: 'http' })
+describeEverything(matrix, 'http')
+describeEverything(matrix, 'sse')
+
+describePaging('v1 client over http', (pageSize) => connectV1Client({ pageSize }, 'http'))
+describePaging('v2 client modern over http', (pageSize) =>
+  connectV2Client({ mode: { pin: STATELESS_REVISION }, server: { pageSize }, over: 'http' }),
+)
+describeHttpNegotiation(SESSION_REVISIONS)
 
 describe('the matrix of peers and features', () => {
   test('has no failure and no blank', () => {

@@ -61,7 +61,7 @@ export function describeNegotiation(revisions: readonly string[]): void {
 
   describe('our client finds out what a server speaks', () => {
     test('a server without stateless calls refuses the probe, and a handshake for our newest revision follows [T-VER-007] [T-VER-008] [T-LIFE-010]', async () => {
-      const { target, sent } = tap(sdkServer('v1 server'))
+      const { target, sent } = tap(sdkServer('v1'))
       const client = await reach(target, { info: { name: 'interop', version: '1.0.0' } })
       expect(client.revision).toBe(NEWEST_SESSION)
       expect(sent.map(({ method }) => method)).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
@@ -73,7 +73,7 @@ export function describeNegotiation(revisions: readonly string[]): void {
     })
 
     test('a server with stateless calls is spoken to without a handshake', async () => {
-      const { target, sent } = tap(sdkServer('v2 server'))
+      const { target, sent } = tap(sdkServer('v2'))
       const client = await reach(target)
       expect(client.revision).toBe(STATELESS)
       await client.ping()
@@ -82,15 +82,15 @@ export function describeNegotiation(revisions: readonly string[]): void {
 
     test('what was found out spares the next connection the probe', async () => {
       const memory = verdictMemory()
-      const first = tap(sdkServer('v1 server'))
+      const first = tap(sdkServer('v1'))
       await reach(first.target, { memory })
-      const second = tap(sdkServer('v1 server'))
+      const second = tap(sdkServer('v1'))
       await reach(second.target, { memory })
       expect(second.sent[0]?.method).toBe('initialize')
     })
 
     test.each(revisions)('a client of %s alone opens with initialize and its three members [T-LIFE-004] [T-VER-007]', async (revision) => {
-      const { target, sent } = tap(sdkServer('v1 server'))
+      const { target, sent } = tap(sdkServer('v1'))
       const client = await reach(target, { revisions: [revision], answer: { elicit: () => ({ action: 'decline' }), roots: [] } })
       expect(client.revision).toBe(revision)
       expect(sent[0]).toMatchObject({
@@ -120,14 +120,14 @@ export function describeNegotiation(revisions: readonly string[]): void {
 
   describe('our client hangs up when there is no common revision', () => {
     test('a stateless client and a server that wants a handshake [T-VER-006] [T-LIFE-036]', async () => {
-      const { target, sent, hasClosed } = tap(sdkServer('v1 server'))
+      const { target, sent, hasClosed } = tap(sdkServer('v1'))
       await expect(reach(target, { revisions: [STATELESS] })).rejects.toMatchObject({ name: 'McpError', code: 'ERR_VERSION_UNSUPPORTED' })
       expect(sent.map(({ method }) => method)).toEqual(['server/discover'])
       expect(hasClosed()).toBe(true)
     })
 
     test('an older client and a server that answers with a newer revision [T-VER-012] [T-VER-013] [T-LIFE-036]', async () => {
-      const { target, sent, hasClosed } = tap(sdkServer('v2 server', { supportedProtocolVersions: [NEWEST_SESSION] }))
+      const { target, sent, hasClosed } = tap(sdkServer('v2', { supportedProtocolVersions: [NEWEST_SESSION] }))
       await expect(reach(target, { revisions: ['2024-11-05'] })).rejects.toMatchObject({
         code: 'ERR_VERSION_UNSUPPORTED',
         message: expect.stringContaining(`The server speaks ${NEWEST_SESSION}`),
@@ -137,7 +137,7 @@ export function describeNegotiation(revisions: readonly string[]): void {
     })
 
     test('a client of sessions and a server that has none', async () => {
-      const { target, hasClosed } = tap(sdkServer('v2 server', { legacy: 'reject' }))
+      const { target, hasClosed } = tap(sdkServer('v2', { legacy: 'reject' }))
       await expect(reach(target, { revisions })).rejects.toMatchObject({ code: 'ERR_VERSION_UNSUPPORTED' })
       expect(hasClosed()).toBe(true)
     })

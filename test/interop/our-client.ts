@@ -1,4 +1,4 @@
-/** Our client, connected to a server process of somebody else, with everything it heard. */
+/** Our client, connected to a server of somebody else, with everything it heard. */
 
 import {
   type Answers,
@@ -47,7 +47,8 @@ export interface OurClientOptions {
   without?: readonly (keyof Answers)[]
 }
 
-export async function connectOurClient(server: ServerProcess, options: OurClientOptions = {}): Promise<Connected> {
+/** @param server a process to start, or where one listens */
+export async function connectOurClient(server: ServerProcess | { url: string }, options: OurClientOptions = {}): Promise<Connected> {
   const person = newPerson()
   const asked: Connected['asked'] = new Inbox()
   const logs: Connected['logs'] = new Inbox()
@@ -72,18 +73,15 @@ export async function connectOurClient(server: ServerProcess, options: OurClient
     },
   }
   for (const kind of options.without ?? []) delete answer[kind]
-  const client = await connect(
-    { command: process.execPath, ...server, onStderr: stderr.push },
-    {
-      info: { name: 'interop', version: '1.0.0', title: 'Interoperation tests' },
-      answer,
-      ...(options.revision === undefined ? {} : { revisions: [options.revision] }),
-      // What an earlier test found out about the same command must not spare this one the finding out.
-      memory: verdictMemory(),
-      onLog: logs.push,
-      onWarning: (message) => warnings.push(message),
-    },
-  )
+  const client = await connect('url' in server ? server.url : { command: process.execPath, ...server, onStderr: stderr.push }, {
+    info: { name: 'interop', version: '1.0.0', title: 'Interoperation tests' },
+    answer,
+    ...(options.revision === undefined ? {} : { revisions: [options.revision] }),
+    // What an earlier test found out about the same command must not spare this one the finding out.
+    memory: verdictMemory(),
+    onLog: logs.push,
+    onWarning: (message) => warnings.push(message),
+  })
   return { client, person, asked, logs, warnings, stderr }
 }
 

@@ -3,15 +3,20 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '../../src/index.ts'
-import type { Feature, Matrix } from './matrix.ts'
+import { type ListeningProcess, startListening } from '../support/listening-process.ts'
+import type { Feature, Matrix, PeerName } from './matrix.ts'
 import { type Connected, changeOf, connectOurClient, contentOf, newPerson, type ServerProcess, textOf } from './our-client.ts'
+import type { Over } from './their-client.ts'
 
 export interface SdkServerRun {
   matrix: Matrix
-  peer: 'v1 server' | 'v2 server'
+  peer: PeerName & `${Version} server${string}`
   /** The one revision our client speaks. */
   revision: string
+  over?: Over
 }
+
+export type Version = 'v1' | 'v2'
 
 const FORM_SINCE = '2025-06-18'
 const ALL_DEFAULTS_SINCE = '2025-11-25'
@@ -20,23 +25,36 @@ const AUDIO_SINCE = '2025-03-26'
 const PAGES_SINCE = '2025-11-25'
 const STATELESS_SINCE = '2026-07-28'
 
-export const sdkServer = (peer: SdkServerRun['peer'], options: object = {}): ServerProcess => ({
-  args: [fileURLToPath(new URL(`fixtures/${peer.replace(' ', '-')}.mjs`, import.meta.url)), JSON.stringify(options)],
+export const sdkServer = (version: Version, options: object = {}): ServerProcess => ({
+  args: [fileURLToPath(new URL(`fixtures/${version}-server.mjs`, import.meta.url)), JSON.stringify(options)],
 })
 
-export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): void {
+/** The same over HTTP: `sse` has the two endpoints of 2024, `modern` nothing of before 2026; else beside that, if v2. */
+export const startSdkServer = (version: Version, http: 'sessions' | 'stateless' | 'sse' | 'modern'): Promise<ListeningProcess> =>
+  startListening(sdkServer(version, { http }).args)
+
+export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: SdkServerRun): void {
   const hasSession = revision < STATELESS_SINCE
   /** Requirement ids of the revisions that have sessions. */
   const ids = (list: string): string => (hasSession ? ` ${list}` : '')
 
-  describe(`our client and the ${peer} at ${revision}`, () => {
+  const version = peer.slice(0, 2) as Version
+
+  const stdioIds = (list: string): string => (over === 'stdio' ? ids(list) : '')
+
+  describe(`our client and the ${peer} at ${revision} over ${over}`, () => {
     let connected: Connected
     let client: Client
+    let listening: ListeningProcess | undefined
     beforeAll(async () => {
-      connected = await connectOurClient(sdkServer(peer), { revision })
+      if (over !== 'stdio') listening = await startSdkServer(version, over === 'sse' ? 'sse' : 'sessions')
+      connected = await connectOurClient(listening ?? sdkServer(version), { revision })
       client = connected.client
     })
-    afterAll(() => client.close())
+    afterAll(async () => {
+      await client?.close()
+      await listening?.stop()
+    })
     beforeEach(() => {
       Object.assign(connected.person, newPerson())
       connected.asked.clear()
@@ -45,10 +63,10 @@ export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): voi
     const proves = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.proves(peer, feature, name, run)
     const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
 
-    test(`agree on the revision and know each other${ids('[T-LIFE-003] [T-LIFE-009] [T-STDIO-001] [T-STDIO-002]')}`, () => {
+    test(`agree on the revision and know each other${ids('[T-LIFE-003] [T-LIFE-009]')}${stdioIds('[T-STDIO-001] [T-STDIO-002]')}`, () => {
       expect(client.revision).toBe(revision)
-      expect(client.server.info).toMatchObject({ name: peer.replace(' ', '-') })
-      expect(client.server.info.title).toBe(revision < STRUCTURED_SINCE ? undefined : `Version ${peer[1]}`)
+      expect(client.server.info).toMatchObject({ name: `${version}-server` })
+      expect(client.server.info.title).toBe(revision < STRUCTURED_SINCE ? undefined : `Version ${version[1]}`)
       expect(client.server.instructions).toBe('Made to be tested.')
       expect(client.server.capabilities).toMatchObject({
         logging: {},
@@ -58,9 +76,11 @@ export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): voi
       })
     })
 
-    test(`what the server writes to its standard error is heard and harms nothing${ids('[T-STDIO-006] [T-STDIO-007] [T-STDIO-008]')}`, () => {
-      expect(connected.stderr.items).toEqual([`The ${peer} is up`])
-    })
+    if (over === 'stdio') {
+      test(`what the server writes to its standard error is heard and harms nothing${stdioIds('[T-STDIO-006] [T-STDIO-007] [T-STDIO-008]')}`, () => {
+        expect(connected.stderr.items).toEqual([`The ${version} server is up`])
+      })
+    }
 
     proves('tools', `tools are listed and called${ids('[T-TOOL-001]')}`, async () => {
       const tools = await client.tools().all()
@@ -77,7 +97,7 @@ export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): voi
       expect(await client.call('add', { a: 'one', b: 2 })).toMatchObject({ isError: true })
       expect((await client.call('echo', { text: 'x' })).isError).toBeUndefined()
       // The v1 server reports the protocol's error as a failure of a tool.
-      if (peer === 'v1 server') expect(await client.call('nowhere')).toMatchObject({ isError: true })
+      if (version === 'v1') expect(await client.call('nowhere')).toMatchObject({ isError: true })
       else await expect(client.call('nowhere')).rejects.toMatchObject({ name: 'RemoteError', code: -32602 })
     })
 
@@ -133,15 +153,18 @@ export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): voi
 
     proves('subscribe', `changes of a watched resource are told until the loop ends${ids('[T-RES-023] [T-RES-024]')}`, async () => {
       const watching = client.watch('test://text')
-      const first = watching.next()
-      // By its answer the subscription is on its way, and what follows comes after it.
-      await client.ping()
-      expect(await text('change_text')).toBe('Told')
-      expect((await first).value).toEqual({ uri: 'test://text' })
+      const heard: unknown[] = []
+      const first = watching.next().then(({ value }) => heard.push(value))
+      // Whether the subscription has begun, nobody is told; a change before that is not heard of.
+      const change = async (): Promise<unknown[]> => {
+        await text('change_text')
+        return heard
+      }
+      await expect.poll(change).toEqual([{ uri: 'test://text' }])
+      await first
       await watching.return(undefined)
-      await client.ping()
       // Without a session the SDK keeps to itself whether somebody listens.
-      expect(await text('change_text')).toBe(hasSession ? 'Nobody listens' : 'Told')
+      await expect.poll(() => text('change_text')).toBe(hasSession ? 'Nobody listens' : 'Told')
     })
 
     proves('prompts', `prompts are listed and got, and wrong ones refused${ids('[T-PROM-001]')}`, async () => {
@@ -201,19 +224,19 @@ export function describeSdkServer({ matrix, peer, revision }: SdkServerRun): voi
       const controller = new AbortController()
       const held = client.call('hold', {}, { signal: controller.signal })
       const failed = expect(held).rejects.toMatchObject({ name: 'AbortError' })
-      await client.ping()
+      await expect.poll(() => text('count_held')).toBe('1')
       controller.abort()
       await failed
-      expect(await text('count_cancelled')).toBe('1')
-      await expect(client.call('hold', {}, { timeoutMs: 50 })).rejects.toMatchObject({ name: 'McpError', code: 'ERR_TIMEOUT' })
-      expect(await text('count_cancelled')).toBe('2')
+      await expect.poll(() => text('count_cancelled')).toBe('1')
+      await expect(client.call('hold', {}, { timeoutMs: 150 })).rejects.toMatchObject({ name: 'McpError', code: 'ERR_TIMEOUT' })
+      await expect.poll(() => text('count_cancelled')).toBe('2')
       expect(connected.warnings).toEqual([])
     })
 
     proves('logging', `log messages come from the wanted level on${ids('[T-LOG-004] [T-LOG-018]')}`, async () => {
       await client.setLogLevel('critical')
       await client.call('log_at_every_level')
-      await client.ping()
+      await expect.poll(() => connected.logs.items.length).toBe(3)
       expect(connected.logs.items).toMatchObject(
         ['critical', 'alert', 'emergency'].map((level) => ({ level, logger: 'fixture', data: `A ${level} message` })),
       )
