@@ -11,19 +11,27 @@ export const SUBPATHS = ['server', 'client', 'stdio', 'http', 'testing']
 export async function build() {
   // Built beside and moved into place: somebody may be running what is there.
   const folder = `.cache/dist-${process.pid}`
-  const { build: bundle } = await import('esbuild')
-  await bundle({
-    absWorkingDir: root,
-    entryPoints: { index: 'src/index.ts', ...Object.fromEntries(SUBPATHS.map((name) => [`${name}/index`, `src/${name}/index.ts`])) },
-    outdir: folder,
-    chunkNames: 'shared/[name]-[hash]',
-    bundle: true,
-    splitting: true,
-    format: 'esm',
+  const { rolldown } = await import('rolldown')
+  const entries = SUBPATHS.map((name) => [`${name}/index`, `src/${name}/index.ts`])
+  const bundle = await rolldown({
+    cwd: root,
+    input: { index: 'src/index.ts', ...Object.fromEntries(entries) },
     platform: 'node',
-    target: 'node20.19',
-    packages: 'external',
-    logLevel: 'warning',
+    external: (id) => !/^[./]/.test(id) && !id.startsWith('src/'),
+    preserveEntrySignatures: 'allow-extension',
+    treeshake: { moduleSideEffects: false },
+    transform: { target: 'node20.19' },
+  })
+  await bundle.write({
+    dir: `${root}/${folder}`,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'shared/[name]-[hash].js',
+    // What every subpath builds on is one file: a server on stdio then loads three.
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ name: 'core', test: /src[\\/](jsonrpc|protocol|revisions)[\\/]/ }],
+    },
   })
   const types = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', folder], {
     cwd: root,
