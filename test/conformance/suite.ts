@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { installNode24, node24, root } from './node24.ts'
 
 export type Leg = 'server' | 'client' | 'authorization'
@@ -29,7 +30,7 @@ export interface SuiteRun {
   checks: Map<string, Check[]>
 }
 
-const suite = `${root}node_modules/@modelcontextprotocol/conformance/dist/index.js`
+const suite = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url))
 /** Given this list, the suite also counts warnings as failures, but no longer looks at the exit code of a client. */
 export const expectedFailures = `${root}test/conformance/expected-failures.json`
 
