@@ -62,7 +62,7 @@ export class Endpoint {
     const origin = ask.header('origin')
     if (origin !== undefined && this.#guard.isCrossOrigin(origin)) {
       reply.extraHeaders = corsHeaders(origin)
-      if (ask.method === 'OPTIONS') return reply.send(204, PREFLIGHT)
+      if (ask.method === 'OPTIONS') return reply.send(204, preflight(ask.header('access-control-request-headers')))
     }
     const { authenticate } = this.#options
     if (!authenticate) return this.#enter(ask, reply, undefined)
@@ -214,9 +214,18 @@ const corsHeaders = (origin: string): Headers => ({
   vary: 'Origin',
 })
 
-const PREFLIGHT: Headers = {
-  'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
-  'access-control-allow-headers':
-    'Content-Type, Accept, Authorization, DPoP, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
-  'access-control-max-age': '600',
+const ALLOWED_HEADERS =
+  'Content-Type, Accept, Authorization, DPoP, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID'
+
+/** What a page may do, asked before it does. Headers that mirror arguments have names of their own, so those asked for are told. */
+function preflight(wanted = ''): Headers {
+  const mirrors = wanted
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => /^mcp-param-[\w!#$%&'*+.^`|~-]+$/i.test(name))
+  return {
+    'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
+    'access-control-allow-headers': [ALLOWED_HEADERS, ...mirrors].join(', '),
+    'access-control-max-age': '600',
+  }
 }

@@ -31,7 +31,9 @@ export class NodeVisit implements Ask, Reply {
     this.#stallMs = stallMs
     this.#request = request
     this.#response = response
-    this.#parsed = parsed ?? (request.readableEnded ? request.body : undefined)
+    // A framework that calls with (request, response, next) has no body to give.
+    const given = typeof parsed === 'function' ? undefined : parsed
+    this.#parsed = given ?? (request.readableEnded ? (request.body ?? '') : undefined)
     this.method = request.method as string
     this.url = request.originalUrl ?? (request.url as string)
     response.on('close', this.#onClose)
@@ -72,9 +74,10 @@ export class NodeVisit implements Ask, Reply {
     const response = this.#response
     const all: Record<string, string | number> = { ...headers }
     if (this.extraHeaders) Object.assign(all, this.extraHeaders)
-    if (body !== undefined) all['content-length'] = Buffer.byteLength(body)
+    const length = body === undefined ? 0 : Buffer.byteLength(body)
+    if (body !== undefined) all['content-length'] = length
     response.writeHead(status, all)
-    end(response, body, this.#stallMs)
+    end(response, body, length, this.#stallMs)
     if (status >= 400 && !this.#request.complete) response.once('finish', this.#linger)
   }
 
@@ -236,8 +239,9 @@ class NodeSink implements Sink {
     if (this.#isEnded) return
     this.#isEnded = true
     const response = this.#response
-    if (!response.headersSent) response.writeHead(200, { ...this.#headers, 'content-length': Buffer.byteLength(this.#unsent) })
-    end(response, this.#unsent, this.#stallMs)
+    const length = Buffer.byteLength(this.#unsent)
+    if (!response.headersSent) response.writeHead(200, { ...this.#headers, 'content-length': length })
+    end(response, this.#unsent, length, this.#stallMs)
     this.#unsent = ''
   }
 
@@ -266,8 +270,9 @@ class NodeSink implements Sink {
 }
 
 /** The last of an answer. Node waits for ever for a client that does not take it, unless told how long. */
-function end(response: ServerResponse, text: string | undefined, stallMs: number): void {
-  response.end(text)
+function end(response: ServerResponse, text: string | undefined, length: number, stallMs: number): void {
+  // As many bytes as characters: nothing to encode, only to copy.
+  response.end(text, length === text?.length ? 'latin1' : 'utf8')
   // When all is taken, Node puts the time that an idle connection may have in its place.
   if (response.writableLength > 0) response.socket?.setTimeout(stallMs)
 }

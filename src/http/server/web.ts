@@ -117,7 +117,7 @@ export class WebReply implements Reply {
   open(headers: PlainHeaders): Sink {
     const sink = new WebSink()
     this.#resolve(new Response(sink.stream, { status: 200, headers: { ...headers, ...this.extraHeaders } }))
-    this.onGone = () => sink.onGone?.()
+    this.onGone = () => sink.abandon()
     return sink
   }
 
@@ -156,10 +156,12 @@ class WebSink implements Sink {
   }
 
   get pending(): number {
+    this.#settleTaken()
     return this.#queued - this.#taken
   }
 
   get taken(): number {
+    this.#settleTaken()
     return this.#taken
   }
 
@@ -187,6 +189,13 @@ class WebSink implements Sink {
     if (this.#isOver) return
     this.#over()
     this.#controller?.error(new DOMException('The stream was cut off', 'AbortError'))
+    this.onGone?.()
+  }
+
+  /** The client is gone: nothing is read any more, and that is no error. */
+  abandon(): void {
+    this.end()
+    this.onGone?.()
   }
 
   #onPull(): void {
@@ -197,7 +206,7 @@ class WebSink implements Sink {
   #settleTaken(): void {
     const held = -(this.#controller?.desiredSize ?? 0)
     while (this.#sizes.length > held) this.#taken += this.#sizes.shift() as number
-    if (this.pending === 0) for (const listener of this.#waiting.splice(0)) listener()
+    if (this.#queued === this.#taken) for (const listener of this.#waiting.splice(0)) listener()
   }
 
   #over(): void {
