@@ -29,6 +29,9 @@ const stop = (child) =>
 export class Connection {
   #socket
   #rest = Buffer.alloc(0)
+  #chunks = []
+  #size = 0
+  #needed = 0
   #waiting
   #url
 
@@ -36,7 +39,12 @@ export class Connection {
     this.#url = url
     this.#socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true })
     this.#socket.on('data', (chunk) => {
-      this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+      this.#chunks.push(chunk)
+      this.#size += chunk.length
+      // Put together only when there may be enough: a large answer comes in hundreds of pieces.
+      if (this.#size < this.#needed) return
+      this.#rest = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks)
+      this.#chunks = [this.#rest]
       this.#look()
     })
     this.#socket.on('error', (error) => this.#waiting?.reject(error))
@@ -84,6 +92,7 @@ export class Connection {
     if (length !== undefined) {
       const to = end + 4 + Number(length)
       if (this.#rest.length >= to) this.#settle(status, head, this.#rest.toString('utf8', end + 4, to), to)
+      else this.#needed = to
       return
     }
     if (!/\r\ntransfer-encoding: *chunked/i.test(head)) return this.#settle(status, head, '', end + 4)
@@ -97,7 +106,10 @@ export class Connection {
       if (line < 0) return
       const size = Number.parseInt(this.#rest.toString('latin1', at, line), 16)
       const next = line + 2 + size + 2
-      if (this.#rest.length < next) return
+      if (this.#rest.length < next) {
+        this.#needed = next
+        return
+      }
       if (size === 0) return this.#settle(status, head, Buffer.concat(parts).toString('utf8'), next)
       parts.push(this.#rest.subarray(line + 2, line + 2 + size))
       at = next
@@ -106,6 +118,9 @@ export class Connection {
 
   #settle(status, head, body, used) {
     this.#rest = this.#rest.subarray(used)
+    this.#chunks = this.#rest.length > 0 ? [this.#rest] : []
+    this.#size = this.#rest.length
+    this.#needed = 0
     const { resolve } = this.#waiting
     this.#waiting = undefined
     resolve({ status, head, body })

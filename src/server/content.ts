@@ -99,10 +99,21 @@ const isContents = (value: unknown): value is ResourceContents =>
   isObject(value) && typeof value.uri === 'string' && (typeof value.text === 'string' || typeof value.blob === 'string')
 
 function contentsOf(uri: string, value: unknown, mimeType: string | undefined): ResourceContents {
-  if (value instanceof Uint8Array) return { uri, mimeType: mimeType ?? 'application/octet-stream', blob: toBase64(value) }
+  if (value instanceof Uint8Array) return encoded({ uri, mimeType: mimeType ?? 'application/octet-stream', blob: toBase64(value) })
   if (typeof value === 'string') return { uri, mimeType: mimeType ?? 'text/plain', text: value }
   return { uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value ?? null) }
 }
+
+/** Contents whose blob was encoded here, so that nobody needs to look for something to escape in it. */
+const encodedHere = new WeakSet<object>()
+
+function encoded<T extends object>(contents: T): T {
+  encodedHere.add(contents)
+  return contents
+}
+
+export const isEncodedHere = (contents: unknown): contents is { blob: string } =>
+  typeof contents === 'object' && contents !== null && encodedHere.has(contents)
 
 /** What a prompt handler may return. */
 export type PromptReturn = string | ContentBlock | ContentBlock[] | PromptMessage | PromptMessage[] | GetPromptResult

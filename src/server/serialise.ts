@@ -5,6 +5,7 @@ import { isObject, type Params } from '../jsonrpc/message.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
 import { type Implementation, META } from '../protocol/base.ts'
 import type { Revision } from '../revisions/revision.ts'
+import { isEncodedHere } from './content.ts'
 
 export class Serialiser {
   readonly #dress: string
@@ -41,7 +42,7 @@ export class Serialiser {
     const fitted = revision.fitResult(method, result)
     const isBare = revision.dialect === 'session'
     if (!isBare && ('_meta' in fitted || 'resultType' in fitted)) return jsonOf(this.#dressed(fitted))
-    const json = textResultJson(fitted) ?? jsonOf(fitted)
+    const json = textResultJson(fitted) ?? blobResultJson(fitted) ?? jsonOf(fitted)
     if (isBare) return json
     return json === '{}' ? `${this.#dress}}` : `${this.#dress},${json.slice(1)}`
   }
@@ -63,6 +64,19 @@ function textResultJson(result: Params): string | undefined {
   if (!isObject(block) || block.type !== 'text' || typeof block.text !== 'string') return undefined
   if (!hasOnly(result, 1) || !hasOnly(block, 2)) return undefined
   return `{"content":[{"type":"text","text":${JSON.stringify(block.text)}}]}`
+}
+
+/** A blob of our own making goes into the text as it is: looking through megabytes for quotes costs more than the rest. */
+function blobResultJson(result: Params): string | undefined {
+  const { contents, ...rest } = result
+  if (!Array.isArray(contents) || !contents.some(isEncodedHere)) return undefined
+  const written = contents.map((each: unknown) => {
+    if (!isEncodedHere(each)) return jsonOf(each as Params)
+    const { blob, ...about } = each
+    return `${jsonOf(about).slice(0, -1)},"blob":"${blob}"}`
+  })
+  const head = jsonOf(rest)
+  return `${head === '{}' ? '{' : `${head.slice(0, -1)},`}"contents":[${written.join(',')}]}`
 }
 
 /** Whether a plain object has so many members and no more. */
