@@ -42,7 +42,7 @@ export class Endpoint {
     this.#stateless = { ...shared, supported }
     const hasSessions = supported.some(({ dialect }) => dialect === 'session')
     this.#sessions = hasSessions ? new SessionSide({ ...shared, options, now: () => clock.now() }) : undefined
-    this.#twoEndpoints = hasSessions && options.legacySse !== false ? new TwoEndpoints(shared) : undefined
+    this.#twoEndpoints = hasSessions && options.legacySse !== false ? new TwoEndpoints({ ...shared, now: () => clock.now() }) : undefined
   }
 
   /** False while it takes no more work. */
@@ -199,7 +199,7 @@ const ONLY_EVENTS = { json: false, events: true }
 const NOT_JSON = refuse(415, 'The body of a POST is application/json')
 const COMPRESSED = refuse(415, 'Compressed bodies are not taken', { headers: { 'accept-encoding': 'identity' } })
 
-export const notAllowed = (methods: string): Refusal => refuse(405, `Only ${methods} can be used here`, { headers: { allow: methods } })
+const notAllowed = (methods: string): Refusal => refuse(405, `Only ${methods} can be used here`, { headers: { allow: methods } })
 
 /** The last part of the path: `sse` and `messages` are the endpoints of the oldest revision. */
 function lastSegment(url: string): string {

@@ -16,6 +16,7 @@ export interface TwoEndpointsOptions {
   limits: HttpLimits
   load: Load
   open: OpenStreams
+  now(): number
 }
 
 interface Conversation {
@@ -25,6 +26,8 @@ interface Conversation {
   inFlight: number
   /** Takes no new work, and ends when what is in hand is done. */
   isRetired: boolean
+  pingedAt: number
+  missedPings: number
 }
 
 const NOT_FOUND = refuse(404, 'Session not found')
@@ -32,6 +35,7 @@ const NOT_FOUND = refuse(404, 'Session not found')
 export class TwoEndpoints {
   readonly #options: TwoEndpointsOptions
   readonly #conversations = new Map<string, Conversation>()
+  #stopTending: (() => void) | undefined
 
   constructor(options: TwoEndpointsOptions) {
     this.#options = options
@@ -39,7 +43,7 @@ export class TwoEndpoints {
 
   /** Opens the stream that everything the server says goes to; its first event says where to send to. */
   connect(ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
-    const { service, limits, open } = this.#options
+    const { service, limits, open, now } = this.#options
     if (this.#conversations.size >= limits.maxSessions) return busy(503, 'maxSessions', limits.maxSessions, 'sessions')
     const { maxSessionsPerPrincipal: max } = limits
     if (principal !== undefined && this.#countOf(principal) >= max)
@@ -50,7 +54,8 @@ export class TwoEndpoints {
     const stream = new PlainStream(reply, open, () => this.#retire(id), end)
     const push = (json: string): undefined | Promise<void> => stream.push(json)
     const channel = service.open({ outlet: { push, answer: (json) => void push(json), drop: () => {} }, principal })
-    this.#conversations.set(id, { principal, channel, stream, inFlight: 0, isRetired: false })
+    this.#conversations.set(id, { principal, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
+    this.#stopTending ??= open.everyTick(() => this.#tend())
     stream.event('endpoint', `${sendingPath(ask.url)}?sessionId=${id}`)
     return undefined
   }
@@ -107,6 +112,23 @@ export class TwoEndpoints {
     }
   }
 
+  /** Asks those who only listen for a sign of life: a line that broke without a word shows in nothing else. */
+  #tend(): void {
+    const { limits, now } = this.#options
+    for (const [id, conversation] of this.#conversations) {
+      if (conversation.inFlight > 0 || now() - conversation.pingedAt < limits.pingMs) continue
+      conversation.pingedAt = now()
+      conversation.channel.ping(limits.pingMs / 3).then(
+        () => {
+          conversation.missedPings = 0
+        },
+        () => {
+          if (++conversation.missedPings >= limits.maxMissedPings) this.#end(id, 'The client does not answer')
+        },
+      )
+    }
+  }
+
   #retire(id: string): void {
     const conversation = this.#conversations.get(id)
     if (!conversation) return
@@ -120,6 +142,9 @@ export class TwoEndpoints {
     this.#conversations.delete(id)
     conversation.channel.close(reason)
     conversation.stream.finish(undefined)
+    if (this.#conversations.size > 0) return
+    this.#stopTending?.()
+    this.#stopTending = undefined
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { fakeClock } from '../../../src/testing/index.ts'
 import { type EventReader, http, httpStream } from '../../support/http-requests.ts'
 import {
   askModern,
@@ -8,6 +9,7 @@ import {
   initializeMessage,
   openSession,
   serve,
+  serveInFakeTime,
   testServer,
   until,
   WATCHED,
@@ -183,6 +185,49 @@ describe('the transport of 2024-11-05', () => {
     expect(await busy.stream.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'in time' }] } }])
     expect(await busy.stream.ended).toBe('end')
     await closed
+  })
+
+  test('F6: a client that answers no pings is gone within 75 s; one that answers stays', async () => {
+    const clock = fakeClock()
+    const { url, pass, endpoint } = await serveInFakeTime(testServer({ clock }), {}, clock)
+    const alive = await converse(url)
+    const dead = await converse(url)
+    const answerPing = async () => {
+      const ping = await alive.stream.message()
+      expect(ping.method).toBe('ping')
+      await alive.send({ jsonrpc: '2.0', id: ping.id, result: {} })
+    }
+    await pass(31_000)
+    await answerPing()
+    await pass(31_000)
+    await answerPing()
+    await pass(13_000)
+    expect(await dead.stream.ended).toBe('end')
+    expect((await dead.send(call(1, 'hi'))).status).toBe(404)
+    expect(endpoint.counts.streams).toBe(1)
+    await alive.send(call(2, 'hi'))
+    expect((await alive.stream.message()).id).toBe(2)
+  })
+
+  test('a stream that is too old ends when what is in hand has been answered, and takes nothing new before', async () => {
+    const server = testServer()
+    const go = gate()
+    server.tool('slow', {}, async () => {
+      await go.opened
+      return 'in time'
+    })
+    const limits = { maxStreamAgeMs: 10_000, pingMs: 1e9 }
+    const { url, pass, endpoint } = await serveInFakeTime(server, { limits })
+    const [busy, idle] = [await converse(url), await converse(url)]
+    await busy.send(call(1, 'slow'))
+    await until(() => endpoint.counts.inFlight === 1)
+    await pass(11_000)
+    expect(await idle.stream.ended).toBe('end')
+    expect((await busy.send(call(2, 'hi'))).status).toBe(404)
+    go.open()
+    expect(await busy.stream.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'in time' }] } }])
+    expect(await busy.stream.ended).toBe('end')
+    expect(endpoint.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
   test('can be left out', async () => {
