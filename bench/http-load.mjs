@@ -128,14 +128,14 @@ export class Connection {
 }
 
 /** The JSON-RPC message that answers, from JSON or from the last event. */
-export function answerIn({ head, body }) {
+function answerIn({ head, body }) {
   if (!/\r\ncontent-type: *text\/event-stream/i.test(head)) return body
   const at = body.lastIndexOf('data: ')
   const to = body.indexOf('\n', at)
   return body.slice(at + 6, to < 0 ? undefined : to)
 }
 
-export const HANDSHAKE = JSON.stringify({
+const HANDSHAKE = JSON.stringify({
   jsonrpc: '2.0',
   id: 0,
   method: 'initialize',
@@ -161,7 +161,7 @@ export const dialects = {
 }
 
 /** What is asked, and how its answer is checked. */
-export const requests = {
+const requests = {
   echo: (isStateless) => ({
     method: 'tools/call',
     name: 'echo',

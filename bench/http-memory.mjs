@@ -6,7 +6,7 @@ const LISTEN =
   '{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}'
 
 /** Each opens one more of what is measured, and gives what closes it. */
-export const holdings = {
+const holdings = {
   session: async (url) => {
     const connection = new Connection(url)
     await dialects.session(connection)

@@ -42,7 +42,7 @@ export function route(
 export const VERSION_WITHOUT_HEADER = r20250326.version
 
 /** The version a request says it speaks, if it carries one. */
-export function versionIn(message: Pick<RequestMessage, 'params'>): unknown {
+function versionIn(message: Pick<RequestMessage, 'params'>): unknown {
   const meta = message.params?._meta
   return isObject(meta) ? meta[META.protocolVersion] : undefined
 }
