@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
 import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'
+import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
 import { ERRORS } from '../../src/protocol/errors.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
@@ -67,7 +68,9 @@ test('the README leads to what the library does for security and to what it leav
 
 test('every limit is documented with its option', () => {
   const text = readFileSync(`${root}/docs/limits.md`, 'utf8')
-  for (const name of [DEFAULT_LIMITS, DEFAULT_CLIENT_LIMITS, DEFAULT_HTTP_LIMITS].flatMap((limits) => Object.keys(limits)))
+  for (const name of [DEFAULT_LIMITS, DEFAULT_CLIENT_LIMITS, DEFAULT_HTTP_LIMITS, DEFAULT_HTTP_CLIENT_LIMITS].flatMap((limits) =>
+    Object.keys(limits),
+  ))
     expect(text).toContain(`| \`${name}\` |`)
 })
 
