@@ -191,8 +191,10 @@ describe('answers', () => {
     expect((await round(server, answering(first, { a: accept, extra: { action: 'accept' } }))).result.resultType).toBe('complete')
   })
 
-  test('without the state of the round they belong to count for nothing', async () => {
-    expect((await round(server, { inputResponses: { a: accept } })).result.resultType).toBe('input_required')
+  test('may come with the first round, before anything was asked; they are judged like all others', async () => {
+    expect((await round(server, { inputResponses: { a: accept, other: 12 } })).result.resultType).not.toBe('input_required')
+    expect((await round(server, { inputResponses: { a: 12345 } })).result.resultType).toBe('input_required')
+    expect((await round(server, { inputResponses: { b: accept } })).result.resultType).toBe('input_required')
   })
 
   test('to a question that has changed since are not used', async () => {

@@ -46,7 +46,7 @@ export class ReplayAsker implements Asker {
   constructor(options: ReplayOptions) {
     this.#options = options
     this.#journal = options.journal ?? newJournal(randomId())
-    this.#responses = options.journal && isObject(options.responses) ? options.responses : {}
+    this.#responses = isObject(options.responses) ? options.responses : {}
   }
 
   get callId(): string {
@@ -64,15 +64,22 @@ export class ReplayAsker implements Asker {
     })
   }
 
-  /** An answer of this or an earlier round, if it is one to this very question and has the shape asked for. */
+  /**
+   * An answer of this or an earlier round, if it is one to this very question and has the shape asked for. A first
+   * round may bring its answers along: nothing was asked yet that they could be mistaken for an answer to.
+   */
   async #answerTo<Answer>(key: string, question: Question<Answer>): Promise<{ value: Answer } | undefined> {
-    const { asked, answers } = this.#journal
-    if (!Object.hasOwn(asked, key) || asked[key] !== (await digestOf(question.request))) return undefined
+    const { asked, answers, round } = this.#journal
+    if (round > 0 && !Object.hasOwn(asked, key)) return undefined
+    if (round === 0 && !Object.hasOwn(this.#responses, key)) return undefined
+    const digest = await digestOf(question.request)
+    if (round > 0 && asked[key] !== digest) return undefined
     const raw = Object.hasOwn(answers, key) ? answers[key] : Object.hasOwn(this.#responses, key) ? this.#responses[key] : undefined
     if (raw === undefined) return undefined
     const checked = await question.read(raw)
     if (!checked.ok) return undefined
     answers[key] = raw
+    asked[key] = digest
     return { value: checked.value }
   }
 
