@@ -1,6 +1,8 @@
 /** A server at a port for the length of a test, and the two ways of speaking to it: standing alone, and in a session. */
 
 import { createServer as createHttpServer } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { onTestFinished } from 'vitest'
 import { type Listening, type ListenOptions, listen } from '../../src/http/index.ts'
 import { Endpoint } from '../../src/http/server/endpoint.ts'
@@ -153,6 +155,34 @@ export function gate<T = void>(): { open: (value: T) => void; opened: Promise<T>
     open = resolve
   })
   return { open, opened }
+}
+
+/** Calls again and again, as somebody who has nothing to do with what else goes on; how long it took in the middle. */
+export function bystander(url: string): { medianMs: () => Promise<number> } {
+  const times: number[] = []
+  let isOver = false
+  const calling = (async () => {
+    while (!isOver || times.length === 0) {
+      const askedAt = performance.now()
+      const { status } = await askModern(url, callTool('hi'))
+      if (status !== 200) throw new Error(`A bystander was answered ${status}`)
+      times.push(performance.now() - askedAt)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  })()
+  const medianMs = async (): Promise<number> => {
+    isOver = true
+    await calling
+    return times.sort((a, b) => a - b)[times.length >> 1] as number
+  }
+  return { medianMs }
+}
+
+/** Collects everything that nobody holds. */
+export function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  for (let i = 0; i < 3; i++) collect()
 }
 
 /** Looks again and again until it is so. */

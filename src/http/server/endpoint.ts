@@ -162,7 +162,7 @@ export class Endpoint {
     const length = ask.header('content-length')
     if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#faultOfBody('too-large'))
     ask.body(limits, (text, fault) => {
-      if (text === undefined) return fault === 'gone' ? undefined : this.#refuse(reply, this.#faultOfBody(fault as BodyFault))
+      if (text === undefined) return this.#refuse(reply, this.#faultOfBody(fault as BodyFault))
       this.#refuseIf(reply, then(read(text, limits)))
     })
   }
@@ -175,6 +175,8 @@ export class Endpoint {
         return refuse(408, `The body came slower than ${minBodyRate} bytes a second for ${bodyGraceMs} ms (limits.minBodyRate)`, {
           headers,
         })
+      case 'gone':
+        return refuse(400, 'The body broke off')
       case 'not-utf8':
         return refuse(400, 'The message is not UTF-8', { code: PARSE_ERROR })
       default:

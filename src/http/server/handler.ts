@@ -27,7 +27,7 @@ export function httpHandler(service: Service, options: HttpOptions = {}): HttpHa
   const endpoint = new Endpoint(service, options)
   return {
     fetch: (request, info) => {
-      const reply = new WebReply(request.signal)
+      const reply = new WebReply(request)
       endpoint.handle(new WebAsk(request, info?.remoteAddress), reply)
       return reply.response
     },

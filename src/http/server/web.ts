@@ -99,15 +99,21 @@ function decode(chunks: readonly Uint8Array[]): string {
 export class WebReply implements Reply {
   extraHeaders: PlainHeaders | undefined
   onGone: (() => void) | undefined
-  isGone = false
   readonly response: Promise<Response>
+  // Held for as long as there is something to answer: the signal of a request that is collected says no more.
+  readonly #request: Request
   #resolve: (response: Response) => void = () => {}
 
-  constructor(signal: AbortSignal) {
+  constructor(request: Request) {
+    this.#request = request
     this.response = new Promise((resolve) => {
       this.#resolve = resolve
     })
-    signal.addEventListener('abort', () => this.#gone(), { once: true })
+    request.signal.addEventListener('abort', () => this.#gone(), { once: true })
+  }
+
+  get isGone(): boolean {
+    return this.#request.signal.aborted
   }
 
   send(status: number, headers: PlainHeaders, body?: string): void {
@@ -115,15 +121,13 @@ export class WebReply implements Reply {
   }
 
   open(headers: PlainHeaders): Sink {
-    const sink = new WebSink()
+    const sink = new WebSink(this)
     this.#resolve(new Response(sink.stream, { status: 200, headers: { ...headers, ...this.extraHeaders } }))
     this.onGone = () => sink.abandon()
     return sink
   }
 
   #gone(): void {
-    if (this.isGone) return
-    this.isGone = true
     this.onGone?.()
     this.#resolve(new Response(null, { status: 499 }))
   }
@@ -132,6 +136,7 @@ export class WebReply implements Reply {
 class WebSink implements Sink {
   onGone: (() => void) | undefined
   readonly stream: ReadableStream<Uint8Array>
+  readonly #reply: WebReply
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #taken = 0
   #queued = 0
@@ -139,7 +144,8 @@ class WebSink implements Sink {
   #isOver = false
   readonly #waiting: (() => void)[] = []
 
-  constructor() {
+  constructor(reply: WebReply) {
+    this.#reply = reply
     this.stream = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -166,7 +172,7 @@ class WebSink implements Sink {
   }
 
   write(text: string): void {
-    if (this.#isOver) return
+    if (this.#isOver || this.#reply.isGone) return
     const bytes = encoder.encode(text)
     this.#queued += bytes.byteLength
     this.#sizes.push(bytes.byteLength)

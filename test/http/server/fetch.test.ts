@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type HttpOptions, httpHandler } from '../../../src/http/index.ts'
 import type { Server } from '../../../src/server/index.ts'
-import { callTool, initializeMessage, modern, testServer, until, WATCHED } from '../../support/http-service.ts'
+import { callTool, collectGarbage, initializeMessage, modern, testServer, until, WATCHED } from '../../support/http-service.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
 const URL_HERE = 'http://localhost/mcp'
@@ -122,10 +122,21 @@ describe('the fetch handler', () => {
       const answer = send(callTool('endless', {}, more), { signal: controller.signal })
       await until(() => handler.counts.inFlight === 1)
       await sleep(20)
+      // A signal of a Request goes silent when the Request is collected.
+      collectGarbage()
+      await sleep(1)
+      collectGarbage()
       controller.abort()
       await answer.catch(() => {})
       await until(() => aborted === i + 1 && handler.counts.inFlight === 0 && handler.counts.streams === 0)
     }
+  })
+
+  test('a body that breaks off is answered 400', async () => {
+    const { send } = handling(testServer())
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('broke')) })
+    const answer = await send(callTool('hi'), { body, duplex: 'half' } as RequestInit)
+    expect([answer.status, ((await answer.json()) as Message).error.code]).toEqual([400, -32600])
   })
 
   const streaming = (pieces: string[], everyMs: number): RequestInit =>
@@ -142,8 +153,9 @@ describe('the fetch handler', () => {
     }) as RequestInit
 
   test('C6, C12: bodies are bounded in length and in slowness', async () => {
-    const { send } = handling(testServer(), { limits: { maxBodyBytes: 1000, bodyGraceMs: 80, minBodyRate: 100_000 } })
-    const large = await send(
+    const { send: sendLarge } = handling(testServer(), { limits: { maxBodyBytes: 1000 } })
+    const { send } = handling(testServer(), { limits: { bodyGraceMs: 80, minBodyRate: 100_000 } })
+    const large = await sendLarge(
       callTool('hi'),
       streaming(
         Array.from({ length: 100 }, () => ' '.repeat(100)),

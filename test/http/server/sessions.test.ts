@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
 import { HttpSession } from '../../../src/http/server/session.ts'
 import { http, httpStream } from '../../support/http-requests.ts'
 import {
   byHeader,
   callTool,
+  collectGarbage,
   gate,
   initializeMessage,
   openSession,
@@ -301,8 +300,6 @@ describe('C11: sessions that nobody needs', () => {
 
 /** Bytes in use, after everything that can be collected was. */
 function heap(): number {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  for (let i = 0; i < 3; i++) collect()
+  collectGarbage()
   return process.memoryUsage().heapUsed
 }
