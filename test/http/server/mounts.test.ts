@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer as createNodeServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from 'node:http'
-import { createRequire } from 'node:module'
+import { createServer as createNodeServer, type Server as NodeServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { serve as serveHono } from '@hono/node-server'
+import express from 'express'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -25,19 +25,6 @@ import {
   WATCHED,
 } from '../../support/http-service.ts'
 import type { Message } from '../../support/raw-channel.ts'
-
-/** As much of Express as is used here; it comes without types. */
-interface Express {
-  (request: IncomingMessage, response: ServerResponse): void
-  use(...handlers: unknown[]): Express
-  all(path: string | string[], handler: (request: IncomingMessage & { body: unknown }, response: ServerResponse) => void): Express
-}
-const express = createRequire(import.meta.url)('express') as {
-  (): Express
-  json(): unknown
-  raw(options: { type: string }): unknown
-  Router(): Express
-}
 
 type Send = (path: string, init: RequestInit & { duplex?: 'half' }) => Promise<Response>
 
@@ -238,7 +225,7 @@ describe('https', () => {
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
     const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1', ...subject]
-    execFileSync('openssl', [...args, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+    execFileSync(process.env.OPENSSL ?? 'openssl', [...args, '-keyout', key, '-out', cert], { stdio: 'ignore' })
     return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') }
   }
 
