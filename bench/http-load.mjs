@@ -32,6 +32,8 @@ export class Connection {
   #chunks = []
   #size = 0
   #needed = 0
+  /** Set to see what comes on an open stream. */
+  onData
   #waiting
   #url
 
@@ -39,6 +41,7 @@ export class Connection {
     this.#url = url
     this.#socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true })
     this.#socket.on('data', (chunk) => {
+      this.onData?.(String(chunk))
       this.#chunks.push(chunk)
       this.#size += chunk.length
       // Put together only when there may be enough: a large answer comes in hundreds of pieces.

@@ -13,6 +13,10 @@ export class BatchOutlet implements Outlet {
     this.#open = requests
   }
 
+  get canPush(): boolean {
+    return this.#outlet.canPush !== false
+  }
+
   push(json: string): undefined | Promise<void> {
     return this.#outlet.push(json)
   }

@@ -10,6 +10,8 @@ export interface Outlet {
   answer(json: string, errorCode?: number): void
   /** Ends the exchange without an answer: it was cancelled. */
   drop(): void
+  /** False where nothing but the answer can be written, so that it is no use to ask anything. */
+  readonly canPush?: boolean
   /** Lets the other side hang up and come back for the answer, where the transport has a way to. */
   release?(): void
 }

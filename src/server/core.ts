@@ -93,7 +93,7 @@ export class Core {
     this.bus = options.bus ?? memoryBus()
     this.audience = new Audience(this.bus)
     this.deadlines = new Deadlines(options.clock ?? systemClock)
-    const { ttlMs = 60_000, cacheScope = 'public' } = options.listCache ?? {}
+    const { ttlMs = 60_000, cacheScope = 'private' } = options.listCache ?? {}
     this.listOptions = { pageSize: options.pageSize ?? 1000, keys: this.keys, cache: { ttlMs, cacheScope } }
     this.serialiser = new Serialiser(this.info)
     this.tools = new Tools(this)

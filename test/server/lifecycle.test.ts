@@ -378,7 +378,7 @@ describe('the stateless revision', () => {
       capabilities: { tools: { listChanged: true } },
       instructions: 'Be kind',
       ttlMs: expect.any(Number),
-      cacheScope: 'public',
+      cacheScope: 'private',
     })
     expect(result._meta['io.modelcontextprotocol/serverInfo']).toMatchObject({
       name: 'life',

@@ -21,3 +21,7 @@ const { port } = await listen(server, {
   limits: { maxSessions: 100_000, maxStreams: 100_000 },
 })
 say(port)
+const handle = server.tool('changing', {}, () => 'x')
+process.on('message', (message) => {
+  if (message === 'change') handle.update({ description: String(Math.random()) })
+})

@@ -7,13 +7,16 @@ import { type Refusal, refuse } from './refusal.ts'
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
+/** Where a connection ends: at a loopback address, at another, or where the runtime does not say. */
+type Socket = 'local' | 'other' | 'unknown'
+
 export class Guard {
   readonly #options: HttpOptions
   readonly #maxHeaders: number
   readonly #hosts: ReadonlySet<string>
   readonly #origins: ReadonlySet<string>
   /** The last name that was found good at a socket of each kind: nearly every request has the same. */
-  readonly #good: { local: string | undefined; other: string | undefined } = { local: undefined, other: undefined }
+  readonly #good: Record<Socket, string | undefined> = { local: undefined, other: undefined, unknown: undefined }
 
   constructor(options: HttpOptions, maxHeaders: number) {
     this.#options = options
@@ -37,7 +40,7 @@ export class Guard {
   #judgeHost(ask: Ask): Refusal | undefined {
     const host = ask.header('host')
     if (host === undefined || host === '') return refuse(400, 'A Host header is required')
-    const kind = ask.isLocal === false ? 'other' : 'local'
+    const kind = ask.isLocal === undefined ? 'unknown' : ask.isLocal ? 'local' : 'other'
     if (ask.count('host') !== 1) return refuse(400, 'More than one Host header')
     if (!ask.url.startsWith('/')) {
       const target = hostOfUrl(ask.url)
@@ -54,11 +57,11 @@ export class Guard {
     return undefined
   }
 
-  #isServed(host: string, name: string, kind: 'local' | 'other'): boolean {
+  #isServed(host: string, name: string, kind: Socket): boolean {
     if (this.#hosts.has(host) || this.#hosts.has(name)) return true
-    if (kind === 'local' && LOOPBACK_NAMES.has(name)) return true
+    if (kind !== 'other' && LOOPBACK_NAMES.has(name)) return true
     // A page that reaches us under a false name has no credentials for us, so it gets nowhere.
-    return kind === 'other' && this.#hosts.size === 0 && this.#options.authenticate !== undefined
+    return kind !== 'local' && this.#hosts.size === 0 && this.#options.authenticate !== undefined
   }
 
   #judgeOrigin(ask: Ask): Refusal | undefined {

@@ -48,6 +48,10 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     if (kinds.events) host.slow.add(this)
   }
 
+  get canPush(): boolean {
+    return this.#kinds.events
+  }
+
   push(json: string): undefined | Promise<void> {
     return this.#isOver ? undefined : this.#toStream()?.push(json)
   }

@@ -129,7 +129,7 @@ export class SessionSide {
       drop: () => {
         over()
         session.close('The handshake was cancelled')
-        if (!reply.isGone) reply.send(204, {})
+        if (!reply.isGone) reply.send(202, {})
       },
     })
     return undefined

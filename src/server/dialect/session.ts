@@ -164,6 +164,8 @@ export class Session implements Dialect {
 
   async #request(request: InputRequest, call: Call): Promise<Params> {
     const { core, peer } = this.#options
+    if (call.exchange.outlet.canPush === false)
+      throw new McpError('ERR_ASK', 'The client cannot be asked here: its request is answered with JSON, not with a stream')
     if (!this.#isReady) await this.#becomingReady()
     const { method } = request
     const params = this.#withId(request)

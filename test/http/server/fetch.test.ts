@@ -187,6 +187,22 @@ describe('the fetch handler', () => {
     }
   })
 
+  test('a public name needs a list, or callers who prove who they are', async () => {
+    const { headers, body } = modern(callTool('hi'))
+    const statusOf = async (options: HttpOptions): Promise<number> => {
+      const request = new Request('https://mcp.example.com/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(headers as Record<string, string>) },
+        body: JSON.stringify(body),
+      })
+      return (await httpHandler(testServer(), options).fetch(request)).status
+    }
+    expect(await statusOf({})).toBe(403)
+    expect(await statusOf({ allowedHosts: ['mcp.example.com'] })).toBe(200)
+    expect(await statusOf({ authenticate: () => ({ principal: 'anna' }) })).toBe(200)
+    expect(await statusOf({ authenticate: () => ({ principal: 'anna' }), allowedHosts: ['other.example.com'] })).toBe(403)
+  })
+
   test('who is calling may be told by the runtime', async () => {
     const knocks: (string | undefined)[] = []
     const handler = httpHandler(testServer(), {

@@ -154,6 +154,18 @@ describe('what a POST is answered with', () => {
     }
   })
 
+  test('where only JSON can be answered, a question fails at once instead of waiting for an answer to what was never asked', async () => {
+    const server = testServer()
+    server.tool('asks', {}, async (_args, ctx) => {
+      const reasons: string[] = []
+      await ctx.roots().catch((error: Error) => reasons.push(error.message))
+      return reasons.join()
+    })
+    const { url } = await serve(server, { responses: 'json' })
+    const session = await openSession(url, '2025-11-25', { capabilities: { roots: {} } })
+    expect((await session.ask(callTool('asks'))).message.result?.content[0].text).toContain('cannot be asked here')
+  })
+
   test('a server set to events answers results so, and refusals as JSON', async () => {
     const { url } = await serve(testServer(), { responses: 'sse' })
     const first = await http(url, { body: initializeMessage('2025-11-25') })
