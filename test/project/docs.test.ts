@@ -53,6 +53,10 @@ test('the examples of the README do what it says, and a server with a tool that 
   expect((await run('test.mjs')).output).toBe("[ { type: 'text', text: 'Hello, Anna!' } ]\n[ { type: 'text', text: 'Hello, Anna!' } ]\n")
 })
 
+test('the same server can be a process of this machine or a service at a URL [T-ARCH-013]', async () => {
+  expect((await run('http.mjs')).output).toBe("2026-07-28 [ { type: 'text', text: 'Hello!' } ]\n")
+})
+
 test('the first screen of the README says what Portico is and gives the two commands', () => {
   const screen = readFileSync(`${root}/README.md`, 'utf8').split('\n').slice(0, 25).join('\n')
   expect(screen).toContain('The Model Context Protocol in TypeScript')

@@ -136,7 +136,7 @@ describe('a stream that broke', () => {
 })
 
 describe('B6: event ids that are not good', () => {
-  test('B6: of another session, another stream number, forged, in the future or garbled are answered 400, with no event of anybody [T-HTTP-056]', async () => {
+  test('B6: of another session, another stream number, forged, in the future or garbled are answered 400, with no event of anybody [T-HTTP-056] [T-SEC-006]', async () => {
     const { server, go } = counting()
     go.open()
     const { url } = await serve(server)

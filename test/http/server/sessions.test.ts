@@ -39,7 +39,7 @@ describe('a session', () => {
     },
   )
 
-  test('B5: 100,000 ids are unique, of 128 bits and visible ASCII [T-HTTP-060] [T-HTTP-061]', () => {
+  test('B5: 100,000 ids are unique, of 128 bits and visible ASCII [T-HTTP-060] [T-HTTP-061] [T-SEC-010]', () => {
     const channel = { version: undefined } as never
     const options = {
       service: { open: () => channel } as never,
@@ -64,7 +64,7 @@ describe('a session', () => {
     for (const count of counts) expect(Math.abs(count - 50_000)).toBeLessThan(1_500)
   })
 
-  test('B5: nothing that a server is made of uses Math.random', () => {
+  test('B5: nothing that a server is made of uses Math.random [T-SEC-011]', () => {
     const root = new URL('../../../src/', import.meta.url)
     const isOfServer = (name: string) => /^(jsonrpc|protocol|revisions|server|http.server).*\.ts$/.test(name)
     const files = readdirSync(root, { recursive: true }).map(String).filter(isOfServer)
@@ -148,7 +148,7 @@ describe('B2: one id twice', () => {
 })
 
 describe('B3: a session of somebody else', () => {
-  test('B3: is not found by POST, GET or DELETE, as one that does not exist; it is told to whoever watches, and its owner notices nothing', async () => {
+  test('B3: is not found by POST, GET or DELETE, as one that does not exist; it is told to whoever watches, and its owner notices nothing [T-SEC-007] [T-SEC-013] [T-SEC-014]', async () => {
     const onRefused = vi.fn()
     const server = testServer()
     const called = vi.fn(() => 'x')
@@ -175,6 +175,14 @@ describe('B3: a session of somebody else', () => {
     server.log.error('for alice')
     expect((await standing.message()).params.data).toBe('for alice')
   })
+})
+
+test('a session proves nothing about who calls: every request in it is asked who sent it [T-SEC-008] [T-SEC-009]', async () => {
+  const { url } = await serve(testServer(), { authenticate: byHeader })
+  const { id } = await openSession(url, '2025-11-25', { headers: { 'x-user': 'alice' } })
+  const headers = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' }
+  for (const call of [{ body: { jsonrpc: '2.0', id: 1, ...callTool('hi') } }, { method: 'GET' }, { method: 'DELETE' }])
+    expect((await http(url, { ...call, headers })).status).toBe(401)
 })
 
 describe('B13: after the end', () => {
@@ -260,7 +268,7 @@ describe('C11: sessions that nobody needs', () => {
     expect(endpoint.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
-  test('C11: at maxSessions initialize is answered 503 with Retry-After; after the idle time all are gone, and so is their memory', async () => {
+  test('C11: at maxSessions initialize is answered 503 with Retry-After; after the idle time all are gone, and so is their memory [T-SEC-012]', async () => {
     const max = 3_000
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { maxSessions: max, sessionIdleMs: 60_000 } })
     const agent = new Agent({ keepAlive: true, maxSockets: 32 })
