@@ -273,12 +273,12 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
     })
 
     proves('roots', 'the server sees our roots, and new ones once it is told [T-ROOT-007]', async () => {
-      expect(await text('get-roots-list')).toContain('file:///work/one')
+      expect(await text('get-roots-list')).toContain('file:///project/one')
       await client.setLogLevel('info')
       const told = connected.logs.next(({ data }) => String(data).startsWith('Roots updated: 2'))
-      client.setRoots([{ uri: 'file:///work/two', name: 'Two' }, 'file:///work/three'])
+      client.setRoots([{ uri: 'file:///project/two', name: 'Two' }, 'file:///project/three'])
       await told
-      expect(await text('get-roots-list')).toContain('1. Two\n   URI: file:///work/two')
+      expect(await text('get-roots-list')).toContain('1. Two\n   URI: file:///project/two')
     })
 
     proves('list_changed', 'a resource made by a tool is announced, listed and read', async () => {

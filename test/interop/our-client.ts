@@ -69,7 +69,7 @@ export async function connectOurClient(server: ServerProcess | { url: string }, 
     },
     roots: () => {
       asked.push({ kind: 'root' })
-      return options.roots ?? ['file:///work/one']
+      return options.roots ?? ['file:///project/one']
     },
   }
   for (const kind of options.without ?? []) delete answer[kind]

@@ -151,11 +151,11 @@ export function provesQuestions({ proves, ids, revision, hasSession, client }: Q
     : "a tool sees the client's roots as they are at each call"
   proves('roots', rootsName, async () => {
     const rootsSeen = async (): Promise<unknown> => JSON.parse((await textOf('test_roots')) ?? '')
-    await client().setRoots([{ uri: 'file:///work/one', name: 'One' }])
-    expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///work/one', name: 'One' }] })
+    await client().setRoots([{ uri: 'file:///project/one', name: 'One' }])
+    expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///project/one', name: 'One' }] })
     await rootsSeen()
     expect(client().asked.items).toHaveLength(hasSession ? 1 : 2)
-    await client().setRoots([{ uri: 'file:///work/two' }, { uri: 'file:///work/three' }])
-    expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///work/two' }, { uri: 'file:///work/three' }] })
+    await client().setRoots([{ uri: 'file:///project/two' }, { uri: 'file:///project/three' }])
+    expect(await rootsSeen()).toEqual({ roots: [{ uri: 'file:///project/two' }, { uri: 'file:///project/three' }] })
   })
 }

@@ -331,10 +331,10 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
       ? 'a tool sees our roots, and the server hears that they changed [T-ROOT-001] [T-ROOT-007] [T-ROOT-013]'
       : 'a tool sees our roots as they are at each call'
     proves('roots', rootsName, async () => {
-      expect(JSON.parse(await text('ask_roots'))).toEqual([{ uri: 'file:///work/one' }])
+      expect(JSON.parse(await text('ask_roots'))).toEqual([{ uri: 'file:///project/one' }])
       const told = connected.logs.next(({ logger }) => logger === 'roots')
-      client.setRoots([{ uri: 'file:///work/two', name: 'Two' }, 'file:///work/three'])
-      const changed = [{ uri: 'file:///work/two', name: 'Two' }, { uri: 'file:///work/three' }]
+      client.setRoots([{ uri: 'file:///project/two', name: 'Two' }, 'file:///project/three'])
+      const changed = [{ uri: 'file:///project/two', name: 'Two' }, { uri: 'file:///project/three' }]
       expect(JSON.parse(await text('ask_roots'))).toEqual(changed)
       if (!hasSession) return
       expect(await told).toMatchObject({ data: 2 })

@@ -91,10 +91,10 @@ export const isJsonType = (type: string | undefined): boolean => type !== undefi
 export function acceptsOf(accept: string | undefined): { json: boolean; events: boolean } {
   if (accept === undefined || accept === USUAL_ACCEPT) return { json: true, events: true }
   const lower = accept.toLowerCase()
-  const any = lower.includes('*/*')
+  const isAny = lower.includes('*/*')
   return {
-    json: any || lower.includes('application/json') || lower.includes('application/*'),
-    events: any || lower.includes('text/event-stream') || lower.includes('text/*'),
+    json: isAny || lower.includes('application/json') || lower.includes('application/*'),
+    events: isAny || lower.includes('text/event-stream') || lower.includes('text/*'),
   }
 }
 

@@ -12,7 +12,7 @@ const SESSIONS = ['2025-03-26', '2025-06-18', SESSION]
 const answer: Answers = {
   elicit: () => ({ action: 'accept', content: { name: 'Ada' } }),
   sample: () => ({ role: 'assistant', model: 'test-model', content: { type: 'text', text: 'Hi' } }),
-  roots: ['file:///work/one'],
+  roots: ['file:///project/one'],
 }
 
 const said = (text: string): object => ({ content: [{ type: 'text', text }] })
@@ -133,7 +133,7 @@ for (const transport of ['streamableHttp', 'sse'] as const) {
         )
         expect(heard).toEqual([1, 2, 3])
         expect(JSON.stringify(await client.call('trigger-sampling-request', { prompt: 'Hi', maxTokens: 5 }))).toContain('test-model')
-        expect(JSON.stringify(await client.call('get-roots-list'))).toContain('file:///work/one')
+        expect(JSON.stringify(await client.call('get-roots-list'))).toContain('file:///project/one')
         expect((await client.resources().all()).length).toBeGreaterThanOrEqual(7)
         expect((await client.prompts().all()).length).toBe(4)
         const watching = client.watch('demo://resource/dynamic/text/1')
