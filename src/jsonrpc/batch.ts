@@ -17,6 +17,10 @@ export class BatchOutlet implements Outlet {
     return this.#outlet.canPush !== false
   }
 
+  get sender(): unknown {
+    return this.#outlet.sender
+  }
+
   push(json: string): undefined | Promise<void> {
     return this.#outlet.push(json)
   }

@@ -1,8 +1,9 @@
 /** One inbound request, from its arrival to its one answer. */
 
+import type { KeptText } from './kept-text.ts'
 import { type ErrorObject, type Id, INTERNAL_ERROR, type Params, type RequestMessage } from './message.ts'
 import type { Outlet } from './outlet.ts'
-import { errorJson, resultJson, writtenResultJson } from './write.ts'
+import { errorJson, resultHead, resultJson, writtenResultJson } from './write.ts'
 
 export class Exchange {
   readonly id: Id
@@ -59,6 +60,15 @@ export class Exchange {
   /** Answers with a result that was written before. */
   answerWritten(result: string): void {
     if (!this.#isOver) this.#end(writtenResultJson(this.id, result))
+  }
+
+  /** Answers with a result that was written before and will be given again. */
+  answerKept(result: KeptText): void {
+    if (this.#isOver) return
+    if (!this.outlet.answerKept) return this.answerWritten(result.text)
+    this.#isOver = true
+    this.outlet.answerKept(resultHead(this.id), result, '}')
+    this.#onOver(this)
   }
 
   fail(error: ErrorObject): void {

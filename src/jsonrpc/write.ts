@@ -21,6 +21,9 @@ export const resultJson = (id: Id, result: Params): string => writtenResultJson(
 /** For a result that was written before. */
 export const writtenResultJson = (id: Id, result: string): string => `{"jsonrpc":"2.0","id":${idJson(id)},"result":${result}}`
 
+/** What comes before the result; after it comes a brace. */
+export const resultHead = (id: Id): string => `{"jsonrpc":"2.0","id":${idJson(id)},"result":`
+
 /** `null` writes JSON-RPC's own form for an unreadable id, `undefined` leaves the member out. */
 export const errorJson = (id: Id | null | undefined, error: ErrorObject): string => JSON.stringify({ jsonrpc: '2.0', id, error })
 

@@ -1,6 +1,7 @@
 /** Result to answer, in the shape and with the dress of a revision. What does not change is written once. */
 
 import type { Exchange } from '../jsonrpc/exchange.ts'
+import { KeptText } from '../jsonrpc/kept-text.ts'
 import { isObject, type Params } from '../jsonrpc/message.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
 import { type Implementation, META } from '../protocol/base.ts'
@@ -11,7 +12,7 @@ export class Serialiser {
   readonly #dress: string
   readonly #serverInfo: Implementation
   /** Text of results that are kept and given out again, such as the pages of a list. */
-  readonly #kept = new WeakMap<Params, Map<Revision, string>>()
+  readonly #kept = new WeakMap<Params, Map<Revision, KeptText>>()
 
   constructor(serverInfo: Implementation) {
     this.#serverInfo = serverInfo
@@ -21,21 +22,22 @@ export class Serialiser {
   /** @param isKept the same object will come again */
   answer(exchange: Exchange, result: Params, revision: Revision, isKept: boolean): void {
     const { method } = exchange
-    exchange.answerWritten(isKept ? this.#written(method, result, revision) : this.#write(method, result, revision))
+    if (isKept) exchange.answerKept(this.#written(method, result, revision))
+    else exchange.answerWritten(this.#write(method, result, revision))
   }
 
-  #written(method: string, result: Params, revision: Revision): string {
+  #written(method: string, result: Params, revision: Revision): KeptText {
     let texts = this.#kept.get(result)
     if (!texts) {
       texts = new Map()
       this.#kept.set(result, texts)
     }
-    let json = texts.get(revision)
-    if (json === undefined) {
-      json = this.#write(method, result, revision)
-      texts.set(revision, json)
+    let kept = texts.get(revision)
+    if (!kept) {
+      kept = new KeptText(this.#write(method, result, revision))
+      texts.set(revision, kept)
     }
-    return json
+    return kept
   }
 
   #write(method: string, result: Params, revision: Revision): string {

@@ -34,6 +34,8 @@ export interface Reply {
   extraHeaders: Headers | undefined
   /** The whole answer at once. */
   send(status: number, headers: Headers, body?: string): void
+  /** The same for a body in three parts, the middle one as bytes; absent where parts cost more than one. */
+  sendParts?(status: number, headers: Headers, head: string, body: Uint8Array, tail: string): void
   /** Begins a stream of events. */
   open(headers: Headers): Sink
   /** Set to hear that the client went away before the answer was whole. */

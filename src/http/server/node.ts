@@ -81,6 +81,16 @@ export class NodeVisit implements Ask, Reply {
     if (status >= 400 && !this.#request.complete) response.once('finish', this.#linger)
   }
 
+  sendParts(status: number, headers: Headers, head: string, body: Uint8Array, tail: string): void {
+    const response = this.#response
+    const length = Buffer.byteLength(head) + body.length + Buffer.byteLength(tail)
+    response.writeHead(status, { ...headers, ...this.extraHeaders, 'content-length': length })
+    response.cork()
+    response.write(head)
+    response.write(body)
+    end(response, tail, tail.length, this.#stallMs)
+  }
+
   /** The rest of a body that nobody wants is not waited for; but nearly every one is here at once, and then the line is good. */
   readonly #linger = (): void => {
     const request = this.#request

@@ -1,5 +1,6 @@
 /** The outlet of one POST: an answer in JSON, or a stream of events as soon as there is something to say before it. */
 
+import type { KeptText } from '../../jsonrpc/kept-text.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Headers, Reply } from './ask.ts'
 import { EVENT_STREAM_HEADERS } from './event-stream.ts'
@@ -63,6 +64,13 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     else if (!this.#reply.isGone) this.#reply.send(this.#host.statusOf(errorCode), JSON_TYPE, json)
   }
 
+  answerKept(head: string, kept: KeptText, tail: string): void {
+    const reply = this.#reply
+    if (this.#stream || !this.#kinds.json || !reply.sendParts || kept.text.length < WORTH_PARTS) return this.answer(head + kept.text + tail)
+    this.#end()
+    if (!reply.isGone) reply.sendParts(200, JSON_TYPE, head, kept.bytes, tail)
+  }
+
   /** A request is owed JSON or events, and clients complain of anything else: events, then, of which there are none. */
   drop(): void {
     const { events } = this.#kinds
@@ -96,3 +104,5 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
 }
 
 const NO_HEADERS: Headers = {}
+/** Shorter text is copied in less time than three parts are sent. */
+const WORTH_PARTS = 16 * 1024

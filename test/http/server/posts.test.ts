@@ -166,6 +166,19 @@ describe('what a POST is answered with', () => {
     expect((await session.ask(callTool('asks'))).message.result?.content[0].text).toContain('cannot be asked here')
   })
 
+  test('a long list arrives whole, whatever the id and the way', async () => {
+    const server = testServer()
+    for (let i = 0; i < 500; i++) server.tool(`tool_${i}`, { description: `Größe ${i}` }, () => 'x')
+    const json = await serve(server)
+    const events = await serve(server, { responses: 'sse' })
+    for (const { url } of [json, events, json]) {
+      const session = await openSession(url, '2025-11-25')
+      const answer = await session.ask({ method: 'tools/list', id: 'größte' })
+      expect(answer.message).toMatchObject({ id: 'größte', result: { tools: expect.objectContaining({ length: 501 }) } })
+      expect(answer.message.result.tools[500].description).toBe('Größe 499')
+    }
+  })
+
   test('a server set to events answers results so, and refusals as JSON', async () => {
     const { url } = await serve(testServer(), { responses: 'sse' })
     const first = await http(url, { body: initializeMessage('2025-11-25') })
