@@ -173,9 +173,10 @@ describe('what a POST is answered with', () => {
     const events = await serve(server, { responses: 'sse' })
     for (const { url } of [json, events, json]) {
       const session = await openSession(url, '2025-11-25')
-      const answer = await session.ask({ method: 'tools/list', id: 'größte' })
-      expect(answer.message).toMatchObject({ id: 'größte', result: { tools: expect.objectContaining({ length: 501 }) } })
-      expect(answer.message.result.tools[500].description).toBe('Größe 499')
+      const { text } = await session.ask({ method: 'tools/list', id: 'größte' })
+      const message = JSON.parse(text.slice(text.indexOf('{"jsonrpc"'))) as Message
+      expect([message.id, message.result.tools.length]).toEqual(['größte', 501])
+      expect(message.result.tools[500].description).toBe('Größe 499')
     }
   })
 
