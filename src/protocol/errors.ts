@@ -58,6 +58,11 @@ export const ERRORS = {
     isForPeer: true,
     when: 'A page must be visited first (only in the one revision that has the code; elsewhere the question is asked in another way).',
   },
+  ERR_SCOPE: {
+    rpc: INVALID_REQUEST,
+    isForPeer: true,
+    when: 'The credentials of the caller lack a scope; data.scopes has all that are needed (over HTTP the answer is 403 before that).',
+  },
   ERR_RATE_LIMITED: {
     rpc: INTERNAL_ERROR,
     isForPeer: true,
@@ -89,6 +94,18 @@ export const ERRORS = {
   ERR_INSECURE: {
     rpc: INTERNAL_ERROR,
     when: 'Something would leave this machine unencrypted, or go to another origin than was asked for.',
+  },
+  ERR_URL_REFUSED: {
+    rpc: INTERNAL_ERROR,
+    when: 'A URL that somebody else named is not asked, or not followed; data.reason says why, such as an address that is not public.',
+  },
+  ERR_STORE: {
+    rpc: INTERNAL_ERROR,
+    when: 'What is kept on this machine could not be written or locked; what was there before is still there.',
+  },
+  ERR_AUTH: {
+    rpc: INTERNAL_ERROR,
+    when: 'Permission for a server could not be got; data.reason says at which step, data.error has the code of the OAuth error if there was one.',
   },
   ERR_EXIT: { rpc: INTERNAL_ERROR, when: 'A server process ended unexpectedly; the message has its exit code and last words.' },
   ERR_SPAWN: { rpc: INTERNAL_ERROR, when: 'A server process could not be started.' },

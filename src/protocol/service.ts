@@ -54,6 +54,8 @@ export interface Service {
   readonly versions: readonly string[]
   /** The parameters of a tool that a transport mirrors into headers. */
   mirroredParams(tool: string): readonly ParamHeader[]
+  /** The scopes without which a request will be refused. A transport that can refuse it in its own way asks first. */
+  requiredScopes(request: Pick<RequestMessage, 'method' | 'params'>): readonly string[]
 }
 
 export const isService = (value: unknown): value is Service =>

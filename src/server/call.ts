@@ -2,6 +2,7 @@
 
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import type { Params } from '../jsonrpc/message.ts'
+import type { Access, Grant } from '../protocol/access.ts'
 import type { Implementation } from '../protocol/base.ts'
 import type { UrlElicitationRequired } from '../protocol/errors.ts'
 import type { ClientCapabilities } from '../protocol/lifecycle.ts'
@@ -14,6 +15,8 @@ import type { Quota } from './quota.ts'
 export interface Caller {
   /** Proved by the transport; undefined when nobody asked who it is. */
   readonly principal: string | undefined
+  /** What its credentials allow it to do, and on whose behalf it acts; undefined without authorization. */
+  readonly auth: Grant | undefined
   /** What the client says of itself; for display only. */
   readonly client: Implementation | undefined
   readonly capabilities: ClientCapabilities
@@ -23,7 +26,8 @@ export interface Caller {
 
 /** What differs between a session and a stateless request. */
 export interface Dialect {
-  caller(): Caller
+  /** Who is calling, but for what the credentials of this very request say. */
+  caller(): Omit<Caller, 'auth'>
   /** How the handler of `call` puts questions to the other side. */
   asker(call: Call): Asker
   /** The least severe log message the client wants now; undefined for none. */
@@ -43,6 +47,7 @@ export class Call {
   /** The handler at work, which a round of questions ends. */
   running: { suspend(round: Promise<Params>): void } | undefined
   #asker: Asker | undefined
+  #caller: Caller | undefined
 
   constructor(exchange: Exchange, params: Params, revision: Revision, dialect: Dialect, quota: Quota) {
     this.exchange = exchange
@@ -54,6 +59,16 @@ export class Call {
 
   get method(): string {
     return this.exchange.method
+  }
+
+  /** Judged anew for every request: in one session tokens come and go. */
+  get access(): Access {
+    return this.exchange.outlet.sender as Access
+  }
+
+  get caller(): Caller {
+    this.#caller ??= { ...this.dialect.caller(), auth: this.access ?? undefined }
+    return this.#caller
   }
 
   get asker(): Asker {

@@ -219,7 +219,7 @@ class Opening implements Dialect {
     this.#initialize = initialize
   }
 
-  caller(): Caller {
+  caller(): Omit<Caller, 'auth'> {
     return { principal: this.#principal, client: undefined, capabilities: {}, revision: this.#revision.version }
   }
 

@@ -74,7 +74,7 @@ export class CallContext implements Context {
   }
 
   get caller(): Caller {
-    return this.#call.dialect.caller()
+    return this.#call.caller
   }
 
   get signal(): AbortSignal {

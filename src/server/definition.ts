@@ -1,5 +1,6 @@
 /** Checks that every definition shares, made when it is given rather than when a client trips over it. */
 
+import { isScope } from '../protocol/access.ts'
 import type { Meta } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
 import { readMetaKey } from '../protocol/meta-key.ts'
@@ -20,4 +21,9 @@ export function checkExtensions(extensions: Record<string, unknown> | undefined)
       throw new McpError('ERR_DEFINITION', `An extension is named like "com.example/feature", not ${JSON.stringify(id)}`)
     }
   }
+}
+
+export function checkScopes(what: string, scopes: readonly string[] | undefined): void {
+  const bad = scopes?.find((scope) => !isScope(scope))
+  if (bad !== undefined) throw new McpError('ERR_DEFINITION', `${what}: not a scope: ${JSON.stringify(bad)}`)
 }

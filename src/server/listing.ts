@@ -1,51 +1,82 @@
-/** One list of a server, cut into pages and kept until it changes. */
+/** One list of a server, cut into pages and kept until it changes. Callers see what they may use. */
 
 import type { Params } from '../jsonrpc/message.ts'
+import { type Access, permits } from '../protocol/access.ts'
 import type { KeyRing } from '../protocol/ports.ts'
 import { readCursor, writeCursor } from './cursor.ts'
+
+interface ListEntry<Item> {
+  item: Item
+  /** What a caller must have to see it. */
+  scopes: readonly string[] | undefined
+}
 
 export interface ListingOptions<Item> {
   /** The member of the result that holds the items. */
   member: string
   /** What tells an item from the others, and where the list goes on after it. */
   keyOf(item: Item): string
-  items(): readonly Item[]
+  entries(): readonly ListEntry<Item>[]
   pageSize: number
   keys: KeyRing
   cache: { ttlMs: number; cacheScope: 'public' | 'private' }
 }
 
+/** The list as callers with the same scopes see it. */
+interface ListView<Item> {
+  items: readonly Item[]
+  pages: Map<string | undefined, Params | Promise<Params>>
+}
+
 /** The pages are the same objects until the list changes, so that their text can be kept with them. */
 export class Listing<Item> {
   readonly #options: ListingOptions<Item>
-  #pages = new Map<string | undefined, Params | Promise<Params>>()
+  /** By the scopes that make a difference; everything is under '' where none does. */
+  #views = new Map<string, ListView<Item>>()
+  #relevant: readonly string[] | undefined
 
   constructor(options: ListingOptions<Item>) {
     this.#options = options
   }
 
   invalidate(): void {
-    this.#pages = new Map()
+    this.#views = new Map()
+    this.#relevant = undefined
   }
 
-  page(cursor: unknown): Params | Promise<Params> {
-    if (cursor === undefined) return this.#known(undefined)
-    return readCursor(this.#options.member, cursor, this.#options.keys).then((after) => this.#known(after))
+  page(cursor: unknown, access: Access): Params | Promise<Params> {
+    if (cursor === undefined) return this.#known(undefined, access)
+    return readCursor(this.#options.member, cursor, this.#options.keys).then((after) => this.#known(after, access))
   }
 
-  #known(after: string | undefined): Params | Promise<Params> {
-    const known = this.#pages.get(after)
+  #known(after: string | undefined, access: Access): Params | Promise<Params> {
+    const view = this.#viewOf(access)
+    const known = view.pages.get(after)
     if (known) return known
-    const pages = this.#pages
-    const page = this.#build(after)
+    const page = this.#build(after, view.items)
     // A cursor names an item that was there once; what was never asked for again need not be kept.
-    if (pages.size < MAX_KEPT_PAGES) pages.set(after, page)
+    if (view.pages.size < MAX_KEPT_PAGES) view.pages.set(after, page)
     return page
   }
 
-  #build(after: string | undefined): Params | Promise<Params> {
-    const { member, keyOf, pageSize, keys, cache } = this.#options
-    const items = this.#options.items()
+  #viewOf(access: Access): ListView<Item> {
+    const { entries } = this.#options
+    this.#relevant ??= [...new Set(entries().flatMap(({ scopes }) => scopes ?? []))].sort()
+    const key = this.#relevant.filter((scope) => permits(access, [scope])).join(' ')
+    let view = this.#views.get(key)
+    if (!view) {
+      const visible = entries().filter(({ scopes }) => permits(access, scopes))
+      view = { items: visible.map(({ item }) => item), pages: new Map() }
+      const [oldest] = this.#views.keys()
+      if (this.#views.size >= MAX_KEPT_VIEWS && oldest !== undefined) this.#views.delete(oldest)
+      this.#views.set(key, view)
+    }
+    return view
+  }
+
+  #build(after: string | undefined, items: readonly Item[]): Params | Promise<Params> {
+    const { member, keyOf, pageSize, keys } = this.#options
+    const cache = this.#relevant?.length ? { ...this.#options.cache, cacheScope: 'private' as const } : this.#options.cache
     const start = after === undefined ? 0 : startAfter(items, keyOf, after)
     const page = items.slice(start, start + pageSize)
     const last = page.at(-1)
@@ -55,6 +86,8 @@ export class Listing<Item> {
 }
 
 const MAX_KEPT_PAGES = 1000
+/** Different sets of scopes seen lately; a caller beyond that has its list made anew. */
+const MAX_KEPT_VIEWS = 64
 
 /** Where the item stood that the cursor names; if it is gone, the list starts anew rather than skip anything. */
 const startAfter = <Item>(items: readonly Item[], keyOf: (item: Item) => string, after: string): number =>

@@ -53,7 +53,7 @@ class View implements MiddlewareCall {
   }
 
   get caller(): Caller {
-    return this.#call.dialect.caller()
+    return this.#call.caller
   }
 
   get signal(): AbortSignal {

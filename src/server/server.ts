@@ -14,6 +14,7 @@ import type { AnyPromptHandler, PromptDefinition, PromptHandle, PromptHandler } 
 import type { ResourceDefinition, ResourceHandle, ResourceHandler } from './features/resources.ts'
 import type { AnyToolHandler, ToolDefinition, ToolHandle, ToolHandler } from './features/tools.ts'
 import type { Middleware } from './middleware.ts'
+import { requiredScopes } from './required-scopes.ts'
 import { Standalone } from './standalone.ts'
 
 export interface Server extends Service {
@@ -80,6 +81,7 @@ export function createServer(options: ServerOptions): Server {
     open,
     answer: (request, outlet, sender) => standalone.answer(request, outlet, sender, core.revision(sender.version)),
     versions: core.supported.map((revision) => revision.version),
+    requiredScopes: (request) => requiredScopes(request, core),
     mirroredParams: (tool) => core.tools.mirroredParams(tool),
     close,
   }

@@ -38,6 +38,8 @@ describe('the table of errors', () => {
       'ERR_NO_ENDPOINT',
       'ERR_SESSION_GONE',
       'ERR_INSECURE',
+      'ERR_URL_REFUSED',
+      'ERR_STORE',
       'ERR_EXIT',
       'ERR_SPAWN',
       'ERR_UNSUPPORTED',

@@ -32,6 +32,8 @@ export type Headers = Readonly<Record<string, string>>
 export interface Reply {
   /** Added to whatever is sent. */
   extraHeaders: Headers | undefined
+  /** When whoever asked may no longer be answered in a stream, on the clock of the endpoint. */
+  endsAt: number | undefined
   /** The whole answer at once. */
   send(status: number, headers: Headers, body?: string): void
   /** The same for a body in three parts, the middle one as bytes; absent where parts cost more than one. */

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { PARSE_ERROR } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
+import { type Access, type OpenDocument, permits } from '../../protocol/access.ts'
 import type { Service } from '../../protocol/service.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { standsAlone } from '../../revisions/route.ts'
@@ -12,7 +13,7 @@ import { acceptsOf, Guard, isJsonType } from './guard.ts'
 import { Load } from './load.ts'
 import { OpenStreams } from './open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway, type Visitor } from './options.ts'
-import { DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
+import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import { SessionSide } from './session-side.ts'
 import { answerStandingAlone, type StatelessOptions, type Visit } from './stateless.ts'
 import { TwoEndpoints } from './two-endpoints.ts'
@@ -20,6 +21,8 @@ import { TwoEndpoints } from './two-endpoints.ts'
 export class Endpoint {
   readonly limits: HttpLimits
   readonly #options: HttpOptions
+  readonly #service: Service
+  readonly #clock: Clock
   readonly #guard: Guard
   readonly #load: Load
   readonly #open: OpenStreams
@@ -28,6 +31,7 @@ export class Endpoint {
   readonly #twoEndpoints: TwoEndpoints | undefined
   #isDraining = false
   #lastUrl = ''
+  #lastPath = ''
   #lastPlace = ''
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock) {
@@ -35,6 +39,8 @@ export class Endpoint {
     const supported = selectRevisions(service.versions)
     this.limits = limits
     this.#options = options
+    this.#service = service
+    this.#clock = clock
     this.#guard = new Guard(options, limits.maxHeaders)
     this.#load = new Load(limits)
     this.#open = new OpenStreams(limits, clock, (limit) => options.onRefused?.({ status: 0, reason: 'A reader was cut off', limit }))
@@ -57,6 +63,9 @@ export class Endpoint {
 
   /** Answers one request, sooner or later; never throws. */
   handle(ask: Ask, reply: Reply): void {
+    const { auth, authenticate } = this.#options
+    const document = auth?.document(ask.method, this.#pathOf(ask.url))
+    if (document) return this.#publish(ask, reply, document)
     const bad = this.#guard.judge(ask)
     if (bad) return this.#refuse(reply, bad)
     const origin = ask.header('origin')
@@ -64,10 +73,10 @@ export class Endpoint {
       reply.extraHeaders = corsHeaders(origin)
       if (ask.method === 'OPTIONS') return reply.send(204, preflight(ask.header('access-control-request-headers')))
     }
-    const { authenticate } = this.#options
-    if (!authenticate) return this.#enter(ask, reply, undefined)
-    this.#authenticated(ask, authenticate).then(
-      (visitor) => ('principal' in visitor ? this.#enter(ask, reply, visitor.principal) : this.#refuse(reply, visitor)),
+    const prove = auth ? auth.authenticate.bind(auth) : authenticate
+    if (!prove) return this.#enter(ask, reply, undefined)
+    this.#authenticated(ask, prove).then(
+      (visitor) => ('principal' in visitor ? this.#enter(ask, reply, visitor) : this.#refuse(reply, visitor)),
       () => this.#refuse(reply, refuse(503, 'Who is calling could not be found out', { headers: { 'retry-after': '5' } })),
     )
   }
@@ -97,7 +106,20 @@ export class Endpoint {
     return authenticate(ask)
   }
 
-  #enter(ask: Ask, reply: Reply, principal: string | undefined): void {
+  /** What everybody may read: only the name it is asked under is judged. */
+  #publish(ask: Ask, reply: Reply, { status, headers, body }: OpenDocument): void {
+    const bad = this.#guard.judgeHead(ask)
+    if (bad) return this.#refuse(reply, bad)
+    reply.send(status, headers, body)
+  }
+
+  #enter(ask: Ask, reply: Reply, visitor: Visitor | undefined): void {
+    const principal = visitor?.principal
+    if (visitor?.auth) {
+      // Reckoned once from what time it is now: a wall clock that is set anew lengthens and shortens nothing.
+      const leftMs = Math.max(0, visitor.auth.expiresAt - Date.now())
+      reply.endsAt = this.#clock.now() + leftMs + this.limits.authGraceMs
+    }
     const place = this.#twoEndpoints ? this.#placeOf(ask.url) : undefined
     if (place === 'sse' && ask.method === 'GET') {
       if (this.#isDraining) return this.#refuse(reply, DRAINING)
@@ -107,12 +129,12 @@ export class Endpoint {
       if (ask.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
       return this.#read(ask, reply, (message) => {
         if (this.#isDraining && message.kind === 'request') return DRAINING
-        return this.#twoEndpoints?.receive(ask, reply, message, principal)
+        return this.#faultOfScopes(message, visitor) ?? this.#twoEndpoints?.receive(message, { ask, reply, ...whoIs(visitor) })
       })
     }
     switch (ask.method) {
       case 'POST':
-        return this.#read(ask, reply, (message) => this.#post(message, ask, reply, principal))
+        return this.#read(ask, reply, (message) => this.#post(message, ask, reply, visitor))
       case 'GET':
         // Whoever comes back for the rest of an answer can have it.
         if (this.#isDraining && ask.header('last-event-id') === undefined) return this.#refuse(reply, DRAINING)
@@ -124,21 +146,39 @@ export class Endpoint {
     }
   }
 
-  /** Nearly every request is for the same URL. */
+  /** The last part of the path: `sse` and `messages` are the endpoints of the oldest revision. Nearly every URL is the same. */
   #placeOf(url: string): string {
-    if (url !== this.#lastUrl) {
-      this.#lastUrl = url
-      this.#lastPlace = lastSegment(url)
-    }
+    this.#pathOf(url)
     return this.#lastPlace
   }
 
-  #post(message: Incoming, ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
+  #pathOf(url: string): string {
+    if (url !== this.#lastUrl) {
+      this.#lastUrl = url
+      this.#lastPath = pathOf(url)
+      this.#lastPlace = this.#lastPath.slice(this.#lastPath.lastIndexOf('/') + 1)
+    }
+    return this.#lastPath
+  }
+
+  /** What the caller lacks is said in the status, before anything is done. */
+  #faultOfScopes(message: Incoming, visitor: Visitor | undefined): Refusal | undefined {
+    const { auth } = this.#options
+    if (!auth || !visitor) return undefined
+    const requests = message.kind === 'batch' ? message.messages : [message]
+    const needed = requests.flatMap((each) => (each.kind === 'request' ? this.#service.requiredScopes(each) : []))
+    if (permits(visitor.auth ?? null, needed)) return undefined
+    return about(auth.forbid([...new Set(needed)], visitor), message.kind === 'request' ? message.id : undefined)
+  }
+
+  #post(message: Incoming, ask: Ask, reply: Reply, visitor: Visitor | undefined): Refusal | undefined {
     const isRequest = message.kind === 'request' || message.kind === 'batch'
     if (this.#isDraining && isRequest) return DRAINING
     const kinds = this.#kindsOf(ask)
     if (!kinds) return refuse(406, 'The answer is application/json or text/event-stream; the Accept header takes neither')
-    const visit: Visit = { ask, reply, principal, kinds }
+    const lacking = this.#faultOfScopes(message, visitor)
+    if (lacking) return lacking
+    const visit: Visit = { ask, reply, kinds, ...whoIs(visitor) }
     if (!this.#sessions || standsAlone(message, ask.header('mcp-protocol-version'))) {
       return answerStandingAlone(message, visit, this.#stateless)
     }
@@ -195,6 +235,12 @@ export class Endpoint {
   }
 }
 
+/** Somebody who has proved nothing may use nothing that needs a scope. */
+const whoIs = (visitor: Visitor | undefined): { principal: string | undefined; access: Access } => ({
+  principal: visitor?.principal,
+  access: visitor?.auth ?? null,
+})
+
 const ONLY_JSON = { json: true, events: false }
 const ONLY_EVENTS = { json: false, events: true }
 
@@ -203,16 +249,16 @@ const COMPRESSED = refuse(415, 'Compressed bodies are not taken', { headers: { '
 
 const notAllowed = (methods: string): Refusal => refuse(405, `Only ${methods} can be used here`, { headers: { allow: methods } })
 
-/** The last part of the path: `sse` and `messages` are the endpoints of the oldest revision. */
-function lastSegment(url: string): string {
+/** The path of a request target, without the query. */
+export function pathOf(url: string): string {
   const query = url.indexOf('?')
   const path = query < 0 ? url : url.slice(0, query)
-  return path.slice(path.lastIndexOf('/') + 1)
+  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '')
 }
 
 const corsHeaders = (origin: string): Headers => ({
   'access-control-allow-origin': origin,
-  'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate',
+  'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce',
   vary: 'Origin',
 })
 

@@ -84,7 +84,7 @@ export class EventStream implements AnswerStream {
    * Gives the stream a reader, in place of the one before.
    * @param after the last event it has seen
    */
-  connect(sink: Sink, after: number, onTooOld?: () => void): void {
+  connect(sink: Sink, after: number, { onTooOld, endsAt }: { onTooOld?: (() => void) | undefined; endsAt: number | undefined }): void {
     const { open, limits, isPolled } = this.#owner
     if (this.#sink) this.#hangUp()
     this.#maxEvents = limits.maxEvents
@@ -97,7 +97,7 @@ export class EventStream implements AnswerStream {
       this.#sink = undefined
       this.#owner.onUnattended(this)
     }
-    open.add({ sink, onTooOld })
+    open.add({ sink, onTooOld, endsAt, onEnded: () => this.breakOff() })
     if (isPolled) sink.write(`id: ${this.#idOf(after)}\nretry: ${limits.retryMs}\ndata:\n\n`)
     for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write(this.#kept[i] as string)
     if (!this.#isOver) return

@@ -21,15 +21,21 @@ export class Guard {
   constructor(options: HttpOptions, maxHeaders: number) {
     this.#options = options
     this.#maxHeaders = maxHeaders
-    this.#hosts = new Set(options.allowedHosts?.map((host) => host.toLowerCase()))
+    const { auth, allowedHosts = [] } = options
+    this.#hosts = new Set([...allowedHosts, ...(auth ? [auth.host] : [])].map((host) => host.toLowerCase()))
     this.#origins = new Set(options.allowedOrigins?.map((origin) => origin.toLowerCase()))
   }
 
   /** Undefined when the request may go on. */
   judge(ask: Ask): Refusal | undefined {
+    return this.judgeHead(ask) ?? this.#judgeOrigin(ask)
+  }
+
+  /** The same for what pages of any origin may read. */
+  judgeHead(ask: Ask): Refusal | undefined {
     if (ask.headerCount > this.#maxHeaders)
       return refuse(431, `More than ${this.#maxHeaders} headers (limits.maxHeaders)`, { limit: 'maxHeaders' })
-    return this.#judgeHost(ask) ?? this.#judgeOrigin(ask)
+    return this.#judgeHost(ask)
   }
 
   /** Whether the pages of this origin may read answers. */

@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/service.ts'
+import { pathOf } from './endpoint.ts'
 import { type HttpHandler, httpHandler } from './handler.ts'
 import { isLoopback } from './node.ts'
 import type { HttpOptions } from './options.ts'
@@ -61,7 +62,9 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
   const handler = httpHandler(service, options)
   const { path } = settings
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    if (isServed(request.url as string, path, options.legacySse !== false)) return handler.node(request, response)
+    const url = request.url as string
+    if (isServed(url, path, options.legacySse !== false) || options.auth?.document('GET', pathOf(url)))
+      return handler.node(request, response)
     response.writeHead(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }).end(`The endpoint is ${path}\n`)
   }
   const serverOptions = {
@@ -95,18 +98,17 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
 function isServed(url: string, path: string, hasLegacy: boolean): boolean {
   // A whole URL is the guard's to judge.
   if (!url.startsWith('/')) return true
-  const query = url.indexOf('?')
-  const asked = query < 0 ? url : url.slice(0, query)
+  const asked = pathOf(url)
   if (asked === path || asked === `${path}/`) return true
   const folder = path.slice(0, path.lastIndexOf('/') + 1)
   return hasLegacy && (asked === `${folder}sse` || asked === `${folder}messages`)
 }
 
-function refusePublic({ host, allowedHosts, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {
-  if (host === 'localhost' || isLoopback(host) || allowedHosts || authenticate || dangerouslyAllowAnyHost) return
+function refusePublic({ host, allowedHosts, auth, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {
+  if (host === 'localhost' || isLoopback(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
   throw new McpError(
     'ERR_DEFINITION',
-    `Listening at ${host} makes the server public: name the hosts it is called by (allowedHosts) or have callers authenticate (authenticate)`,
+    `Listening at ${host} makes the server public: name the hosts it is called by (allowedHosts) or have callers authenticate (auth)`,
   )
 }
 

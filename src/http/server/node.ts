@@ -15,6 +15,7 @@ export class NodeVisit implements Ask, Reply {
   readonly method: string
   readonly url: string
   extraHeaders: Headers | undefined
+  endsAt: number | undefined
   onGone: (() => void) | undefined
   isGone = false
   readonly #request: MaybeParsed

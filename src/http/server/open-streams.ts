@@ -9,6 +9,9 @@ export interface OpenStream {
   sink: Sink
   /** Ends it in the way its kind ends; the age limit is not for streams of a request that is being worked on. */
   onTooOld: (() => void) | undefined
+  /** When it must end whatever it is for, and how, unless as one that is too old. */
+  endsAt?: number | undefined
+  onEnded?: () => void
 }
 
 interface Watched extends OpenStream {
@@ -68,7 +71,7 @@ export class OpenStreams {
     this.#start()
     const { sink, onTooOld } = stream
     if (onTooOld) this.#standing++
-    this.#streams.set(sink, { sink, onTooOld, openedAt: this.#now, quietSince: this.#now, takenBefore: -1, stalledSince: undefined })
+    this.#streams.set(sink, { ...stream, openedAt: this.#now, quietSince: this.#now, takenBefore: -1, stalledSince: undefined })
   }
 
   remove(sink: Sink): void {
@@ -127,8 +130,17 @@ export class OpenStreams {
     if (this.#streams.size > 0 || this.#chores.size > 0 || !this.slow.isEmpty) this.#start()
   }
 
+  /** Once: an end that takes a moment is not asked for again. */
+  #end(watched: Watched): void {
+    watched.endsAt = undefined
+    if (watched.onTooOld) watched.onTooOld()
+    else if (watched.onEnded) watched.onEnded()
+    else watched.sink.destroy()
+  }
+
   #look(watched: Watched, now: number): void {
-    const { sink, onTooOld } = watched
+    const { sink, onTooOld, endsAt } = watched
+    if (endsAt !== undefined && now >= endsAt) return this.#end(watched)
     if (sink.pending === 0 || sink.taken !== watched.takenBefore) {
       watched.takenBefore = sink.taken
       watched.stalledSince = undefined

@@ -1,8 +1,11 @@
 /** Options of the HTTP handler, every bound with its default. */
 
 import type { ReadBounds } from '../../jsonrpc/read.ts'
+import type { HttpAuth, Knock, TurnedAway, Visitor } from '../../protocol/access.ts'
 import { DEFAULT_READ_BOUNDS } from '../../protocol/bounds.ts'
 import type { BodyBounds } from './ask.ts'
+
+export type { HttpAuth, Knock, TurnedAway, Visitor }
 
 export interface HttpLimits extends ReadBounds, BodyBounds {
   /** Headers of one request. */
@@ -33,6 +36,8 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
   keepAliveMs: number
   /** How long a stream that belongs to no request stays open before it is ended cleanly. */
   maxStreamAgeMs: number
+  /** How long a stream may go on after the credentials it was opened with have ended. */
+  authGraceMs: number
   /** How long a request may go unanswered before its answer becomes a stream, which can be kept alive and resumed. */
   streamAfterMs: number
   /** How long clients are asked to wait before they come back to a stream. */
@@ -70,6 +75,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   stallMs: 15_000,
   keepAliveMs: 15_000,
   maxStreamAgeMs: 30 * 60_000,
+  authGraceMs: 60_000,
   streamAfterMs: 5_000,
   retryMs: 1_000,
   maxEvents: 1_000,
@@ -78,27 +84,6 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxEndedStreams: 16,
   pingMs: 30_000,
   maxMissedPings: 2,
-}
-
-/** What is known of a request before its body is read. */
-export interface Knock {
-  readonly method: string
-  readonly url: string
-  header(name: string): string | undefined
-  readonly remoteAddress: string | undefined
-}
-
-/** Who is calling, as `authenticate` has proved. */
-export interface Visitor {
-  /** The same for the same caller, always; sessions and everything in them belong to it. */
-  principal: string
-}
-
-/** Why a request is turned away. */
-export interface TurnedAway {
-  status: 401 | 403 | 429 | 503
-  headers?: Record<string, string>
-  message: string
 }
 
 export interface HttpOptions {
@@ -111,7 +96,9 @@ export interface HttpOptions {
   allowedOrigins?: readonly string[]
   /** Takes any Host header. Any web page a person visits can then call the server through their browser. */
   dangerouslyAllowAnyHost?: boolean
-  /** Proves who is calling. It is asked before the body is read, for every request of every kind. */
+  /** Who may call: `resourceServer(...)` of portico/auth, which also serves what clients need to know to log in. */
+  auth?: HttpAuth
+  /** Proves who is calling, in a way of your own; instead of `auth`. It is asked before the body is read, for every request of every kind. */
   authenticate?(knock: Knock): Visitor | TurnedAway | Promise<Visitor | TurnedAway>
   /** False keeps nothing between the requests of older clients either: no sessions, no questions, no notifications. */
   sessions?: boolean

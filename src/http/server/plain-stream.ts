@@ -16,7 +16,7 @@ export class PlainStream implements AnswerStream {
       open.remove(this.#sink)
       onGone()
     }
-    open.add({ sink: this.#sink, onTooOld })
+    open.add({ sink: this.#sink, onTooOld, endsAt: reply.endsAt })
   }
 
   greet(): void {

@@ -2,6 +2,7 @@
 
 import type { KeptText } from '../../jsonrpc/kept-text.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
+import type { Access } from '../../protocol/access.ts'
 import type { Headers, Reply } from './ask.ts'
 import { EVENT_STREAM_HEADERS } from './event-stream.ts'
 import { JSON_TYPE } from './refusal.ts'
@@ -35,14 +36,16 @@ export interface Kinds {
 }
 
 export class ReplyOutlet extends SlowAnswer implements Outlet {
+  readonly sender: Access
   readonly #reply: Reply
   readonly #kinds: Kinds
   readonly #host: ReplyHost
   #stream: AnswerStream | undefined
   #isOver = false
 
-  constructor(reply: Reply, kinds: Kinds, host: ReplyHost) {
+  constructor(reply: Reply, kinds: Kinds, host: ReplyHost, sender: Access) {
     super()
+    this.sender = sender
     this.#reply = reply
     this.#kinds = kinds
     this.#host = host

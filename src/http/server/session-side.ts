@@ -105,13 +105,14 @@ export class SessionSide {
     return this.#sessions.find(id, principal) ?? NOT_FOUND
   }
 
-  #initialize(message: RequestMessage, { reply, principal, kinds }: Visit): Refusal | undefined {
+  #initialize(message: RequestMessage, { reply, principal, access, kinds }: Visit): Refusal | undefined {
     const { load } = this.#options
     const full = this.#sessions.faultOfRoom(principal) ?? load.enter(principal)
     if (full) return about(full, message.id)
     const session = this.#sessions.prepare(principal)
     const over = (): void => load.leave(principal)
     session.channel.receive(message, {
+      sender: access,
       push: () => undefined,
       answer: (json, errorCode) => {
         over()
@@ -135,7 +136,7 @@ export class SessionSide {
     return undefined
   }
 
-  #postInto(session: HttpSession, message: Incoming, { reply, principal, kinds }: Visit): Refusal | undefined {
+  #postInto(session: HttpSession, message: Incoming, { reply, principal, access, kinds }: Visit): Refusal | undefined {
     session.touch()
     if (!isOwed(message)) {
       const fault = faultOfShape(message) ?? faultOfBatch(message, session.channel.version)
@@ -152,12 +153,12 @@ export class SessionSide {
       load.leave(principal)
       return about(crowded, idOf(message))
     }
-    session.channel.receive(message, new ReplyOutlet(reply, kinds, session))
+    session.channel.receive(message, new ReplyOutlet(reply, kinds, session, access))
     return undefined
   }
 
   /** A request of an older revision where nothing is kept: it is answered as if a session stood around it. */
-  #postAlone(message: Incoming, { ask, reply, principal, kinds }: Visit): Refusal | undefined {
+  #postAlone(message: Incoming, { ask, reply, principal, access, kinds }: Visit): Refusal | undefined {
     const isHandshake = message.kind === 'request' && message.method === 'initialize'
     const assumed = isHandshake ? undefined : (ask.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
     if (!isOwed(message)) {
@@ -178,7 +179,7 @@ export class SessionSide {
         queueMicrotask(() => channel.close('The request was answered'))
       },
     }
-    channel.receive(message, new ReplyOutlet(reply, kinds, host))
+    channel.receive(message, new ReplyOutlet(reply, kinds, host, access))
     return undefined
   }
 

@@ -52,7 +52,7 @@ export class SessionStreams implements EventStreamOwner {
   /** The stream of the answer to one request. */
   beginAnswer(reply: Reply): AnswerStream {
     const stream = this.#add()
-    stream.connect(reply.open(EVENT_STREAM_HEADERS), 0)
+    stream.connect(reply.open(EVENT_STREAM_HEADERS), 0, { endsAt: reply.endsAt })
     return stream
   }
 
@@ -115,7 +115,8 @@ export class SessionStreams implements EventStreamOwner {
     for (const each of this.#streams.values()) if (each.isConnected && each !== stream) connected++
     if (connected >= max) return busy(429, 'maxStreamsPerSession', max, 'open streams of this session')
     if (this.open.size >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')
-    stream.connect(reply.open(EVENT_STREAM_HEADERS), after, stream === this.#standing ? this.breakOff : undefined)
+    const onTooOld = stream === this.#standing ? this.breakOff : undefined
+    stream.connect(reply.open(EVENT_STREAM_HEADERS), after, { onTooOld, endsAt: reply.endsAt })
     stream.greet()
     this.#missedPings = 0
     this.#pingedAt = this.#around.now()

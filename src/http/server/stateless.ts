@@ -1,6 +1,7 @@
 /** One POST of a revision without sessions: the request says everything, and its stream is its life. */
 
 import { type Incoming, METHOD_NOT_FOUND, type RequestMessage } from '../../jsonrpc/message.ts'
+import type { Access } from '../../protocol/access.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Answering, Service } from '../../protocol/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
@@ -28,6 +29,7 @@ export interface Visit {
   ask: Ask
   reply: Reply
   principal: string | undefined
+  access: Access
   kinds: Kinds
 }
 
@@ -83,9 +85,9 @@ class StandingAlone implements ReplyHost {
     this.#isListen = isListen
   }
 
-  start(message: RequestMessage, { ask, reply, kinds }: Visit, version: string): void {
+  start(message: RequestMessage, { ask, reply, kinds, access }: Visit, version: string): void {
     reply.onGone = this.#onGone
-    const outlet = new ReplyOutlet(reply, kinds, this)
+    const outlet = new ReplyOutlet(reply, kinds, this, access)
     const sender = { version, principal: this.#principal, account: this.#principal ?? ask.remoteAddress ?? '' }
     this.#answering = this.#options.service.answer(message, outlet, sender)
     if (this.#isGone) this.#onGone()

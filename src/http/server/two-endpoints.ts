@@ -2,6 +2,7 @@
 
 import type { Incoming } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
+import type { Access } from '../../protocol/access.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import type { Channel, Service } from '../../protocol/service.ts'
 import type { Ask, Reply } from './ask.ts'
@@ -10,6 +11,7 @@ import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from './options.ts'
 import { PlainStream } from './plain-stream.ts'
 import { about, busy, type Refusal, refuse } from './refusal.ts'
+import type { Visit } from './stateless.ts'
 
 export interface TwoEndpointsOptions {
   service: Service
@@ -60,7 +62,7 @@ export class TwoEndpoints {
     return undefined
   }
 
-  receive(ask: Ask, reply: Reply, message: Incoming, principal: string | undefined): Refusal | undefined {
+  receive(message: Incoming, { ask, reply, principal, access }: Omit<Visit, 'kinds'>): Refusal | undefined {
     const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(ask.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must have sessionId, as the endpoint event gave it')
     const conversation = this.#conversations.get(id)
@@ -72,7 +74,7 @@ export class TwoEndpoints {
     const full = isRequest ? this.#enter(conversation) : undefined
     if (full) return about(full, message.kind === 'request' ? message.id : undefined)
     reply.send(202, {})
-    conversation.channel.receive(message, this.#outletOf(id, conversation, isRequest))
+    conversation.channel.receive(message, this.#outletOf(id, conversation, isRequest, access))
     return undefined
   }
 
@@ -95,7 +97,7 @@ export class TwoEndpoints {
     return full
   }
 
-  #outletOf(id: string, conversation: Conversation, isRequest: boolean): Outlet {
+  #outletOf(id: string, conversation: Conversation, isRequest: boolean, sender: Access): Outlet {
     const over = (): void => {
       if (!isRequest) return
       conversation.inFlight--
@@ -103,6 +105,7 @@ export class TwoEndpoints {
       if (conversation.isRetired) queueMicrotask(() => this.#retire(id))
     }
     return {
+      sender,
       push: (json) => conversation.stream.push(json),
       answer: (json) => {
         void conversation.stream.push(json)

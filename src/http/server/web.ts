@@ -98,6 +98,7 @@ function decode(chunks: readonly Uint8Array[]): string {
 
 export class WebReply implements Reply {
   extraHeaders: PlainHeaders | undefined
+  endsAt: number | undefined
   onGone: (() => void) | undefined
   readonly response: Promise<Response>
   // Held for as long as there is something to answer: the signal of a request that is collected says no more.

@@ -4,6 +4,7 @@ import { isObject, type Params } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Peer } from '../../jsonrpc/peer.ts'
 import { notificationJson, requestJson } from '../../jsonrpc/write.ts'
+import { type Access, demand, permits } from '../../protocol/access.ts'
 import type { Implementation } from '../../protocol/base.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
@@ -35,8 +36,9 @@ export interface SessionOptions {
 export class Session implements Dialect {
   readonly revision: Revision
   readonly #options: SessionOptions
-  readonly #caller: Caller
-  #subscriptions: Set<string> | undefined
+  readonly #caller: Omit<Caller, 'auth'>
+  /** Resources, each with what its subscriber was allowed to read. */
+  #subscriptions: Map<string, Access> | undefined
   /** Questions that wait for the client to be ready for them. */
   #onReady: (() => void)[] | undefined
   #isReady = false
@@ -52,7 +54,7 @@ export class Session implements Dialect {
     core.audience.add(this)
   }
 
-  caller(): Caller {
+  caller(): Omit<Caller, 'auth'> {
     return this.#caller
   }
 
@@ -72,7 +74,7 @@ export class Session implements Dialect {
         this.#logLevel = this.#options.core.logging.readLevel(call.params)
         return {}
       case 'resources/subscribe':
-        return this.#subscribe(readUri(call.params))
+        return this.#subscribe(readUri(call.params), call.access)
       case 'resources/unsubscribe':
         this.#subscriptions?.delete(readUri(call.params))
         return {}
@@ -123,22 +125,32 @@ export class Session implements Dialect {
     this.#subscriptions = undefined
   }
 
-  #subscribe(uri: string): Params {
+  #subscribe(uri: string, access: Access): Params {
     const { core } = this.#options
     if (!core.resources.find(uri)) throw notFound(uri)
-    const subscriptions = this.#subscriptions ?? new Set()
+    demand(access, core.resources.scopesOf(uri))
+    const subscriptions = this.#subscriptions ?? new Map<string, Access>()
     this.#subscriptions = subscriptions
     if (subscriptions.size >= core.limits.maxSubscriptions && !subscriptions.has(uri))
       throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
-    subscriptions.add(uri)
+    subscriptions.set(uri, access)
     return {}
   }
 
   tell(change: Change): void {
     if (!this.#isReady) return
-    if (change.kind === 'resource' && ![...(this.#subscriptions ?? [])].some((uri) => covers(uri, change.uri))) return
+    if (change.kind === 'resource' && !this.#hears(change.uri)) return
     const { method, params } = changeNotice(change)
     this.#notify(method, params)
+  }
+
+  /** Something below a resource that was subscribed to may need more than the resource itself. */
+  #hears(changed: string): boolean {
+    const { resources } = this.#options.core
+    for (const [uri, access] of this.#subscriptions ?? []) {
+      if (covers(uri, changed) && permits(access, resources.scopesOf(changed))) return true
+    }
+    return false
   }
 
   #notify(method: string, params: Params | undefined): void {

@@ -45,7 +45,7 @@ class Stateless implements Dialect {
   readonly #meta: Params
   readonly #principal: string | undefined
   readonly #listen: (call: Call) => Promise<Params>
-  #caller: Caller | undefined
+  #caller: Omit<Caller, 'auth'> | undefined
   #journal: Journal | undefined
 
   constructor(core: Core, revision: Revision, params: Params, principal: string | undefined, listen: (call: Call) => Promise<Params>) {
@@ -61,7 +61,7 @@ class Stateless implements Dialect {
     this.#journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#core.keys)
   }
 
-  caller(): Caller {
+  caller(): Omit<Caller, 'auth'> {
     this.#caller ??= {
       principal: this.#principal,
       client: this.#meta[META.clientInfo] as Implementation | undefined,

@@ -1,6 +1,7 @@
 /** Completion: suggestions for arguments, filtered and ranked so that a completer may return all it has. */
 
 import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { demand } from '../../protocol/access.ts'
 import { type Completion, MAX_COMPLETION_VALUES } from '../../protocol/completion.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { uriTemplate } from '../../protocol/uri-template/index.ts'
@@ -45,15 +46,22 @@ export class Completions {
     if (argument.value.length > MAX_VALUE_LENGTH)
       throw new McpError('ERR_INVALID_PARAMS', `params.argument.value is longer than ${MAX_VALUE_LENGTH} characters`)
     const settled = isObject(context) ? readSettled(context.arguments) : {}
+    demand(call.access, this.scopesOf(ref))
     const completer = this.#completerOf(ref, argument.name)
     call.quota.spend('completions')
     if (!completer) return { completion: { values: [] } }
     const value = argument.value
-    const run = (): unknown => completer(value, { arguments: settled, caller: call.dialect.caller(), signal: call.exchange.signal })
+    const run = (): unknown => completer(value, { arguments: settled, caller: call.caller, signal: call.exchange.signal })
     const finish = (found: unknown): Params => ({
       completion: isCompletion(found as Found) ? cut(found as Completion) : rank(found as readonly string[], value),
     })
     return runHandler(call, run, finish, this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
+  }
+
+  /** Suggestions tell as much as what they are for. */
+  scopesOf(ref: unknown): readonly string[] | undefined {
+    if (!isObject(ref)) return undefined
+    return ref.type === 'ref/prompt' ? this.#core.prompts.scopesOf(ref.name) : this.#core.resources.scopesOfTemplate(ref.uri)
   }
 
   #completerOf(ref: Params, name: string): Completer | undefined {

@@ -1,6 +1,7 @@
 /** Prompts: define, list, get. */
 
 import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { demand } from '../../protocol/access.ts'
 import type { Icon, Meta } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Prompt, PromptArgument } from '../../protocol/prompts.ts'
@@ -10,7 +11,7 @@ import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
-import { checkMeta } from '../definition.ts'
+import { checkMeta, checkScopes } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -24,6 +25,8 @@ export interface PromptDefinition<In extends AnySchema | undefined = AnySchema |
   /** Suggestions for the arguments. */
   complete?: Completers
   icons?: Icon[]
+  /** Scopes that a caller must all have to see and use it, where there is authorization. */
+  scopes?: readonly string[]
   timeoutMs?: number
   _meta?: Meta
 }
@@ -58,7 +61,7 @@ export class Prompts {
     this.#listing = new Listing<Prompt>({
       member: 'prompts',
       keyOf: ({ name }) => name,
-      items: () => this.#registry.enabled().map(({ prompt }) => prompt),
+      entries: () => this.#registry.enabled().map(({ prompt, definition }) => ({ item: prompt, scopes: definition.scopes })),
       ...core.listOptions,
     })
   }
@@ -74,7 +77,7 @@ export class Prompts {
   }
 
   list(call: Call): Params | Promise<Params> {
-    return this.#listing.page(call.params.cursor)
+    return this.#listing.page(call.params.cursor, call.access)
   }
 
   async get(call: Call): Promise<Params> {
@@ -89,6 +92,7 @@ export class Prompts {
       )
     const entry = this.#registry.get(name)
     if (!entry) throw new McpError('ERR_PROMPT_NOT_FOUND', `Unknown prompt: ${name}`)
+    demand(call.access, entry.definition.scopes)
     const missing = entry.prompt.arguments?.find((each) => each.required && !Object.hasOwn(args, each.name))
     if (missing)
       throw new McpError('ERR_INVALID_PARAMS', `Prompt ${JSON.stringify(name)} needs the argument ${JSON.stringify(missing.name)}`)
@@ -100,6 +104,10 @@ export class Prompts {
     const run = (): unknown => entry.handler(input ? input.value : args, context)
     const finish = (value: unknown): Params => toPromptResult(value as PromptReturn, entry.prompt.description)
     return runHandler(call, run, finish, entry.definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
+  }
+
+  scopesOf(name: unknown): readonly string[] | undefined {
+    return typeof name === 'string' ? this.#registry.get(name)?.definition.scopes : undefined
   }
 
   /** For completion: the suggestions of a prompt; undefined when there is no such prompt. */
@@ -118,8 +126,9 @@ export class Prompts {
 }
 
 function toEntry(name: string, definition: PromptDefinition, handler: AnyPromptHandler): PromptEntry {
-  const { input, complete, timeoutMs: _timeout, ...rest } = definition
+  const { input, complete, scopes, timeoutMs: _timeout, ...rest } = definition
   checkMeta(`Prompt ${JSON.stringify(name)}`, definition._meta)
+  checkScopes(`Prompt ${JSON.stringify(name)}`, scopes)
   const port = input === undefined ? undefined : schemaPort(input, 'input', `Prompt ${JSON.stringify(name)} input`)
   const list = port ? argumentsOf(name, port) : undefined
   const unknown = Object.keys(complete ?? {}).find((each) => !list?.some((argument) => argument.name === each))

@@ -1,6 +1,7 @@
 /** Resources and resource templates: define, list, read. */
 
 import type { Params } from '../../jsonrpc/message.ts'
+import { demand } from '../../protocol/access.ts'
 import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
@@ -9,7 +10,7 @@ import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
-import { checkMeta } from '../definition.ts'
+import { checkMeta, checkScopes } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -28,6 +29,8 @@ export interface ResourceDefinition {
   cache?: Cacheable
   /** Suggestions for the variables of a template. */
   complete?: Completers
+  /** Scopes that a caller must all have to see and use it, where there is authorization. */
+  scopes?: readonly string[]
   timeoutMs?: number
   _meta?: Meta
 }
@@ -65,17 +68,17 @@ export class Resources {
     const listed =
       <Item>(registry: Registry<ResourceEntry>) =>
       () =>
-        registry.enabled().map((entry) => entry.listed as Item)
+        registry.enabled().map(({ listed: item, definition }) => ({ item: item as Item, scopes: definition.scopes }))
     this.#fixedListing = new Listing({
       member: 'resources',
       keyOf: ({ uri }) => uri,
-      items: listed<Resource>(this.#fixed),
+      entries: listed<Resource>(this.#fixed),
       ...core.listOptions,
     })
     this.#templateListing = new Listing({
       member: 'resourceTemplates',
       keyOf: (each) => each.uriTemplate,
-      items: listed<ResourceTemplate>(this.#templates),
+      entries: listed<ResourceTemplate>(this.#templates),
       ...core.listOptions,
     })
   }
@@ -100,11 +103,11 @@ export class Resources {
   }
 
   list(call: Call): Params | Promise<Params> {
-    return this.#fixedListing.page(call.params.cursor)
+    return this.#fixedListing.page(call.params.cursor, call.access)
   }
 
   listTemplates(call: Call): Params | Promise<Params> {
-    return this.#templateListing.page(call.params.cursor)
+    return this.#templateListing.page(call.params.cursor, call.access)
   }
 
   read(call: Call): Params | Promise<Params> {
@@ -112,6 +115,7 @@ export class Resources {
     const found = this.find(uri)
     if (!found) throw notFound(uri)
     const { definition, handler } = found.entry
+    demand(call.access, definition.scopes)
     const context = new CallContext(call, this.#core)
     const timeoutMs = definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs
     return runHandler(
@@ -132,6 +136,17 @@ export class Resources {
       if (variables) return { entry, variables }
     }
     return undefined
+  }
+
+  /** The scopes that reading this URI needs. */
+  scopesOf(uri: unknown): readonly string[] | undefined {
+    return typeof uri === 'string' && uri.length <= MAX_URI_LENGTH ? this.find(uri)?.entry.definition.scopes : undefined
+  }
+
+  /** The scopes that a template needs, named as it is listed. */
+  scopesOfTemplate(uri: unknown): readonly string[] | undefined {
+    if (typeof uri !== 'string') return undefined
+    return (this.#templates.get(uri) ?? this.#fixed.get(uri))?.definition.scopes
   }
 
   /** For completion: the suggestions of a template, or of a resource that has none. */
@@ -166,8 +181,9 @@ export const notFound = (uri: string): McpError => new McpError('ERR_RESOURCE_NO
 const isUri = (text: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}<>"`{}|\\^]*$/u.test(text)
 
 function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceEntry {
-  const { cache: _cache, complete, timeoutMs: _timeout, ...listed } = definition
+  const { cache: _cache, complete, scopes, timeoutMs: _timeout, ...listed } = definition
   checkMeta(`Resource ${uri}`, definition._meta)
+  checkScopes(`Resource ${uri}`, scopes)
   if (!uri.includes('{')) return { listed: { uri, ...listed }, template: undefined, definition, handler }
   const template = uriTemplate(uri)
   const unknown = Object.keys(complete ?? {}).find((name) => !template.variables.includes(name))

@@ -3,12 +3,14 @@
 import type { Exchange } from '../../jsonrpc/exchange.ts'
 import { isObject, type Params } from '../../jsonrpc/message.ts'
 import { notificationJson } from '../../jsonrpc/write.ts'
+import { type Access, demand, permits } from '../../protocol/access.ts'
 import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Change } from '../../protocol/ports.ts'
 import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
 import type { Hearer } from '../audience.ts'
 import type { Core } from '../core.ts'
+import { scopesOfAll } from '../required-scopes.ts'
 
 /** The notification that tells of a change. */
 export function changeNotice(change: Change): { method: string; params: Params | undefined } {
@@ -31,6 +33,7 @@ export class Listener implements Hearer {
     this.#exchange = exchange
     this.#core = core
     this.#filter = honoured(params.notifications, core)
+    demand(exchange.outlet.sender as Access, scopesOfAll(this.#filter.resourceSubscriptions, core))
   }
 
   /** Acknowledges, then tells of changes; resolves when the server ends it. */
@@ -69,8 +72,14 @@ export class Listener implements Hearer {
       case 'resources':
         return this.#filter.resourcesListChanged === true
       case 'resource':
-        return this.#filter.resourceSubscriptions?.some((uri) => covers(uri, change.uri)) ?? false
+        return this.#hears(change.uri)
     }
+  }
+
+  /** Something below a resource that was asked for may need more than the resource itself. */
+  #hears(changed: string): boolean {
+    const isCovered = this.#filter.resourceSubscriptions?.some((uri) => covers(uri, changed)) ?? false
+    return isCovered && permits(this.#exchange.outlet.sender as Access, this.#core.resources.scopesOf(changed))
   }
 }
 

@@ -1,6 +1,7 @@
 /** Tools: define, list, call. */
 
 import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { demand } from '../../protocol/access.ts'
 import type { Icon, Meta } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { type ParamHeader, paramHeaders } from '../../protocol/param-headers.ts'
@@ -11,7 +12,7 @@ import type { Call } from '../call.ts'
 import { errorResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
-import { checkMeta } from '../definition.ts'
+import { checkMeta, checkScopes } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -29,6 +30,8 @@ export interface ToolDefinition<
   output?: Out
   annotations?: ToolAnnotations
   icons?: Icon[]
+  /** Scopes that a caller must all have to see and use it, where there is authorization. */
+  scopes?: readonly string[]
   /** How long one call may take. */
   timeoutMs?: number
   _meta?: Meta
@@ -49,6 +52,7 @@ interface ToolEntry {
   output: SchemaPort | undefined
   /** Arguments that clients mirror into headers. */
   mirrored: readonly ParamHeader[]
+  scopes: readonly string[] | undefined
   timeoutMs: number | undefined
   handler: AnyToolHandler
 }
@@ -69,7 +73,7 @@ export class Tools {
     this.#listing = new Listing<Tool>({
       member: 'tools',
       keyOf: (tool) => tool.name,
-      items: () => this.#registry.enabled().map(({ tool }) => tool),
+      entries: () => this.#registry.enabled().map(({ tool, scopes }) => ({ item: tool, scopes })),
       ...core.listOptions,
     })
   }
@@ -88,8 +92,12 @@ export class Tools {
     return this.#registry.get(name)?.mirrored ?? NOTHING_MIRRORED
   }
 
+  scopesOf(name: unknown): readonly string[] | undefined {
+    return typeof name === 'string' ? this.#registry.get(name)?.scopes : undefined
+  }
+
   list(call: Call): Params | Promise<Params> {
-    return this.#listing.page(call.params.cursor)
+    return this.#listing.page(call.params.cursor, call.access)
   }
 
   call(call: Call): Params | Promise<Params> {
@@ -98,6 +106,7 @@ export class Tools {
     if (!isObject(args)) throw new McpError('ERR_INVALID_PARAMS', 'params.arguments must be an object')
     const entry = this.#registry.get(name)
     if (!entry) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
+    demand(call.access, entry.scopes)
     call.quota.spend('toolCalls')
     return whenReady(entry.input.check(args), (input) =>
       input.ok ? this.#run(call, entry, input.value) : badArguments(name, input.issues, call),
@@ -129,9 +138,10 @@ const NOTHING_MIRRORED: readonly ParamHeader[] = []
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
 function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolEntry {
-  const { input, output, timeoutMs, ...rest } = definition
+  const { input, output, timeoutMs, scopes, ...rest } = definition
   const where = `Tool ${JSON.stringify(name)}`
   checkMeta(where, definition._meta)
+  checkScopes(where, scopes)
   const inputPort = schemaPort(input ?? NO_ARGUMENTS, 'input', `${where} input`)
   const outputPort = output === undefined ? undefined : schemaPort(output, 'output', `${where} output`)
   const inputSchema = inputPort.json
@@ -143,7 +153,7 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
   const { headers, fault } = paramHeaders(inputSchema)
   if (fault !== undefined) throw new McpError('ERR_DEFINITION', `${where}: ${fault}`)
   const tool: Tool = { name, ...rest, inputSchema, ...(outputPort ? { outputSchema: outputPort.json } : {}) }
-  return { tool, input: inputPort, output: outputPort, mirrored: headers, timeoutMs, handler }
+  return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, handler }
 }
 
 function badArguments(name: string, issues: readonly Issue[], call: Call): Params {
