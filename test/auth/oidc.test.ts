@@ -78,7 +78,7 @@ async function login(as: AuthorizationServer, client: string, more: Record<strin
 }
 
 describe('the authorization server of the tests', () => {
-  test('registers, logs in, issues a JWT for the resource, and rotates refresh tokens [T-AUTH-011] [T-AUTH-023] [T-AUTH-052] [T-AUTH-058]', async () => {
+  test('registers, logs in, issues a JWT for the resource, and rotates refresh tokens', async () => {
     const as = await start()
     as.protect(RESOURCE, { scopes: ['mcp', 'more'] })
     const metadata = (await (await fetch(`${as.issuer}/.well-known/oauth-authorization-server`)).json()) as Json
