@@ -40,7 +40,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 
 export interface SafeFetchInit {
   method?: 'GET' | 'POST' | undefined
-  headers?: Record<string, string> | undefined
+  headers?: Record<string, string> | Headers | undefined
   body?: string | undefined
   /** `manual`: a redirect is an answer like any other. The default is to follow those of a GET. */
   redirect?: 'manual' | 'follow' | undefined
@@ -108,8 +108,8 @@ async function connector({ fetch: own, resolve, ca }: SafeFetchOptions): Promise
 }
 
 /** What a request may carry: never a cookie, and credentials only where they are meant to go, to an endpoint by POST. */
-function permitted(headers: Record<string, string>, method: string): Record<string, string> {
-  const kept = Object.entries(headers).filter(([name]) => {
+function permitted(headers: Record<string, string> | Headers, method: string): Record<string, string> {
+  const kept = (headers instanceof Headers ? [...headers] : Object.entries(headers)).filter(([name]) => {
     const lower = name.toLowerCase()
     return lower !== 'cookie' && lower !== 'host' && (lower !== 'authorization' || method === 'POST')
   })
