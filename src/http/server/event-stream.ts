@@ -98,11 +98,20 @@ export class EventStream implements AnswerStream {
       this.#owner.onUnattended(this)
     }
     open.add({ sink, onTooOld, endsAt, onEnded: () => this.breakOff() })
-    if (isPolled) sink.write(`id: ${this.#idOf(after)}\nretry: ${limits.retryMs}\ndata:\n\n`)
+    if (isPolled) sink.write(this.#mark(after))
     for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write(this.#kept[i] as string)
     if (!this.#isOver) return
     this.#hangUp()
     this.#owner.onUnattended(this)
+  }
+
+  /** The text of a stream that begins and ends with its one event. */
+  atOnce(json: string): string {
+    const text = eventText(json, this.#idOf(1))
+    this.#keep(text)
+    this.#isOver = true
+    this.#owner.onUnattended(this)
+    return this.#owner.isPolled ? this.#mark(0) + text : text
   }
 
   greet(): void {
@@ -135,6 +144,11 @@ export class EventStream implements AnswerStream {
     this.#sink.write(`retry: ${this.#owner.limits.retryMs}\n\n`)
     this.#hangUp()
     this.#owner.onUnattended(this)
+  }
+
+  /** An event that says nothing but its id, so that the reader has one to come back with. */
+  #mark(sequence: number): string {
+    return `id: ${this.#idOf(sequence)}\nretry: ${this.#owner.limits.retryMs}\ndata:\n\n`
   }
 
   #idOf(sequence: number): string {

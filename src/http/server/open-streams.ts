@@ -56,6 +56,11 @@ export class OpenStreams {
     return this.#isEnding
   }
 
+  /** The time, a second late at most while anything is open. */
+  get now(): number {
+    return this.#now
+  }
+
   get size(): number {
     return this.#streams.size
   }

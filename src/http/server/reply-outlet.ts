@@ -23,6 +23,8 @@ export interface ReplyHost {
   readonly slow: SlowAnswers
   /** Begins a stream on the reply. */
   beginAnswer(reply: Reply): AnswerStream
+  /** A whole stream of one event: there was nothing to say before the answer. */
+  answerAsEvent(reply: Reply, json: string): void
   /** The status of an answer in JSON. */
   statusOf(errorCode: number | undefined): number
   /** The request has its answer, or will have none. */
@@ -61,10 +63,11 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   }
 
   answer(json: string, errorCode?: number): void {
-    const stream = this.#stream ?? (this.#kinds.json || errorCode !== undefined ? undefined : this.#toStream())
     this.#end()
-    if (stream) stream.finish(json)
-    else if (!this.#reply.isGone) this.#reply.send(this.#host.statusOf(errorCode), JSON_TYPE, json)
+    if (this.#stream) this.#stream.finish(json)
+    else if (this.#reply.isGone) return
+    else if (this.#kinds.json || errorCode !== undefined) this.#reply.send(this.#host.statusOf(errorCode), JSON_TYPE, json)
+    else this.#host.answerAsEvent(this.#reply, json)
   }
 
   answerKept(head: string, kept: KeptText, tail: string): void {

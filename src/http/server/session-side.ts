@@ -172,6 +172,7 @@ export class SessionSide {
     const channel = this.#service.open({ outlet: SILENT, principal, assumed })
     const host: ReplyHost = {
       slow: open.slow,
+      answerAsEvent: (to, json) => to.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined)),
       beginAnswer: (to) => new PlainStream(to, open, undefined, () => {}),
       statusOf,
       onOver: () => {

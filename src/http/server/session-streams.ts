@@ -20,7 +20,8 @@ export class SessionStreams implements EventStreamOwner {
   readonly isPolled: boolean
   readonly #channel: Channel
   readonly #around: SessionSurroundings
-  readonly #streams = new Map<number, EventStream>()
+  /** A handful, so a list: a Map that is filled and emptied without pause leaves its outgrown tables to the collector. */
+  readonly #streams: EventStream[] = []
   /** Streams that are over but kept for a client that missed the end, oldest first. */
   readonly #ended: EventStream[] = []
   #count = 0
@@ -45,7 +46,7 @@ export class SessionStreams implements EventStreamOwner {
   }
 
   get isAttended(): boolean {
-    for (const stream of this.#streams.values()) if (stream.isConnected) return true
+    for (const stream of this.#streams) if (stream.isConnected) return true
     return false
   }
 
@@ -54,6 +55,11 @@ export class SessionStreams implements EventStreamOwner {
     const stream = this.#add()
     stream.connect(reply.open(EVENT_STREAM_HEADERS), 0, { endsAt: reply.endsAt })
     return stream
+  }
+
+  /** A whole stream at once; kept like any other, for a client that loses the connection while it reads. */
+  answerAsEvent(reply: Reply, json: string): void {
+    reply.send(200, EVENT_STREAM_HEADERS, this.#add().atOnce(json))
   }
 
   /** Says something that belongs to no request. */
@@ -72,7 +78,7 @@ export class SessionStreams implements EventStreamOwner {
   resume(reply: Reply, lastEventId: string): Refusal | undefined {
     const place = placeIn(lastEventId, this.prefix)
     if (!place) return refuse(400, 'The last event id is not one of this session')
-    const stream = this.#streams.get(place.stream)
+    const stream = this.#streams.find(({ number }) => number === place.stream)
     if (!stream) return refuse(400, 'The stream of that event id is no longer kept')
     if (stream === this.#standing && this.open.isEnding) return DRAINING
     const fault = stream.faultOf(place.sequence)
@@ -85,7 +91,7 @@ export class SessionStreams implements EventStreamOwner {
 
   /** Forgets what need not be kept, and asks for a sign of life. */
   tend(now: number): void {
-    for (const stream of this.#streams.values()) {
+    for (const stream of [...this.#streams]) {
       if (stream.unattendedSince !== undefined && now - stream.unattendedSince >= this.limits.eventTtlMs) this.#forget(stream)
     }
     if (this.#standing?.isConnected) this.#askForLife(now)
@@ -96,13 +102,13 @@ export class SessionStreams implements EventStreamOwner {
 
   close(): void {
     this.#isOver = true
-    for (const stream of this.#streams.values()) stream.finish(undefined)
-    this.#streams.clear()
+    for (const stream of this.#streams) stream.finish(undefined)
+    this.#streams.length = 0
   }
 
   onUnattended(stream: EventStream): void {
     if (this.#isOver) return
-    stream.unattendedSince = this.#around.now()
+    stream.unattendedSince = this.open.now
     if (!stream.isOver) return
     this.#ended.push(stream)
     const oldest = this.#ended.length > this.limits.maxEndedStreams ? this.#ended.shift() : undefined
@@ -112,7 +118,7 @@ export class SessionStreams implements EventStreamOwner {
   #connect(stream: EventStream, reply: Reply, after: number): Refusal | undefined {
     const { maxStreamsPerSession: max, maxStreams } = this.limits
     let connected = 0
-    for (const each of this.#streams.values()) if (each.isConnected && each !== stream) connected++
+    for (const each of this.#streams) if (each.isConnected && each !== stream) connected++
     if (connected >= max) return busy(429, 'maxStreamsPerSession', max, 'open streams of this session')
     if (this.open.size >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')
     const onTooOld = stream === this.#standing ? this.breakOff : undefined
@@ -133,14 +139,13 @@ export class SessionStreams implements EventStreamOwner {
 
   #add(): EventStream {
     const stream = new EventStream(++this.#count, this)
-    this.#streams.set(stream.number, stream)
+    this.#streams.push(stream)
     return stream
   }
 
   #forget(stream: EventStream): void {
-    this.#streams.delete(stream.number)
-    const at = this.#ended.indexOf(stream)
-    if (at >= 0) this.#ended.splice(at, 1)
+    takeOut(this.#streams, stream)
+    takeOut(this.#ended, stream)
     if (stream === this.#standing) this.#standing = undefined
   }
 
@@ -158,4 +163,9 @@ export class SessionStreams implements EventStreamOwner {
       },
     )
   }
+}
+
+function takeOut<T>(list: T[], item: T): void {
+  const at = list.indexOf(item)
+  if (at >= 0) list.splice(at, 1)
 }

@@ -73,6 +73,10 @@ export class HttpSession implements Outlet, ReplyHost {
     return this.#allStreams.beginAnswer(reply)
   }
 
+  answerAsEvent(reply: Reply, json: string): void {
+    this.#allStreams.answerAsEvent(reply, json)
+  }
+
   listen(reply: Reply): Refusal | undefined {
     this.#isUsed = true
     return this.#allStreams.listen(reply)

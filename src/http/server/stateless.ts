@@ -8,6 +8,7 @@ import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { faultOfHeader, route } from '../../revisions/route.ts'
 import type { Ask, Reply } from './ask.ts'
+import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
 import type { Load } from './load.ts'
 import { faultOfMirrors } from './mirrors.ts'
 import type { OpenStreams } from './open-streams.ts'
@@ -99,6 +100,10 @@ class StandingAlone implements ReplyHost {
 
   beginAnswer(reply: Reply): AnswerStream {
     return new PlainStream(reply, this.#options.open, this.#isListen ? () => this.#answering?.finish() : undefined, this.#onGone)
+  }
+
+  answerAsEvent(reply: Reply, json: string): void {
+    reply.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined))
   }
 
   /** What the request itself did wrong shows in the status; what its handler says does not. */
