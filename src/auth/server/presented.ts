@@ -1,0 +1,12 @@
+/**
+ * The token behind a grant, for the one thing it may be used for besides being judged: to be exchanged for another.
+ * It hangs on the grant without being in it: what handlers see, log and serialise has no token.
+ */
+
+import type { Grant } from '../../protocol/access.ts'
+
+const tokens = new WeakMap<Grant, string>()
+
+export const keepPresented = (grant: Grant, token: string): void => void tokens.set(grant, token)
+
+export const presentedWith = (grant: Grant): string | undefined => tokens.get(grant)

@@ -1,0 +1,160 @@
+/** A protected MCP server as OAuth sees it: takes access tokens that were issued for it, and tells everybody where to get one. */
+
+import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
+import { type HttpAuth, isScope, type Knock, type OpenDocument, permits, type TurnedAway, type Visitor } from '../../protocol/access.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { type Challenge, type ChallengeOptions, challengeHeader } from './challenge.ts'
+import { readCredentials } from './credentials.ts'
+import { DPOP_ALGORITHMS, type DpopOptions, judgeProof, type ProofRules, type ProofVerdict } from './dpop.ts'
+import type { Fetch } from './fetch-json.ts'
+import { principalOf } from './grant.ts'
+import type { IssuerOptions } from './issuer.ts'
+import { type AuthLimits, DEFAULT_AUTH_LIMITS } from './limits.ts'
+import { type MetadataOptions, metadataDocument } from './metadata.ts'
+import { sealedNonces } from './nonces.ts'
+import { keepPresented } from './presented.ts'
+import { memoryReplays } from './replays.ts'
+import { canonicalResource, metadataPlaces } from './resource.ts'
+import { TokenReader } from './token-reader.ts'
+import { BadToken, CannotTell } from './verdict.ts'
+
+export interface ResourceServerOptions extends MetadataOptions {
+  /** The URL of the endpoint as clients know it. Only tokens that were issued for it are taken. */
+  resource: string
+  /** Whose tokens are taken: the issuer as it stands in them, or more about it. */
+  issuer?: string | IssuerOptions
+  issuers?: readonly (string | IssuerOptions)[]
+  /** Scopes that every request needs; tools, resources and prompts may name more. */
+  scopes?: readonly string[]
+  /** Broad scopes and what they contain: `{ 'notes:write': ['notes:read'] }`. */
+  implies?: Readonly<Record<string, readonly string[]>>
+  /** What tokens name as their audience, where the issuer cannot be taught to name the resource. */
+  audience?: string
+  /** Tokens bound to a key (RFC 9449). They are taken unless this is false. */
+  dpop?: DpopOptions | false
+  limits?: Partial<AuthLimits>
+  /** Reaches the issuers. */
+  fetch?: Fetch
+  clock?: Clock
+}
+
+/** What `auth` of the HTTP handler takes. */
+export function resourceServer(options: ResourceServerOptions): HttpAuth {
+  return new ResourceServer(options)
+}
+
+class ResourceServer implements HttpAuth {
+  readonly host: string
+  readonly #scopes: readonly string[]
+  readonly #challenge: ChallengeOptions
+  readonly #tokens: TokenReader
+  readonly #proofs: ProofRules | undefined
+  readonly #paths: ReadonlySet<string>
+  readonly #document: string
+
+  constructor(options: ResourceServerOptions) {
+    const { scopes = [], dpop = {}, clock = systemClock } = options
+    const limits = { ...DEFAULT_AUTH_LIMITS, ...options.limits }
+    const bad = scopes.find((scope) => !isScope(scope))
+    if (bad !== undefined) throw new McpError('ERR_DEFINITION', `Not a scope: ${JSON.stringify(bad)}`)
+    const resource = canonicalResource(options.resource)
+    const places = metadataPlaces(resource)
+    const algorithms = dpop === false ? undefined : (dpop.algorithms ?? DPOP_ALGORITHMS)
+    this.host = new URL(resource).host
+    this.#scopes = scopes
+    this.#tokens = new TokenReader(options, resource, limits, clock)
+    this.#challenge = { metadataUrl: places.url, dpopAlgorithms: algorithms, isDpopRequired: dpop !== false && dpop.required === true }
+    this.#proofs =
+      dpop === false || !algorithms
+        ? undefined
+        : {
+            resource,
+            algorithms,
+            limits,
+            replays: dpop.replays ?? memoryReplays(limits.maxProofs, clock),
+            nonces: dpop.nonces && sealedNonces(dpop.nonces, limits.nonceMs),
+          }
+    this.#paths = new Set(places.paths)
+    this.#document = metadataDocument(options, {
+      resource,
+      issuers: this.#tokens.issuers,
+      scopes,
+      dpopAlgorithms: algorithms,
+      isDpopRequired: this.#challenge.isDpopRequired,
+    })
+  }
+
+  async authenticate(knock: Knock): Promise<Visitor | TurnedAway> {
+    const credentials = readCredentials(knock)
+    if (credentials.kind === 'none') return this.#refuse(401, 'An access token is needed', undefined, { scopes: this.#scopes })
+    if (credentials.kind === 'malformed')
+      return this.#refuse(400, credentials.message, undefined, { error: 'invalid_request', description: credentials.message })
+    const { scheme, token } = credentials
+    try {
+      const grant = await this.#tokens.read(token)
+      const unproved = await this.#judgeBinding(knock, scheme, token, grant.claims.cnf)
+      if (unproved) return unproved
+      const visitor: Visitor = { principal: principalOf(grant), auth: grant }
+      if (!permits(grant, this.#scopes)) return this.forbid([], visitor)
+      keepPresented(grant, token)
+      return visitor
+    } catch (error) {
+      if (error instanceof BadToken) return this.#invalidToken(error.message, scheme)
+      if (error instanceof CannotTell) return { status: 503, message: error.message, headers: { 'retry-after': '5' } }
+      throw error
+    }
+  }
+
+  forbid(needed: readonly string[], visitor: Visitor): TurnedAway {
+    const message = 'The access token lacks a scope that this needs'
+    const scopes = [...new Set([...this.#scopes, ...needed])]
+    const isBound = visitor.auth?.claims.cnf !== undefined
+    return this.#refuse(403, message, isBound ? 'DPoP' : 'Bearer', { error: 'insufficient_scope', description: message, scopes })
+  }
+
+  document(method: string, path: string): OpenDocument | undefined {
+    if (!this.#paths.has(path)) return undefined
+    if (method === 'GET' || method === 'HEAD')
+      return { status: 200, headers: DOCUMENT_HEADERS, ...(method === 'GET' ? { body: this.#document } : {}) }
+    if (method === 'OPTIONS')
+      return { status: 204, headers: { ...ANY_ORIGIN, 'access-control-allow-methods': 'GET', 'access-control-allow-headers': '*' } }
+    return { status: 405, headers: { allow: 'GET' } }
+  }
+
+  /** A token that is bound to a key is worth something only together with a proof made with it. */
+  async #judgeBinding(knock: Knock, scheme: 'Bearer' | 'DPoP', token: string, cnf: unknown): Promise<TurnedAway | undefined> {
+    const jkt = thumbprintIn(cnf)
+    if (cnf !== undefined && jkt === undefined) return this.#invalidToken('The token is bound in a way that is not known here', scheme)
+    if (scheme === 'Bearer') {
+      if (jkt !== undefined) return this.#invalidToken('The token is bound to a key and needs a DPoP proof', scheme)
+      return this.#challenge.isDpopRequired ? this.#invalidToken('Only tokens that are bound to a key are taken', scheme) : undefined
+    }
+    if (!this.#proofs || jkt === undefined) return this.#invalidToken('The token is not bound to a key', scheme)
+    const verdict = await judgeProof(knock, token, jkt, this.#proofs)
+    return verdict.ok ? undefined : this.#unproved(verdict)
+  }
+
+  async #unproved({ error, message }: Exclude<ProofVerdict, { ok: true }>): Promise<TurnedAway> {
+    if (error === 'unavailable') return { status: 503, message, headers: { 'retry-after': '5' } }
+    const refused = this.#refuse(401, message, 'DPoP', { error, description: message })
+    const nonce = await this.#proofs?.nonces?.make()
+    return nonce === undefined ? refused : { ...refused, headers: { ...refused.headers, 'dpop-nonce': nonce } }
+  }
+
+  #invalidToken(description: string, scheme: 'Bearer' | 'DPoP'): TurnedAway {
+    return this.#refuse(401, description, scheme, { error: 'invalid_token', description, scopes: this.#scopes })
+  }
+
+  #refuse(status: TurnedAway['status'], message: string, used: 'Bearer' | 'DPoP' | undefined, challenge: Challenge): TurnedAway {
+    return { status, message, headers: { 'www-authenticate': challengeHeader(challenge, used, this.#challenge) } }
+  }
+}
+
+const ANY_ORIGIN = { 'access-control-allow-origin': '*' }
+const DOCUMENT_HEADERS = { ...ANY_ORIGIN, 'content-type': 'application/json', 'cache-control': 'public, max-age=3600' }
+
+function thumbprintIn(cnf: unknown): string | undefined {
+  if (typeof cnf !== 'object' || cnf === null) return undefined
+  const { jkt, ...others } = cnf as Record<string, unknown>
+  return typeof jkt === 'string' && Object.keys(others).length === 0 ? jkt : undefined
+}

@@ -1,0 +1,173 @@
+import { exportJWK, generateKeyPair } from 'jose'
+import { describe, expect, test } from 'vitest'
+import type { HttpAuth, Knock } from '../../../src/protocol/access.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
+import { json, startIssuer } from '../../support/token-issuer.ts'
+
+const knock = (token: string): Knock => ({
+  method: 'POST',
+  url: '/mcp',
+  remoteAddress: undefined,
+  count: (name) => (name === 'authorization' ? 1 : 0),
+  header: (name) => (name === 'authorization' ? `Bearer ${token}` : undefined),
+})
+
+const statusOf = async (auth: HttpAuth, token: string): Promise<number> => {
+  const answer = await auth.authenticate(knock(token))
+  return 'principal' in answer ? 200 : answer.status
+}
+
+describe('the keys of an issuer', () => {
+  test('1,000 tokens with invented key ids make us fetch keys once, and once more after 30 seconds', async () => {
+    const issuer = await startIssuer()
+    const clock = fakeClock()
+    const auth = issuer.protect({ clock })
+    const invented = await issuer.token({}, { kid: 'invented' })
+    const [, payload, signature] = invented.split('.')
+    const flood = async (): Promise<void> => {
+      const tokens = Array.from({ length: 1000 }, () => {
+        const head = Buffer.from(JSON.stringify({ alg: 'ES256', typ: 'at+jwt', kid: crypto.randomUUID() })).toString('base64url')
+        return `${head}.${payload}.${signature}`
+      })
+      const statuses = await Promise.all(tokens.map((token) => statusOf(auth, token)))
+      expect(new Set(statuses)).toEqual(new Set([401]))
+    }
+    await flood()
+    await flood()
+    expect(issuer.hits.get('/jwks')).toBe(1)
+    await clock.advance(29_000)
+    await flood()
+    expect(issuer.hits.get('/jwks')).toBe(1)
+    await clock.advance(1_000)
+    await flood()
+    expect(issuer.hits.get('/jwks')).toBe(2)
+    expect(issuer.hits.get('/.well-known/oauth-authorization-server')).toBe(1)
+  })
+
+  test('are kept for ten minutes, and a new one is found after the cool-down', async () => {
+    const issuer = await startIssuer()
+    const clock = fakeClock()
+    const auth = issuer.protect({ clock })
+    for (let i = 0; i < 10; i++) expect(await statusOf(auth, await issuer.token())).toBe(200)
+    expect(issuer.hits.get('/jwks')).toBe(1)
+    const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
+    const added = { ...(await exportJWK(publicKey)), kid: 'k2', alg: 'ES256' }
+    issuer.routes.set('/jwks', (_request, response) => json(response, { keys: [issuer.jwk, added] }))
+    const newToken = await issuer.token({}, { kid: 'k2' }, privateKey)
+    expect(await statusOf(auth, newToken)).toBe(401)
+    await clock.advance(30_000)
+    expect(await statusOf(auth, newToken)).toBe(200)
+    expect(issuer.hits.get('/jwks')).toBe(2)
+    // A key that was taken away counts no more when the time is up.
+    issuer.routes.set('/jwks', (_request, response) => json(response, { keys: [added] }))
+    expect(await statusOf(auth, await issuer.token())).toBe(200)
+    await clock.advance(600_000)
+    expect(await statusOf(auth, await issuer.token())).toBe(401)
+  })
+
+  test('that cannot be fetched let nobody in: 503, and the issuer is not stormed', async () => {
+    const issuer = await startIssuer()
+    const clock = fakeClock()
+    const auth = issuer.protect({ clock })
+    const { routes } = issuer
+    const good = routes.get('/jwks')
+    routes.set('/jwks', (_request, response) => response.writeHead(500).end())
+    const token = await issuer.token()
+    expect(await Promise.all(Array.from({ length: 100 }, () => statusOf(auth, token)))).toEqual(Array(100).fill(503))
+    expect(issuer.hits.get('/jwks')).toBe(1)
+    if (good) routes.set('/jwks', good)
+    expect(await statusOf(auth, token)).toBe(503)
+    await clock.advance(5_000)
+    expect(await statusOf(auth, token)).toBe(200)
+  })
+
+  test('survive a short outage of the issuer: they are fetched before they are too old', async () => {
+    const issuer = await startIssuer()
+    const clock = fakeClock()
+    const auth = issuer.protect({ clock })
+    const token = await issuer.token({ exp: Math.floor(Date.now() / 1000) + 3600 })
+    expect(await statusOf(auth, token)).toBe(200)
+    await clock.advance(301_000)
+    const good = issuer.routes.get('/jwks')
+    issuer.routes.set('/jwks', (_request, response) => response.writeHead(500).end())
+    expect(await statusOf(auth, token)).toBe(200)
+    await clock.advance(299_000)
+    // Ten minutes old, and nobody could fetch them anew.
+    expect(await statusOf(auth, token)).toBe(503)
+    if (good) issuer.routes.set('/jwks', good)
+    await clock.advance(30_000)
+    expect(await statusOf(auth, token)).toBe(200)
+  })
+
+  test.each([
+    ['metadata of another issuer', (url: string) => ({ issuer: 'https://honest.example', jwks_uri: `${url}/jwks` })],
+    ['metadata with a slash more', (url: string) => ({ issuer: `${url}/`, jwks_uri: `${url}/jwks` })],
+    ['keys without encryption on the way', (url: string) => ({ issuer: url, jwks_uri: 'http://keys.example/jwks' })],
+    ['keys in a file', (url: string) => ({ issuer: url, jwks_uri: 'file:///etc/jwks' })],
+    ['no keys', (url: string) => ({ issuer: url })],
+  ])('are not looked for where %s says', async (_what, metadata) => {
+    const issuer = await startIssuer()
+    issuer.routes.set('/.well-known/oauth-authorization-server', (_request, response) => json(response, metadata(issuer.url)))
+    expect(await statusOf(issuer.protect(), await issuer.token())).toBe(503)
+    expect(issuer.hits.get('/jwks')).toBeUndefined()
+  })
+
+  test('are found by OpenID metadata, and at a place that was given', async () => {
+    const issuer = await startIssuer()
+    issuer.routes.delete('/.well-known/oauth-authorization-server')
+    expect(await statusOf(issuer.protect({ issuer: { issuer: issuer.url, jwksUri: `${issuer.url}/jwks` } }), await issuer.token())).toBe(
+      200,
+    )
+    issuer.routes.set('/.well-known/openid-configuration', (_request, response) =>
+      json(response, { issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` }),
+    )
+    expect(await statusOf(issuer.protect(), await issuer.token())).toBe(200)
+  })
+
+  test('are not followed to another place, nor read without end', async () => {
+    const issuer = await startIssuer()
+    issuer.routes.set('/elsewhere', (_request, response) => json(response, { keys: [issuer.jwk] }))
+    issuer.routes.set('/jwks', (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end())
+    expect(await statusOf(issuer.protect(), await issuer.token())).toBe(503)
+    expect(issuer.hits.get('/elsewhere')).toBeUndefined()
+    const size = { now: 0 }
+    issuer.routes.set('/jwks', (_request, response) => response.end(`{"keys":[${JSON.stringify(issuer.jwk)}]${' '.repeat(size.now)}}`))
+    const fixed = JSON.stringify(issuer.jwk).length + 11
+    for (const [bytes, status] of [
+      [999, 200],
+      [1000, 200],
+      [1001, 503],
+    ] as const) {
+      size.now = bytes - fixed
+      expect(await statusOf(issuer.protect({ limits: { maxDocumentBytes: 1000 } }), await issuer.token()), `${bytes}`).toBe(status)
+    }
+  })
+
+  test('are waited for so long and no longer', async () => {
+    const issuer = await startIssuer()
+    issuer.routes.set('/jwks', () => {})
+    const startedAt = performance.now()
+    expect(await statusOf(issuer.protect({ limits: { fetchTimeoutMs: 100 } }), await issuer.token())).toBe(503)
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+  })
+
+  test.each(['RS256', 'PS256', 'EdDSA'])('of the kind %s are taken', async (alg) => {
+    const issuer = await startIssuer(alg)
+    expect(await statusOf(issuer.protect(), await issuer.token())).toBe(200)
+  })
+
+  test('the length of a token has a bound', async () => {
+    const issuer = await startIssuer()
+    const token = await issuer.token()
+    expect(await statusOf(issuer.protect({ limits: { maxTokenBytes: token.length } }), token)).toBe(200)
+    expect(await statusOf(issuer.protect({ limits: { maxTokenBytes: token.length - 1 } }), token)).toBe(401)
+  })
+
+  test('of several issuers are kept apart', async () => {
+    const [first, second] = [await startIssuer(), await startIssuer()]
+    const auth = first.protect({ issuer: first.url, issuers: [second.url] })
+    expect(await statusOf(auth, await first.token())).toBe(200)
+    expect(await statusOf(auth, await second.token())).toBe(200)
+    expect(await statusOf(auth, await second.token({ iss: first.url }))).toBe(401)
+  })
+})
