@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-export const SUBPATHS = ['server', 'client', 'stdio', 'http', 'testing']
+export const SUBPATHS = ['server', 'client', 'stdio', 'http', 'auth', 'testing']
 
 export async function build() {
   // Built beside and moved into place: somebody may be running what is there.

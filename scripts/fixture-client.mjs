@@ -7,6 +7,7 @@ import { buildIfStale } from './setup.mjs'
 
 await buildIfStale()
 const { connect } = await import('portico')
+const { clientCredentials, enterprise, oauth, workloadIdentity } = await import('portico/auth')
 
 const url = process.argv.at(-1)
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? 'initialize'
@@ -110,7 +111,53 @@ const scenarios = {
     ),
 }
 
-const run = scenarios[scenario]
+/** Logs in without a person: the authorization server of the suite sends whoever comes straight back. */
+const redirect = {
+  uri: 'http://localhost:3000/callback',
+  visit: async (page) => (await fetch(page, { redirect: 'manual' })).headers.get('location'),
+}
+
+/** Does what needs permission, and gets it on the way. */
+const withPermission = (options) =>
+  withClient(
+    async (client) => {
+      await client.tools().all()
+      await client.call('test-tool', {})
+    },
+    {
+      auth: oauth({
+        redirect,
+        clientDocument: 'https://conformance-test.local/client-metadata.json',
+        onWarning: console.error,
+        ...options,
+      }),
+    },
+  )
+
+const { client_id: id, client_secret: secret } = context
+
+const permissions = {
+  'auth/pre-registration': () => withPermission({ client: { id, secret } }),
+  'auth/client-credentials-basic': () => withPermission({ client: { id, secret }, grant: clientCredentials() }),
+  'auth/client-credentials-jwt': () =>
+    withPermission({
+      client: { id, privateKey: { pem: context.private_key_pem, algorithm: context.signing_algorithm } },
+      grant: clientCredentials(),
+    }),
+  'auth/enterprise-managed-authorization': () =>
+    withPermission({
+      client: { id, secret },
+      grant: enterprise({
+        issuer: context.idp_issuer,
+        tokenEndpoint: context.idp_token_endpoint,
+        clientId: context.idp_client_id,
+        idToken: context.idp_id_token,
+      }),
+    }),
+  'auth/wif-jwt-bearer': () => withPermission({ client: { id }, grant: workloadIdentity(context.valid_jwt) }),
+}
+
+const run = scenarios[scenario] ?? permissions[scenario] ?? (scenario.startsWith('auth/') ? () => withPermission({}) : undefined)
 if (!run) {
   console.error(`No such scenario: ${scenario}`)
   process.exit(2)

@@ -4,6 +4,7 @@ import { Client } from './client/client.ts'
 import { memoryTarget } from './client/memory-link.ts'
 import type { ConnectOptions } from './client/options.ts'
 import type { HttpTargetOptions } from './http/client/options.ts'
+import type { Authorizer } from './protocol/authorizer.ts'
 import { McpError } from './protocol/errors.ts'
 import type { Target } from './protocol/link.ts'
 import { isService, type Service } from './protocol/service.ts'
@@ -17,6 +18,8 @@ export type { ProcessTargetOptions } from './stdio/connect.ts'
 export type Reachable = string | URL | ProcessTargetOptions | Service | Target
 
 export interface ConnectAnywhereOptions extends ConnectOptions {
+  /** Logs in when a server that is given by its URL asks for it; `oauth()` of portico/auth makes one. */
+  auth?: Authorizer
   /** For a server that is given by its URL. */
   http?: HttpTargetOptions
 }
@@ -29,7 +32,8 @@ export async function connect(to: Reachable, options: ConnectAnywhereOptions = {
 async function targetOf(to: Reachable, options: ConnectAnywhereOptions): Promise<Target> {
   if (to instanceof URL || (typeof to === 'string' && URL.canParse(to))) {
     const { httpTarget } = await import('./http/client/target.ts')
-    return httpTarget(to, options.onWarning === undefined ? options.http : { onWarning: options.onWarning, ...options.http })
+    const { onWarning, auth, http } = options
+    return httpTarget(to, { ...(onWarning && { onWarning }), ...(auth && { authorize: auth }), ...http })
   }
   if (typeof to === 'object' && to !== null) {
     if ('key' in to && typeof to.open === 'function') return to as Target

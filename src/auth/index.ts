@@ -1,5 +1,6 @@
 /** portico/auth: authorization, for servers that are protected and clients that log in. */
 
+export * from './client/index.ts'
 export type { ForeignUrlOptions, UrlRefusal } from './foreign-url.ts'
 export {
   DEFAULT_SAFE_FETCH_LIMITS,
@@ -10,3 +11,12 @@ export {
   type SafeFetchOptions,
   safeFetch,
 } from './safe-fetch.ts'
+export * from './server/index.ts'
+export { fileTokenStore, keychainTokenStore } from './store/local.ts'
+export {
+  DEFAULT_FILE_STORE_LIMITS,
+  type FileStoreLimits,
+  type FileStoreOptions,
+  type Keychain,
+  type KeychainStoreOptions,
+} from './store/options.ts'

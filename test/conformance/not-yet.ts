@@ -1,8 +1,5 @@
 /** Scenarios of the suite that are not run yet, each with what brings it. One that passes must leave this list. */
 
-const authorization = 'arrives with authorization'
-const grants = 'arrives with authorization: the extension with other grants'
-const proofs = 'arrives with authorization: tokens bound to a key'
 const tasks = 'arrives with the tasks extension'
 const skills = 'arrives with the skills extension'
 const issuer = 'arrives with authorization: it tests an authorization server, which this package is not; one to test it with is needed'
@@ -25,39 +22,6 @@ export const NOT_YET: Record<string, string> = {
   'sep-2640-client-verify-digest': skills,
   'sep-2640-client-verify-size': skills,
   'sep-2640-client-verify-frontmatter': skills,
-  'auth/metadata-default': authorization,
-  'auth/metadata-var1': authorization,
-  'auth/metadata-var2': authorization,
-  'auth/metadata-var3': authorization,
-  'auth/basic-cimd': authorization,
-  'auth/scope-from-www-authenticate': authorization,
-  'auth/scope-from-scopes-supported': authorization,
-  'auth/scope-omitted-when-undefined': authorization,
-  'auth/scope-step-up': authorization,
-  'auth/scope-retry-limit': authorization,
-  'auth/token-endpoint-auth-basic': authorization,
-  'auth/token-endpoint-auth-post': authorization,
-  'auth/token-endpoint-auth-none': authorization,
-  'auth/pre-registration': authorization,
-  'auth/2025-03-26-oauth-metadata-backcompat': authorization,
-  'auth/2025-03-26-oauth-endpoint-fallback': authorization,
-  'auth/resource-mismatch': authorization,
-  'auth/offline-access-scope': authorization,
-  'auth/offline-access-not-supported': authorization,
-  'auth/authorization-server-migration': authorization,
-  'auth/iss-supported': authorization,
-  'auth/iss-not-advertised': authorization,
-  'auth/iss-supported-missing': authorization,
-  'auth/iss-wrong-issuer': authorization,
-  'auth/iss-unexpected': authorization,
-  'auth/iss-normalized': authorization,
-  'auth/metadata-issuer-mismatch': authorization,
-  'auth/client-credentials-jwt': grants,
-  'auth/client-credentials-basic': grants,
-  'auth/enterprise-managed-authorization': grants,
-  'auth/wif-jwt-bearer': grants,
-  'auth/dpop': proofs,
-  'auth/dpop-nonce': proofs,
   'authorization-server-metadata-endpoint': issuer,
   'authorization-code-grant': issuer,
 }

@@ -1,7 +1,7 @@
 /** What may be said about a server that is reached over HTTP, every bound with its default. */
 
-import type { IncomingHttpHeaders } from 'node:http'
 import type { ConnectionOptions } from 'node:tls'
+import type { Authorizer } from '../../protocol/authorizer.ts'
 
 export interface HttpClientLimits {
   /** The longest answer in JSON, in bytes. */
@@ -30,19 +30,12 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   noticeTimeoutMs: 30_000,
 }
 
-/** How requests get their permission. */
-export interface Authorizer {
-  /** The value of the Authorization header of a request; undefined for none. */
-  header(request: { method: string; url: URL }): Promise<string | undefined>
-  /** The server answered 401 or 403. True when the request is worth another try, which is the last. */
-  onUnauthorized(response: { status: number; headers: IncomingHttpHeaders; url: URL }): Promise<boolean>
-}
-
 export type ExtraHeaders = Readonly<Record<string, string>>
 
 export interface HttpTargetOptions {
   /** Headers to send along with every request, or what makes them for each. */
   headers?: ExtraHeaders | (() => ExtraHeaders | Promise<ExtraHeaders>)
+  /** Gives requests their permission, and gets it when a server asks for it. */
   authorize?: Authorizer
   /** Speak unencrypted to a host that is not this machine. */
   allowInsecure?: boolean

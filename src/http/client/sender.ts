@@ -5,9 +5,10 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Dispatcher, Pool } from 'undici'
+import type { Authorizer, SentRequest } from '../../protocol/authorizer.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { networkFault } from './faults.ts'
-import type { Authorizer, ExtraHeaders, HttpClientLimits, HttpTargetOptions } from './options.ts'
+import type { ExtraHeaders, HttpClientLimits, HttpTargetOptions } from './options.ts'
 
 export interface HttpRequest {
   method: 'POST' | 'GET' | 'DELETE'
@@ -34,6 +35,7 @@ export interface Sending {
 }
 
 export class HttpSender {
+  readonly #server: URL
   readonly #pool: Pool
   readonly #label: string
   readonly #limits: HttpClientLimits
@@ -41,14 +43,15 @@ export class HttpSender {
   readonly #fixedHeaders: string[]
   readonly #makeHeaders: (() => ExtraHeaders | Promise<ExtraHeaders>) | undefined
 
-  constructor(origin: string, label: string, limits: HttpClientLimits, options: HttpTargetOptions) {
+  constructor(server: URL, label: string, limits: HttpClientLimits, options: HttpTargetOptions) {
+    this.#server = server
     this.#label = label
     this.#limits = limits
     this.#authorize = options.authorize
     const { headers = {} } = options
     this.#makeHeaders = typeof headers === 'function' ? headers : undefined
     this.#fixedHeaders = typeof headers === 'function' ? [] : listed(headers)
-    this.#pool = new Pool(origin, {
+    this.#pool = new Pool(server.origin, {
       // What may take how long is known to whoever asked; the pool knows only how long making a connection may take.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -58,7 +61,7 @@ export class HttpSender {
   }
 
   send(request: HttpRequest, reply: HttpReply): Sending {
-    const attempt = new Attempt(this, request, reply, { redirects: 0, wasAsked: false })
+    const attempt = new Attempt(this, request, reply, { redirects: 0, tries: 0, permission: this.#permission(request) })
     attempt.start()
     return attempt
   }
@@ -71,17 +74,13 @@ export class HttpSender {
     return this.#limits.maxRedirects
   }
 
-  get authorize(): Authorizer | undefined {
-    return this.#authorize
-  }
-
   get label(): string {
     return this.#label
   }
 
   /** At once when nothing has to be waited for. */
-  extraHeaders(request: HttpRequest): string[] | Promise<string[]> {
-    return this.#authorize || this.#makeHeaders ? this.#askForHeaders(request) : this.#fixedHeaders
+  extraHeaders(permission: Permission | undefined): string[] | Promise<string[]> {
+    return permission || this.#makeHeaders ? this.#askForHeaders(permission) : this.#fixedHeaders
   }
 
   dispatch(
@@ -106,20 +105,42 @@ export class HttpSender {
     return networkFault(this.#label, error, this.#limits)
   }
 
-  async #askForHeaders({ method, url }: HttpRequest): Promise<string[]> {
+  async #askForHeaders(permission: Permission | undefined): Promise<string[]> {
     const made = this.#makeHeaders ? listed(await this.#makeHeaders()) : this.#fixedHeaders
-    const authorization = await this.#authorize?.header({ method, url })
-    if (authorization === undefined) return made
-    return [...without(made, 'authorization'), 'authorization', authorization]
+    if (!permission) return made
+    const granted = await permission.authorize.headers(permission.request)
+    permission.sent = granted
+    const names = Object.keys(granted)
+    return names.length === 0 ? made : [...names.reduce(without, made), ...Object.entries(granted).flat()]
   }
+
+  #permission({ method, url, headers }: HttpRequest): Permission | undefined {
+    if (!this.#authorize) return undefined
+    const gone = new AbortController()
+    const request = { method, url, server: this.#server, operation: operationOf(method, headers), signal: gone.signal }
+    return { authorize: this.#authorize, request, sent: {}, gone }
+  }
+}
+
+/** The permission of one request, for all attempts at it. */
+interface Permission {
+  authorize: Authorizer
+  request: SentRequest
+  /** What the last attempt was sent with. */
+  sent: Readonly<Record<string, string>>
+  gone: AbortController
 }
 
 /** What happened to a request before this attempt at it. */
 interface History {
   redirects: number
-  wasAsked: boolean
+  /** How often the server refused it and it was worth another try. */
+  tries: number
+  permission: Permission | undefined
 }
 
+/** Old tokens, a nonce that was wanted, a login, more scopes: all of it once for one request. */
+const MAX_TRIES = 4
 const ABORTED = new Error('The request was broken off')
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** Those that ask for the same request again; the others would turn a POST into a GET. */
@@ -144,7 +165,7 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const extra = this.#sender.extraHeaders(this.#request)
+    const extra = this.#sender.extraHeaders(this.#history.permission)
     if (Array.isArray(extra)) return this.#dispatch(extra)
     extra.then(
       (headers) => this.#dispatch(headers),
@@ -155,8 +176,8 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
   abort(): void {
     this.#next?.abort()
     if (this.#isOver) return
-    this.#isOver = true
-    this.#controller?.abort(ABORTED)
+    this.#history.permission?.gone.abort(ABORTED)
+    this.#stop()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -172,16 +193,18 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
       return this.#fail(new McpError('ERR_ANSWER_INVALID', message))
     }
     if (REDIRECTS.has(status)) return this.#redirect(status, headers.location)
-    const { authorize } = this.#sender
-    if (authorize && !this.#history.wasAsked && (status === 401 || status === 403)) {
+    const { permission, tries } = this.#history
+    if (permission && tries < MAX_TRIES && (status === 401 || status === 403)) {
       controller.pause()
-      authorize.onUnauthorized({ status, headers, url: this.#request.url }).then(
+      const { authorize, request, sent } = permission
+      authorize.onUnauthorized({ request, status, headers, sent }).then(
         (isWorthIt) =>
-          isWorthIt ? this.#again(this.#request, { ...this.#history, wasAsked: true }) : this.#goOn(controller, status, headers),
+          isWorthIt ? this.#again(this.#request, { ...this.#history, tries: tries + 1 }) : this.#goOn(controller, status, headers),
         (error: unknown) => this.#fail(error),
       )
       return
     }
+    permission?.authorize.onResponse?.(permission.request, headers)
     this.#reply.onHead(status, headers)
   }
 
@@ -197,6 +220,11 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.#fail(error)
+  }
+
+  #stop(): void {
+    this.#isOver = true
+    this.#controller?.abort(ABORTED)
   }
 
   #dispatch(extra: readonly string[]): void {
@@ -228,21 +256,30 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
     }
     if (method !== 'GET' && !FAITHFUL_REDIRECTS.has(status)) return refuse(`in a way that would turn ${method} into GET`)
     if (this.#history.redirects >= maxRedirects) return refuse(`more than ${maxRedirects} times (limits.maxRedirects)`)
-    this.#again({ ...this.#request, url: next }, { ...this.#history, redirects: this.#history.redirects + 1 })
+    const { permission, redirects } = this.#history
+    const moved = permission && { ...permission, request: { ...permission.request, url: next } }
+    this.#again({ ...this.#request, url: next }, { ...this.#history, redirects: redirects + 1, permission: moved })
   }
 
   #again(request: HttpRequest, history: History): void {
     if (this.#isOver) return
-    this.abort()
+    this.#stop()
     this.#next = new Attempt(this.#sender, request, this.#reply, history)
     this.#next.start()
   }
 
   #fail(error: unknown): void {
     if (this.#isOver) return
-    this.abort()
+    this.#stop()
     this.#reply.onFail(this.#sender.faultOf(error))
   }
+}
+
+/** What a message says it does, else what is done. */
+function operationOf(method: string, headers: readonly string[]): string {
+  const value = (name: string): string | undefined => (headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined)
+  const name = value('mcp-name')
+  return name === undefined ? (value('mcp-method') ?? method) : `${value('mcp-method')} ${name}`
 }
 
 function parsed(location: string, base: URL): URL | undefined {

@@ -23,7 +23,7 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
     open: async () => {
       // The connection pool takes longer to load than all the rest, and a program that only serves has no use for it.
       const [{ HttpLink }, { HttpSender }] = await Promise.all([import('./link.ts'), import('./sender.ts')])
-      return new HttpLink({ url: address, server: label, sender: new HttpSender(origin, label, limits, options), limits, onWarning })
+      return new HttpLink({ url: address, server: label, sender: new HttpSender(address, label, limits, options), limits, onWarning })
     },
   }
 }

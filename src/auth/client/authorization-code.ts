@@ -1,0 +1,73 @@
+/** Tokens by sending a person to the authorization server, and what they come back with. */
+
+import { isLoopback } from '../../protocol/person-url.ts'
+import { authFault } from './faults.ts'
+import type { Grant, GrantContext, Granted } from './grant.ts'
+import { DEFAULT_OAUTH_LIMITS } from './http.ts'
+import { Login } from './login.ts'
+import type { Redirect } from './options.ts'
+import { requestTokens } from './token-request.ts'
+
+/** A place for logins to come back to, open until it is closed. */
+export interface OpenRedirect extends Redirect {
+  close(): Promise<void>
+}
+
+export const authorizationCode: Grant = { mayRefresh: true, obtain }
+
+async function obtain(context: GrantContext): Promise<Granted> {
+  const { discovery, scopes, key, clients, exchange, options, signal } = context
+  const { metadata, resource } = discovery
+  const lifetimeMs = options.limits?.loginTimeoutMs ?? DEFAULT_OAUTH_LIMITS.loginTimeoutMs
+  const redirect = await openRedirect(context)
+  try {
+    const client = await clients.forLogin(metadata, redirect.uri, exchange)
+    const login = await Login.begin({ metadata, clientId: client.id, redirectUri: redirect.uri, resource, scopes, lifetimeMs })
+    const callback = await visit(redirect, login, lifetimeMs, signal)
+    const code = login.finish(callback)
+    const params = { grant_type: 'authorization_code', code, redirect_uri: redirect.uri, code_verifier: login.verifier }
+    const tokens = await requestTokens(exchange, { metadata, client, resource, scopes, key, params })
+    return { tokens, client }
+  } finally {
+    await redirect.close()
+  }
+}
+
+async function visit(redirect: Redirect, login: Login, lifetimeMs: number, signal: AbortSignal): Promise<string | URL> {
+  const timeout = AbortSignal.timeout(lifetimeMs)
+  const over = AbortSignal.any([signal, timeout])
+  let stop = (): void => {}
+  const ended = new Promise<never>((_, reject) => {
+    stop = () =>
+      reject(signal.aborted ? signal.reason : authFault('redirect', `Nobody logged in within ${lifetimeMs} ms (limits.loginTimeoutMs)`))
+    if (over.aborted) stop()
+    else over.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([redirect.visit(login.url, { signal: over, isOurs: (url) => login.isOurs(url) }), ended])
+  } finally {
+    over.removeEventListener('abort', stop)
+  }
+}
+
+async function openRedirect({ discovery, clients, options }: GrantContext): Promise<OpenRedirect> {
+  const { redirect, openBrowser } = options
+  const given = await clients.given(discovery.metadata)
+  if (typeof redirect === 'object') {
+    refuseUnsafe(redirect.uri)
+    return { uri: redirect.uri, visit: (url, how) => redirect.visit(url, how), close: async () => {} }
+  }
+  const fixed = redirect ?? given?.redirectUri
+  if (fixed !== undefined) refuseUnsafe(fixed)
+  const before = (await clients.registration(discovery.metadata.issuer))?.redirectUri
+  // Loaded when it is needed: other runtimes have no ports to listen on.
+  const { openLoopback } = await import('./node/loopback.ts')
+  return openLoopback({ fixed, before, openBrowser })
+}
+
+/** @see the specification, Communication Security: redirect URIs are on this machine, or https */
+function refuseUnsafe(uri: string): void {
+  const url = URL.canParse(uri) ? new URL(uri) : undefined
+  const isSafe = url && !uri.includes('#') && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname)))
+  if (!isSafe) throw authFault('redirect', 'Logins can be sent back to an https address or to this machine only')
+}

@@ -1,0 +1,35 @@
+/** Opens a page in the person's browser. The address is one argument of a fixed program: no shell ever reads it. */
+
+import { spawn } from 'node:child_process'
+import { isPersonUrl } from '../../../protocol/person-url.ts'
+import { authFault } from '../faults.ts'
+
+interface Opener {
+  command: string
+  args(url: string): string[]
+}
+
+const OPENERS: Partial<Record<NodeJS.Platform, Opener>> = {
+  darwin: { command: 'open', args: (url) => [url] },
+  win32: { command: 'rundll32', args: (url) => ['url.dll,FileProtocolHandler', url] },
+}
+const OTHERS: Opener = { command: 'xdg-open', args: (url) => [url] }
+
+/** Resolves when the program has been started; whether a page appears is the person's to see. */
+export async function openBrowser(text: string): Promise<void> {
+  if (!isPersonUrl(text)) throw authFault('browser', 'Only https pages, and pages on this machine, are opened in a browser')
+  // As the parser writes it: no spaces, no quotes, no line breaks, and it begins with its scheme.
+  const { href, username, password } = new URL(text)
+  if (username !== '' || password !== '') throw authFault('browser', 'A page whose address holds a user name is not opened')
+  const { command, args } = OPENERS[process.platform] ?? OTHERS
+  await new Promise<void>((resolve, reject) => {
+    const child = spawn(command, args(href), { shell: false, stdio: 'ignore', detached: true, windowsHide: true })
+    child.once('spawn', () => {
+      child.unref()
+      resolve()
+    })
+    child.once('error', (cause) =>
+      reject(authFault('browser', `No browser could be opened (${command}); give openBrowser or redirect`, { cause })),
+    )
+  })
+}

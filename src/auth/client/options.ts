@@ -1,0 +1,57 @@
+/** What may be said about logging in, every part with its default. */
+
+import type { SafeFetchOptions } from '../safe-fetch.ts'
+import type { RegisteredClient } from './client-identity.ts'
+import type { DpopKeyPair } from './dpop.ts'
+import type { Grant } from './grant.ts'
+import type { OAuthLimits } from './http.ts'
+import type { TokenStore } from './ports.ts'
+
+export interface OAuthOptions {
+  /** How tokens are got; by sending a person to the browser unless given. */
+  grant?: Grant
+  /** A client that is registered already, or one for each of several authorization servers. No other is used then. */
+  client?: RegisteredClient | readonly RegisteredClient[]
+  /** The https URL of a document about this client, which is its client id wherever such documents are known. */
+  clientDocument?: string
+  /** What is said about this client when it registers itself. */
+  about?: { name?: string; uri?: string }
+  /** Scopes to ask for besides those the server wants. */
+  scopes?: readonly string[]
+  /** The authorization server to use if the server names several. */
+  issuer?: string
+  /** Where tokens and registrations are kept; in memory unless given. */
+  store?: TokenStore
+  /** Whose tokens they are, if there is more than one person. */
+  user?: string
+  /** Tokens bound to a key: when the server asks for that, always, or never. A key pair is for tokens that outlive the process. */
+  dpop?: 'auto' | 'always' | 'never' | DpopKeyPair
+  /** Opens the page in the place of the system's browser. */
+  openBrowser?(url: string): void | Promise<void>
+  /** Where logins are sent back to, instead of a random port of this machine. */
+  redirect?: Redirect | string
+  /** Whether metadata may be at another origin than the server. */
+  allowOtherOrigin?: boolean
+  /** Whether a server without metadata is taken for its own authorization server, by the rules of 2025-03-26; true unless given. */
+  allowLegacy?: boolean
+  /** Hosts and ports that may be asked though they are not public, certificates, a proxy. */
+  network?: Omit<SafeFetchOptions, 'userUrl' | 'limits'>
+  limits?: Partial<OAuthLimits>
+  /** Something was odd and was dealt with. */
+  onWarning?(message: string): void
+}
+
+/** The way from a login back to the program, for programs without a browser of their own or with an address of their own. */
+export interface Redirect {
+  /** The address that logins are sent back to: https, or on this machine. */
+  uri: string
+  /** Sends the person to `url`, and resolves with the address that they were sent back to, query and all. */
+  visit(url: string, options: VisitOptions): Promise<string | URL>
+}
+
+export interface VisitOptions {
+  /** The login is given up. */
+  signal: AbortSignal
+  /** Whether this is the way back from this login, and not something that anybody else sent. */
+  isOurs(url: string | URL): boolean
+}

@@ -1,0 +1,26 @@
+/**
+ * Tells the authorization server that tokens are no longer needed.
+ *
+ * @see RFC 7009
+ */
+
+import type { ClientIdentity } from './client-identity.ts'
+import type { Exchange } from './http.ts'
+import type { ServerMetadata } from './server-metadata.ts'
+import { askAsClient } from './token-request.ts'
+import type { Tokens } from './tokens.ts'
+
+/** As far as it goes: what cannot be revoked expires. False when something could not be. */
+export async function revokeTokens(exchange: Exchange, metadata: ServerMetadata, client: ClientIdentity, tokens: Tokens): Promise<boolean> {
+  const url = metadata.revocationEndpoint
+  if (url === undefined) return false
+  const revoke = async (token: string | undefined, hint: string): Promise<boolean> => {
+    if (token === undefined) return true
+    const body = new URLSearchParams({ token, token_type_hint: hint })
+    const { status } = await askAsClient(exchange, metadata, client, url, body)
+    return status >= 200 && status < 300
+  }
+  // The refresh token first: it is the one that lasts.
+  const results = await Promise.allSettled([revoke(tokens.refreshToken, 'refresh_token'), revoke(tokens.accessToken, 'access_token')])
+  return results.every((result) => result.status === 'fulfilled' && result.value)
+}

@@ -1,0 +1,98 @@
+/**
+ * One request to a token endpoint, and what is made of the answer.
+ *
+ * @see OAuth 2.1, section 3.2; RFC 8707; RFC 9449, section 5
+ */
+
+import type { ClientIdentity } from './client-identity.ts'
+import type { DpopKey } from './dpop.ts'
+import { authFault, errorCode } from './faults.ts'
+import { type Answer, ask, type Exchange, whereOf } from './http.ts'
+import { scopesIn } from './scopes.ts'
+import type { ServerMetadata } from './server-metadata.ts'
+import type { Tokens } from './tokens.ts'
+
+export interface TokenRequest {
+  metadata: ServerMetadata
+  client: ClientIdentity
+  resource: string
+  /** Asked for by this request, or by the login it is the end of. */
+  scopes: readonly string[]
+  /** Given when tokens are to be bound to it. */
+  key: DpopKey | undefined
+  /** The parameters of the grant. */
+  params: Record<string, string>
+}
+
+/** What fits a header of most servers. */
+const MAX_TOKEN_LENGTH = 16 * 1024
+const TOKEN = /^[\x21-\x7e]+$/
+
+export async function requestTokens(exchange: Exchange, request: TokenRequest): Promise<Tokens> {
+  const { metadata, client, resource, key, params } = request
+  const body = new URLSearchParams({ ...params, resource })
+  const answer = await askTokenEndpoint(exchange, metadata, client, body, key)
+  return readTokenAnswer(answer, request)
+}
+
+/** Proves the key if there is one, and once more when the server wants its own nonce in the proof. */
+async function askTokenEndpoint(
+  exchange: Exchange,
+  metadata: ServerMetadata,
+  client: ClientIdentity,
+  params: URLSearchParams,
+  key: DpopKey | undefined,
+): Promise<Answer> {
+  const url = metadata.tokenEndpoint
+  for (let attempt = 1; ; attempt += 1) {
+    const proof = await key?.prove({ method: 'POST', url })
+    const answer = await askAsClient(exchange, metadata, client, url, new URLSearchParams(params), proof)
+    key?.note(url, answer.headers.get('dpop-nonce'))
+    const wantsNonce = answer.status >= 400 && answer.json?.error === 'use_dpop_nonce'
+    if (!(wantsNonce && attempt === 1 && key && proof && key.hasNewerNonce(url, proof))) return answer
+  }
+}
+
+/** A request that says which client it comes from, and proves it. */
+export async function askAsClient(
+  exchange: Exchange,
+  metadata: ServerMetadata,
+  client: ClientIdentity,
+  url: string,
+  body: URLSearchParams,
+  proof?: string,
+): Promise<Answer> {
+  // Credentials belong to one authorization server; this is the last place where a mistake could be noticed.
+  if (client.issuer !== metadata.issuer)
+    throw authFault('client', `The client is registered with ${client.issuer}, not with ${metadata.issuer}`)
+  const headers = new Headers({ accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' })
+  if (proof !== undefined) headers.set('dpop', proof)
+  await client.authenticate({ issuer: metadata.issuer, token_endpoint: metadata.tokenEndpoint }, { client_id: client.id }, body, headers)
+  return ask(exchange, url, { method: 'POST', headers: Object.fromEntries(headers.entries()), body: body.toString() })
+}
+
+export function readTokenAnswer({ status, json }: Answer, { metadata, scopes, key }: TokenRequest): Tokens {
+  const where = whereOf(metadata.tokenEndpoint)
+  const error = errorCode(json?.error)
+  // Some answer 200 with an error in it.
+  if (error !== undefined) throw authFault('token', `${where} gave no token: ${error}`, { error })
+  if (status !== 200 || !json) throw authFault('token', `${where} gave no token but HTTP ${status}${json ? '' : ' without JSON'}`)
+  const { access_token: accessToken, token_type: type, refresh_token: refreshToken, scope } = json
+  if (!isToken(accessToken)) throw authFault('token', `${where} answered without an access token that could be sent`)
+  const wanted = key ? 'dpop' : 'bearer'
+  if (typeof type !== 'string' || type.toLowerCase() !== wanted) {
+    throw authFault('token', `${where} gave a token of another type than ${key ? 'DPoP' : 'Bearer'}, which was asked for`)
+  }
+  const expiresIn = Number(json.expires_in ?? Number.NaN)
+  return {
+    accessToken,
+    type: key ? 'DPoP' : 'Bearer',
+    ...(Number.isFinite(expiresIn) && expiresIn >= 0 && { expiresAt: Date.now() + expiresIn * 1000 }),
+    ...(isToken(refreshToken) && { refreshToken }),
+    scopes: typeof scope === 'string' ? scopesIn(scope) : [...scopes],
+    asked: [...scopes],
+    ...(key && { keyThumbprint: key.thumbprint }),
+  }
+}
+
+const isToken = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TOKEN_LENGTH && TOKEN.test(value)
