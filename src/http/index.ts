@@ -6,7 +6,7 @@ import type { Listening, ListenOptions } from './server/listen.ts'
 export * from './client/index.ts'
 export { type HttpHandler, httpHandler } from './server/handler.ts'
 export type { Listening, ListenOptions } from './server/listen.ts'
-export type { HttpLimits, HttpOptions, Knock, TurnedAway, Visitor } from './server/options.ts'
+export type { HttpAuth, HttpLimits, HttpOptions, Knock, TurnedAway, Visitor } from './server/options.ts'
 
 /** Serves at a port of this machine, and resolves when requests can come. Loaded then: other runtimes have no ports. */
 export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {

@@ -1,6 +1,7 @@
 /** portico/server: write a server once, serve every protocol revision. */
 
 export { RemoteError } from '../jsonrpc/remote-error.ts'
+export type { Grant } from '../protocol/access.ts'
 export type { Annotations, Icon, Implementation, Meta } from '../protocol/base.ts'
 export type { Completion } from '../protocol/completion.ts'
 export type { ContentBlock } from '../protocol/content.ts'

@@ -4,7 +4,7 @@ import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
 import type { Knock } from '../../protocol/access.ts'
 import type { KeyRing } from '../../protocol/ports.ts'
 import { digest } from './introspection.ts'
-import type { AuthLimits } from './limits.ts'
+import type { ResourceServerLimits } from './limits.ts'
 import type { Nonces } from './nonces.ts'
 import { type ReplayStore, ReplaysFull } from './replays.ts'
 
@@ -28,7 +28,7 @@ export interface ProofRules {
   algorithms: readonly string[]
   replays: ReplayStore
   nonces: Nonces | undefined
-  limits: AuthLimits
+  limits: ResourceServerLimits
 }
 
 /** @param jkt the thumbprint of the key that the token is bound to */

@@ -4,7 +4,7 @@ import type { Clock } from '../../jsonrpc/clock.ts'
 import { toBase64, toBase64Url } from '../../protocol/bytes.ts'
 import { type FetchBounds, fetchJson } from './fetch-json.ts'
 import type { IntrospectionOptions, Issuer } from './issuer.ts'
-import type { AuthLimits } from './limits.ts'
+import type { ResourceServerLimits } from './limits.ts'
 import { BadToken, CannotTell } from './verdict.ts'
 
 type Claims = Record<string, unknown>
@@ -18,14 +18,14 @@ interface Known {
 export class Introspector {
   readonly #issuer: Issuer
   readonly #options: IntrospectionOptions
-  readonly #limits: AuthLimits
+  readonly #limits: ResourceServerLimits
   readonly #bounds: FetchBounds
   readonly #clock: Clock
   /** By digest: the tokens themselves are not kept. */
   readonly #known = new Map<string, Known>()
   #asking = 0
 
-  constructor(issuer: Issuer, options: IntrospectionOptions, limits: AuthLimits, bounds: FetchBounds, clock: Clock) {
+  constructor(issuer: Issuer, options: IntrospectionOptions, limits: ResourceServerLimits, bounds: FetchBounds, clock: Clock) {
     this.#issuer = issuer
     this.#options = options
     this.#limits = limits

@@ -5,7 +5,7 @@ import type { Clock } from '../../jsonrpc/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { type FetchBounds, fetchJson } from './fetch-json.ts'
 import { KeySet } from './key-set.ts'
-import type { AuthLimits } from './limits.ts'
+import type { ResourceServerLimits } from './limits.ts'
 import { secureUrl } from './resource.ts'
 
 export interface IssuerOptions {
@@ -40,7 +40,7 @@ export class Issuer {
   readonly #bounds: FetchBounds
   #metadata: Promise<Metadata> | undefined
 
-  constructor(options: IssuerOptions, limits: AuthLimits, bounds: FetchBounds, clock: Clock) {
+  constructor(options: IssuerOptions, limits: ResourceServerLimits, bounds: FetchBounds, clock: Clock) {
     secureUrl(options.issuer, 'An issuer')
     for (const url of [options.jwksUri, options.introspection?.endpoint]) if (url !== undefined) secureUrl(url, 'What an issuer serves')
     if (options.algorithms?.some((each) => each === 'none' || each.startsWith('HS')))

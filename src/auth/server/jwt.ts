@@ -2,13 +2,18 @@
 
 import { errors, jwtVerify } from 'jose'
 import type { Issuer } from './issuer.ts'
-import type { AuthLimits } from './limits.ts'
+import type { ResourceServerLimits } from './limits.ts'
 import { BadToken, CannotTell } from './verdict.ts'
 
 export const DEFAULT_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'] as const
 
 /** The claims of a token that holds; throws `BadToken` or `CannotTell` for any other. */
-export async function readJwt(token: string, issuer: Issuer, audience: string, limits: AuthLimits): Promise<Record<string, unknown>> {
+export async function readJwt(
+  token: string,
+  issuer: Issuer,
+  audience: string,
+  limits: ResourceServerLimits,
+): Promise<Record<string, unknown>> {
   const { algorithms = DEFAULT_ALGORITHMS, typ = 'at+jwt', clientIdClaim = 'client_id' } = issuer.options
   const { clockToleranceSeconds: clockTolerance } = limits
   try {

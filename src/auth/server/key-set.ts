@@ -2,7 +2,7 @@
 
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose'
 import type { Clock } from '../../jsonrpc/clock.ts'
-import type { AuthLimits } from './limits.ts'
+import type { ResourceServerLimits } from './limits.ts'
 import { CannotTell } from './verdict.ts'
 
 type Find = ReturnType<typeof createLocalJWKSet>
@@ -12,13 +12,13 @@ const RETRY_MS = 5_000
 
 export class KeySet {
   readonly #load: () => Promise<JSONWebKeySet>
-  readonly #limits: AuthLimits
+  readonly #limits: ResourceServerLimits
   readonly #clock: Clock
   #keys: { find: Find; fetchedAt: number } | undefined
   #notBefore = Number.NEGATIVE_INFINITY
   #pending: Promise<boolean> | undefined
 
-  constructor(load: () => Promise<JSONWebKeySet>, limits: AuthLimits, clock: Clock) {
+  constructor(load: () => Promise<JSONWebKeySet>, limits: ResourceServerLimits, clock: Clock) {
     this.#load = load
     this.#limits = limits
     this.#clock = clock

@@ -1,6 +1,6 @@
 /** Every bound of a resource server, with its default. */
 
-export interface AuthLimits {
+export interface ResourceServerLimits {
   /** The longest access token that is looked at. */
   maxTokenBytes: number
   /** By how much the clocks of two machines may differ. */
@@ -24,7 +24,7 @@ export interface AuthLimits {
   nonceMs: number
 }
 
-export const DEFAULT_AUTH_LIMITS: AuthLimits = {
+export const DEFAULT_RESOURCE_SERVER_LIMITS: ResourceServerLimits = {
   maxTokenBytes: 8 * 1024,
   clockToleranceSeconds: 5,
   fetchTimeoutMs: 5_000,

@@ -9,7 +9,7 @@ import { DPOP_ALGORITHMS, type DpopOptions, judgeProof, type ProofRules, type Pr
 import type { Fetch } from './fetch-json.ts'
 import { principalOf } from './grant.ts'
 import type { IssuerOptions } from './issuer.ts'
-import { type AuthLimits, DEFAULT_AUTH_LIMITS } from './limits.ts'
+import { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from './limits.ts'
 import { type MetadataOptions, metadataDocument } from './metadata.ts'
 import { sealedNonces } from './nonces.ts'
 import { keepPresented } from './presented.ts'
@@ -32,7 +32,7 @@ export interface ResourceServerOptions extends MetadataOptions {
   audience?: string
   /** Tokens bound to a key (RFC 9449). They are taken unless this is false. */
   dpop?: DpopOptions | false
-  limits?: Partial<AuthLimits>
+  limits?: Partial<ResourceServerLimits>
   /** Reaches the issuers. */
   fetch?: Fetch
   clock?: Clock
@@ -54,7 +54,7 @@ class ResourceServer implements HttpAuth {
 
   constructor(options: ResourceServerOptions) {
     const { scopes = [], dpop = {}, clock = systemClock } = options
-    const limits = { ...DEFAULT_AUTH_LIMITS, ...options.limits }
+    const limits = { ...DEFAULT_RESOURCE_SERVER_LIMITS, ...options.limits }
     const bad = scopes.find((scope) => !isScope(scope))
     if (bad !== undefined) throw new McpError('ERR_DEFINITION', `Not a scope: ${JSON.stringify(bad)}`)
     const resource = canonicalResource(options.resource)

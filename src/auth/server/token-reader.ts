@@ -8,7 +8,7 @@ import { expander, type GrantRules, grantOf } from './grant.ts'
 import { Introspector } from './introspection.ts'
 import { Issuer, type IssuerOptions } from './issuer.ts'
 import { claimedIssuer, readJwt } from './jwt.ts'
-import type { AuthLimits } from './limits.ts'
+import type { ResourceServerLimits } from './limits.ts'
 import type { ResourceServerOptions } from './resource-server.ts'
 import { BadToken } from './verdict.ts'
 
@@ -19,9 +19,9 @@ export class TokenReader {
   readonly #introspector: { issuer: Issuer; ask: Introspector } | undefined
   readonly #audience: string
   readonly #expand: GrantRules['expand']
-  readonly #limits: AuthLimits
+  readonly #limits: ResourceServerLimits
 
-  constructor(options: Options, resource: string, limits: AuthLimits, clock: Clock) {
+  constructor(options: Options, resource: string, limits: ResourceServerLimits, clock: Clock) {
     const given = [...(options.issuer === undefined ? [] : [options.issuer]), ...(options.issuers ?? [])]
     if (given.length === 0) throw new McpError('ERR_DEFINITION', 'Say whose tokens are taken: resourceServer({ issuer, resource })')
     const bounds: FetchBounds = { fetch: options.fetch ?? ((url, init) => fetch(url, init)), ...limits }

@@ -1,0 +1,152 @@
+import { generateSecret, importPKCS8 } from 'jose'
+import { describe, expect, test } from 'vitest'
+import { type DpopOptions, memoryReplays, type ResourceServerOptions } from '../../../src/auth/server/index.ts'
+import { memoryKeyRing } from '../../../src/protocol/memory.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
+import type { HttpAnswer } from '../../support/http-requests.ts'
+import { http } from '../../support/http-requests.ts'
+import { askModern, callTool, modern, serve, testServer } from '../../support/http-service.ts'
+import { type Claims, keyHolder, RESOURCE, seconds, startIssuer } from '../../support/token-issuer.ts'
+
+async function bound(dpop: DpopOptions | false = {}, more: Partial<ResourceServerOptions> = {}) {
+  const issuer = await startIssuer()
+  const holder = await keyHolder()
+  const { url, port } = await serve(testServer(), { auth: issuer.protect({ dpop, ...more }) })
+  const token = await issuer.token({ cnf: { jkt: holder.jkt } })
+  const ask = (proof: string | string[] | undefined, authorization = `DPoP ${token}`): Promise<HttpAnswer> => {
+    const call = modern(callTool('hi'))
+    return http(url, { ...call, headers: { ...call.headers, authorization, ...(proof === undefined ? {} : { dpop: proof }) } })
+  }
+  return { issuer, holder, url, port, token, ask }
+}
+
+const challengeOf = ({ headers }: HttpAnswer): string => String(headers['www-authenticate'])
+
+describe('a token that is bound to a key', () => {
+  test('is taken with a proof', async () => {
+    const { holder, token, ask } = await bound()
+    expect((await ask(await holder.proof(token))).status).toBe(200)
+    expect((await ask(await holder.proof(token, { htu: `${RESOURCE}?a=1#b` }))).status).toBe(200)
+  })
+
+  test('is not taken as a bearer token, with a proof or without', async () => {
+    const { holder, token, ask } = await bound()
+    for (const proof of [undefined, await holder.proof(token)]) {
+      const answer = await ask(proof, `Bearer ${token}`)
+      expect(answer.status).toBe(401)
+      expect(challengeOf(answer)).toContain('error="invalid_token"')
+    }
+  })
+
+  test('and one that is not bound is not taken as if it were', async () => {
+    const { issuer, holder, ask } = await bound()
+    const plain = await issuer.token()
+    expect((await ask(await holder.proof(plain), `DPoP ${plain}`)).status).toBe(401)
+  })
+
+  test.each<[string, Claims, Record<string, unknown>]>([
+    ['for another method', { htm: 'GET' }, {}],
+    ['for a method in small letters', { htm: 'post' }, {}],
+    ['for another path', { htu: `${RESOURCE}2` }, {}],
+    ['for another host', { htu: 'https://evil.example/mcp' }, {}],
+    ['for another scheme', { htu: RESOURCE.replace('https', 'http') }, {}],
+    ['for no URL', { htu: undefined }, {}],
+    ['that is too old', { iat: seconds() - 70 }, {}],
+    ['from the future', { iat: seconds() + 70 }, {}],
+    ['without time', { iat: undefined }, {}],
+    ['for another token', { ath: 'x' }, {}],
+    ['for no token', { ath: undefined }, {}],
+    ['without id', { jti: undefined }, {}],
+    ['with an empty id', { jti: '' }, {}],
+    ['with an id without end', { jti: 'x'.repeat(257) }, {}],
+    ['of another type', {}, { typ: 'JWT' }],
+    ['without a key', {}, { jwk: undefined }],
+  ])('is refused with a proof %s', async (_what, claims, header) => {
+    const { holder, token, ask } = await bound()
+    const answer = await ask(await holder.proof(token, claims, header))
+    expect(answer.status).toBe(401)
+    expect(challengeOf(answer)).toMatch(/^DPoP algs="ES256[^"]*", error="invalid_dpop_proof"/)
+    expect(challengeOf(answer)).toContain('resource_metadata=')
+  })
+
+  test('is refused with a private key in the proof, a secret as key, another key, or a signature by another', async () => {
+    const { holder, token, ask } = await bound()
+    const other = await keyHolder()
+    const secret = await generateSecret('HS256', { extractable: true })
+    const oct = { kty: 'oct', k: 'c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA' }
+    const proofs = [
+      await holder.proof(token, {}, { jwk: holder.privateJwk }),
+      await holder.proof(token, {}, { alg: 'HS256', jwk: oct }, secret as never),
+      await other.proof(token),
+      await holder.proof(token, {}, {}, await importPKCS8(other.pem, 'ES256')),
+      (await holder.proof(token)).slice(0, -3),
+      'nonsense',
+      'x'.repeat(9000),
+    ]
+    for (const proof of proofs) expect((await ask(proof)).status).toBe(401)
+  })
+
+  test('is refused without a proof, and with two', async () => {
+    const { holder, token, ask } = await bound()
+    expect((await ask(undefined)).status).toBe(401)
+    expect((await ask([await holder.proof(token), await holder.proof(token)])).status).toBe(401)
+    expect((await ask(`${await holder.proof(token)}, ${await holder.proof(token)}`)).status).toBe(401)
+  })
+
+  test('is refused with a proof that was used before, here or at another replica', async () => {
+    const replays = memoryReplays(100, fakeClock())
+    const issuer = await startIssuer()
+    const holder = await keyHolder()
+    const auth = issuer.protect({ dpop: { replays } })
+    const [first, second] = [
+      await serve(testServer(), { auth }),
+      await serve(testServer(), { auth: issuer.protect({ dpop: { replays } }) }),
+    ]
+    const token = await issuer.token({ cnf: { jkt: holder.jkt } })
+    const headers = { authorization: `DPoP ${token}`, dpop: await holder.proof(token) }
+    expect((await askModern(first.url, callTool('hi'), headers)).status).toBe(200)
+    for (const { url } of [first, second]) expect((await askModern(url, callTool('hi'), headers)).status).toBe(401)
+  })
+
+  test('proofs are remembered within a bound, and forgotten when they count no more', async () => {
+    const clock = fakeClock()
+    const { holder, token, ask } = await bound({}, { clock, limits: { maxProofs: 2 } })
+    const used = await holder.proof(token)
+    expect((await ask(used)).status).toBe(200)
+    expect((await ask(await holder.proof(token))).status).toBe(200)
+    const full = await ask(await holder.proof(token))
+    expect(full.status).toBe(503)
+    expect(full.text).toContain('limits.maxProofs')
+    expect((await ask(used)).status).toBe(401)
+    await clock.advance(120_000)
+    expect((await ask(await holder.proof(token))).status).toBe(200)
+  })
+
+  test('can be asked to have a nonce of ours in its proof', async () => {
+    const { holder, token, ask } = await bound({ nonces: memoryKeyRing() })
+    const first = await ask(await holder.proof(token))
+    expect(first.status).toBe(401)
+    expect(challengeOf(first)).toContain('error="use_dpop_nonce"')
+    const nonce = String(first.headers['dpop-nonce'])
+    expect((await ask(await holder.proof(token, { nonce }))).status).toBe(200)
+    for (const bad of [`${nonce}x`, nonce.replace(/\.[^.]*$/, '.AAAA'), 'k1.0.AAAA', 'a.b', 7])
+      expect(challengeOf(await ask(await holder.proof(token, { nonce: bad })))).toContain('use_dpop_nonce')
+    const { holder: late, token: lateToken, ask: askLate } = await bound({ nonces: memoryKeyRing() }, { limits: { nonceMs: 1 } })
+    const old = String((await askLate(await late.proof(lateToken))).headers['dpop-nonce'])
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect((await askLate(await late.proof(lateToken, { nonce: old }))).status).toBe(401)
+  })
+
+  test('can be the only kind that is taken, and can be not taken at all', async () => {
+    const required = await bound({ required: true })
+    const plain = await required.issuer.token()
+    const answer = await required.ask(undefined, `Bearer ${plain}`)
+    expect(answer.status).toBe(401)
+    expect(challengeOf(answer)).toMatch(/^DPoP algs=/)
+    expect((await required.ask(await required.holder.proof(required.token))).status).toBe(200)
+    const never = await bound(false)
+    expect((await never.ask(await never.holder.proof(never.token))).status).toBe(401)
+    expect(challengeOf(await http(never.url, { body: {} }))).not.toContain('DPoP')
+    expect(challengeOf(await http((await bound()).url, { body: {} }))).toMatch(/^Bearer .*, DPoP algs="/)
+  })
+})

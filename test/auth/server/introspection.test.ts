@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import type { IntrospectionOptions, ResourceServerLimits } from '../../../src/auth/server/index.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
+import { askModern, callTool, serve, testServer } from '../../support/http-service.ts'
+import { type Claims, claimsOf, json, seconds, startIssuer } from '../../support/token-issuer.ts'
+
+const CLIENT = { clientId: 'mcp server', clientSecret: 's:cret/ü' }
+
+/** A server whose issuer is asked about tokens; what it says about them is for tests to set. */
+async function opaque(more: Partial<IntrospectionOptions> = {}, limits: Partial<ResourceServerLimits> = {}) {
+  const issuer = await startIssuer()
+  const clock = fakeClock()
+  const said = new Map<string, Claims>()
+  const asked: { token: string | null; authorization: string | undefined; body: string }[] = []
+  issuer.routes.set('/introspect', (request, response, body) => {
+    const token = new URLSearchParams(body).get('token')
+    asked.push({ token, authorization: request.headers.authorization, body })
+    json(response, said.get(token ?? '') ?? { active: false })
+  })
+  const auth = issuer.protect({ issuer: { issuer: issuer.url, introspection: { ...CLIENT, ...more } }, clock, limits })
+  const server = testServer()
+  const refused: string[] = []
+  const { url } = await serve(server, { auth, onRefused: ({ reason }) => refused.push(reason) })
+  const status = async (token: string): Promise<number> =>
+    (await askModern(url, callTool('hi'), { authorization: `Bearer ${token}` })).status
+  const active = (claims: Claims = {}): Claims => ({ active: true, ...claimsOf(issuer.url, claims) })
+  return { issuer, clock, said, asked, auth, status, active, refused }
+}
+
+describe('a token that only its issuer can read', () => {
+  test('is asked about, and the answer believed for a minute [T-AUTH-039]', async () => {
+    const { clock, said, asked, status, active } = await opaque()
+    said.set('good', active())
+    expect(await status('good')).toBe(200)
+    expect(await status('good')).toBe(200)
+    expect(asked).toHaveLength(1)
+    expect(asked[0]?.authorization).toBe(`Basic ${Buffer.from('mcp+server:s%3Acret%2F%C3%BC').toString('base64')}`)
+    said.delete('good')
+    await clock.advance(59_999)
+    expect(await status('good')).toBe(200)
+    await clock.advance(1)
+    expect(await status('good')).toBe(401)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('is asked about once by many at the same time', async () => {
+    const { said, asked, status, active } = await opaque()
+    said.set('good', active())
+    expect(new Set(await Promise.all(Array.from({ length: 50 }, () => status('good'))))).toEqual(new Set([200]))
+    expect(asked).toHaveLength(1)
+  })
+
+  test('ends when it ends, whatever is remembered', async () => {
+    const { said, status, active } = await opaque()
+    said.set('short', active({ exp: seconds() - 3 }))
+    expect(await status('short')).toBe(200)
+    await new Promise((resolve) => setTimeout(resolve, 3100))
+    expect(await status('short')).toBe(401)
+  })
+
+  test.each<[string, Claims]>([
+    ['is not active', { active: false }],
+    ['is for somebody else', { aud: 'https://other.example' }],
+    ['is for nobody', { aud: undefined }],
+    ['is from another issuer', { iss: 'https://evil.example' }],
+    ['has ended', { exp: 1 }],
+    ['has no end', { exp: undefined }],
+    ['has not begun', { nbf: seconds() + 60 }],
+    ['has no subject', { sub: undefined }],
+    ['names no client', { client_id: undefined }],
+    ['is bound to a key', { cnf: { jkt: 'x' } }],
+  ])('is refused when it %s [T-AUTH-040] [T-AUTH-042]', async (_what, claims) => {
+    const { said, status, active } = await opaque()
+    said.set('bad', active(claims))
+    expect(await status('bad')).toBe(401)
+  })
+
+  test.each<[string, (response: import('node:http').ServerResponse) => void]>([
+    ['an error', (response) => response.writeHead(500).end()],
+    ['a page', (response) => response.writeHead(200).end('<html>')],
+    ['a redirect', (response) => response.writeHead(307, { location: '/elsewhere' }).end()],
+    ['nothing of use', (response) => json(response, { active: 'yes' })],
+    ['a broken line', (response) => response.destroy()],
+    ['nothing in time', () => {}],
+  ])('lets nobody in while the issuer answers with %s: 503, and it is asked again', async (_what, answer) => {
+    const { issuer, said, asked, status, active, refused } = await opaque({}, { fetchTimeoutMs: 200 })
+    said.set('token-to-hide', active())
+    const good = issuer.routes.get('/introspect')
+    issuer.routes.set('/introspect', (_request, response) => answer(response))
+    expect(await status('token-to-hide')).toBe(503)
+    expect(JSON.stringify(refused)).not.toContain('token-to-hide')
+    if (good) issuer.routes.set('/introspect', good)
+    expect(await status('token-to-hide')).toBe(200)
+    expect(asked).toHaveLength(1)
+  })
+
+  test('secrets can go in the body where the issuer wants them there', async () => {
+    const { said, asked, status, active } = await opaque({ method: 'client_secret_post' })
+    said.set('good', active())
+    expect(await status('good')).toBe(200)
+    expect(asked[0]?.authorization).toBeUndefined()
+    expect(new URLSearchParams(asked[0]?.body).get('client_secret')).toBe(CLIENT.clientSecret)
+  })
+
+  test('is forgotten when more are remembered than may be', async () => {
+    const { said, asked, status, active } = await opaque({}, { maxIntrospected: 2 })
+    for (const token of ['a', 'b', 'c']) said.set(token, active())
+    for (const token of ['a', 'b', 'a', 'b']) await status(token)
+    expect(asked).toHaveLength(2)
+    await status('c')
+    await status('b')
+    expect(asked).toHaveLength(3)
+    await status('a')
+    expect(asked).toHaveLength(4)
+  })
+
+  test('waits for nothing when too many are asked about already', async () => {
+    const { issuer, status } = await opaque({}, { maxIntrospecting: 2, fetchTimeoutMs: 1000 })
+    const held: import('node:http').ServerResponse[] = []
+    issuer.routes.set('/introspect', (_request, response) => {
+      held.push(response)
+    })
+    const waiting = ['a', 'b'].map((token) => status(token))
+    while (held.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await status('c')).toBe(503)
+    for (const response of held) json(response, { active: false })
+    expect(await Promise.all(waiting)).toEqual([401, 401])
+  })
+
+  test('of an issuer with introspection a JWT is still judged by its keys', async () => {
+    const { issuer, asked, status } = await opaque()
+    expect(await status(await issuer.token())).toBe(200)
+    expect(asked).toHaveLength(0)
+  })
+})
