@@ -77,6 +77,7 @@ export class Wire {
         this.#peer.abandon(id, error)
         if (this.#isRetired) this.#closeWhenIdle()
       },
+      onHeld: (id) => void this.#peer.touch(id),
       onForgotten: () => options.onForgotten?.(),
       onClose: (error) => this.#closed(error),
     })

@@ -7,6 +7,8 @@ export interface LinkReceiver {
   onMessage(message: Incoming): void
   /** The answer to our request `id` will not come, though the connection goes on. */
   onLost(id: Id, error: Error): void
+  /** The request `id` is held up by something that takes a person's time, such as a login; that is not the server being silent. */
+  onHeld?(id: Id): void
   /** The server has forgotten the session. What it has in hand may still be answered; nothing new will be. */
   onForgotten(): void
   /** The connection is gone; called once. No error when `close` was called. */

@@ -26,6 +26,7 @@ export interface CallHost {
   onMessage(message: Incoming, text: string): void
   onRefused(call: Call, refusal: Refusal): void
   onLost(call: Call, error: McpError): void
+  onHeld(call: Call): void
   /** Takes up the stream of the call after this event; undefined when streams cannot be taken up. */
   resume(call: Call, lastEventId: string, retryMs: number | undefined): Sending | undefined
 }
@@ -111,6 +112,10 @@ export class Call implements HttpReply {
     const text = this.#body?.text()
     if (isSuccess(this.#status)) this.#onAnswer(text)
     else this.#onRefusal(text ?? '')
+  }
+
+  onHeld(): void {
+    this.#host.onHeld(this)
   }
 
   onFail(error: McpError): void {

@@ -59,6 +59,7 @@ export class HttpLink implements Link {
       onMessage: (message, text) => this.#onMessage(message, text),
       onRefused: (call, refusal) => this.#onRefused(call, refusal),
       onLost: (call, error) => this.#onLost(call, error),
+      onHeld: (call) => this.#receiver?.onHeld?.(call.about.id),
       resume: (call, lastEventId, retryMs) => this.#resume(call, lastEventId, retryMs),
     }
   }

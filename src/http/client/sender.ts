@@ -26,6 +26,8 @@ export interface HttpReply {
   onData(chunk: Buffer): void
   onEnd(): void
   onFail(error: McpError): void
+  /** It waits for permission; called again and again while it does. */
+  onHeld?(): void
 }
 
 /** A request on its way. */
@@ -141,6 +143,15 @@ interface History {
 
 /** Old tokens, a nonce that was wanted, a login, more scopes: all of it once for one request. */
 const MAX_TRIES = 4
+const HELD_INTERVAL_MS = 250
+const MAX_HELD_BYTES = 64 * 1024
+
+interface HeldBody {
+  chunks: Buffer[]
+  size: number
+  isEnded: boolean
+}
+
 const ABORTED = new Error('The request was broken off')
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** Those that ask for the same request again; the others would turn a POST into a GET. */
@@ -154,6 +165,8 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
   readonly #history: History
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
+  /** What a refusal says, while it is not known whether it stands. */
+  #held: HeldBody | undefined
   /** The attempt that took the place of this one. */
   #next: Attempt | undefined
 
@@ -185,7 +198,7 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
     if (this.#isOver) controller.abort(ABORTED)
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isOver || status < 200) return
     const encoding = headers['content-encoding']
     if (encoding !== undefined && !PLAIN_ENCODINGS.has(String(encoding).toLowerCase())) {
@@ -195,11 +208,10 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
     if (REDIRECTS.has(status)) return this.#redirect(status, headers.location)
     const { permission, tries } = this.#history
     if (permission && tries < MAX_TRIES && (status === 401 || status === 403)) {
-      controller.pause()
-      const { authorize, request, sent } = permission
-      authorize.onUnauthorized({ request, status, headers, sent }).then(
-        (isWorthIt) =>
-          isWorthIt ? this.#again(this.#request, { ...this.#history, tries: tries + 1 }) : this.#goOn(controller, status, headers),
+      const held: HeldBody = { chunks: [], size: 0, isEnded: false }
+      this.#held = held
+      this.#askForMore(permission, status, headers).then(
+        (isWorthIt) => (isWorthIt ? this.#again(this.#request, { ...this.#history, tries: tries + 1 }) : this.#goOn(held, status, headers)),
         (error: unknown) => this.#fail(error),
       )
       return
@@ -209,17 +221,26 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#isOver) this.#reply.onData(chunk)
+    if (this.#isOver) return
+    if (!this.#held) return this.#reply.onData(chunk)
+    this.#held.size += chunk.length
+    if (this.#held.size <= MAX_HELD_BYTES) this.#held.chunks.push(chunk)
   }
 
   onResponseEnd(): void {
     if (this.#isOver) return
+    if (this.#held) {
+      this.#held.isEnded = true
+      return
+    }
     this.#isOver = true
     this.#reply.onEnd()
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(error)
+    // A server need not keep the connection while a person logs in: what it had to say has been heard.
+    if (this.#held) this.#held.isEnded = true
+    else this.#fail(error)
   }
 
   #stop(): void {
@@ -236,10 +257,22 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
     }
   }
 
-  #goOn(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  async #askForMore({ authorize, request, sent }: Permission, status: number, headers: IncomingHttpHeaders): Promise<boolean> {
+    const held = setInterval(() => this.#reply.onHeld?.(), HELD_INTERVAL_MS)
+    try {
+      return await authorize.onUnauthorized({ request, status, headers, sent })
+    } finally {
+      clearInterval(held)
+    }
+  }
+
+  /** The refusal stands: it is told like any other answer. */
+  #goOn({ chunks, isEnded }: HeldBody, status: number, headers: IncomingHttpHeaders): void {
     if (this.#isOver) return
+    this.#held = undefined
     this.#reply.onHead(status, headers)
-    controller.resume()
+    for (const chunk of chunks) this.#reply.onData(chunk)
+    if (isEnded) this.onResponseEnd()
   }
 
   #redirect(status: number, location: string | undefined): void {
