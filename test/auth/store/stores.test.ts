@@ -1,0 +1,28 @@
+/** Every store that we have does what a store must do. */
+
+import { describe } from 'vitest'
+import { memoryTokenStore } from '../../../src/auth/client/ports.ts'
+import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local.ts'
+import type { Keychain } from '../../../src/auth/store/options.ts'
+import { temporaryFolders } from '../../support/folders.ts'
+import { checkTokenStore } from '../../support/token-store.ts'
+
+const folder = temporaryFolders()
+
+function memoryKeychain(): Keychain {
+  const secrets = new Map<string, string>()
+  return {
+    read: async (account) => secrets.get(account),
+    write: async (account, secret) => void secrets.set(account, secret),
+    remove: async (account) => void secrets.delete(account),
+  }
+}
+
+describe('in memory', () => checkTokenStore(async () => memoryTokenStore()))
+describe('in files, the key from a passphrase', () =>
+  checkTokenStore(async () => fileTokenStore({ folder: folder(), passphrase: 'correct horse' })))
+describe('in files, the key in a keychain', () =>
+  checkTokenStore(async () => fileTokenStore({ folder: folder(), keychain: memoryKeychain() })))
+describe('in files, the key in a file', () =>
+  checkTokenStore(async () => fileTokenStore({ folder: folder(), keychain: false, onWarning: () => {} })))
+describe('in a keychain', () => checkTokenStore(async () => keychainTokenStore({ folder: folder(), keychain: memoryKeychain() })))
