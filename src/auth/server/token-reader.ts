@@ -7,6 +7,7 @@ import type { FetchBounds } from './fetch-json.ts'
 import { expander, type GrantRules, grantOf } from './grant.ts'
 import { Introspector } from './introspection.ts'
 import { Issuer, type IssuerOptions } from './issuer.ts'
+import { issuerFetch } from './issuer-fetch.ts'
 import { claimedIssuer, readJwt } from './jwt.ts'
 import type { ResourceServerLimits } from './limits.ts'
 import type { ResourceServerOptions } from './resource-server.ts'
@@ -24,17 +25,18 @@ export class TokenReader {
   constructor(options: Options, resource: string, limits: ResourceServerLimits, clock: Clock) {
     const given = [...(options.issuer === undefined ? [] : [options.issuer]), ...(options.issuers ?? [])]
     if (given.length === 0) throw new McpError('ERR_DEFINITION', 'Say whose tokens are taken: resourceServer({ issuer, resource })')
-    const bounds: FetchBounds = { fetch: options.fetch ?? ((url, init) => fetch(url, init)), ...limits }
+    const boundsFor = (about: IssuerOptions): FetchBounds => ({ fetch: options.fetch ?? issuerFetch(about, limits), ...limits })
     for (const each of given) {
       const about: IssuerOptions = typeof each === 'string' ? { issuer: each } : each
-      this.#issuers.set(about.issuer, new Issuer(about, limits, bounds, clock))
+      this.#issuers.set(about.issuer, new Issuer(about, limits, boundsFor(about), clock))
     }
     const asked = [...this.#issuers.values()].filter(({ options: { introspection } }) => introspection)
     // With two, the tokens of one would be shown to the other.
     if (asked.length > 1) throw new McpError('ERR_DEFINITION', 'Only one issuer can be asked about opaque tokens')
     const [issuer] = asked
     const introspection = issuer?.options.introspection
-    this.#introspector = issuer && introspection && { issuer, ask: new Introspector(issuer, introspection, limits, bounds, clock) }
+    this.#introspector = issuer &&
+      introspection && { issuer, ask: new Introspector(issuer, introspection, limits, boundsFor(issuer.options), clock) }
     this.#audience = options.audience ?? resource
     this.#expand = expander(options.implies)
     this.#limits = limits
