@@ -4,9 +4,11 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { readFileSync } from 'node:fs'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
-import { createRemoteJWKSet, customFetch, jwtVerify, SignJWT } from 'jose'
+import { generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Resolve, type SafeFetch, safeFetch } from '../../src/auth/safe-fetch.ts'
+import { clientCredentials, type OAuth, oauth } from '../../src/auth/client/index.ts'
+import { type Resolve, type SafeFetch, type SafeFetchInit, type SafeFetchOptions, safeFetch } from '../../src/auth/safe-fetch.ts'
+import { resourceServer } from '../../src/auth/server/index.ts'
 import { type CanaryServer, listen, startCanary } from '../support/canary-server.ts'
 
 /** As hosts of a URL. The first 21 lead to this machine, so that a request without a guard arrives at the canary. */
@@ -42,10 +44,14 @@ const resolve: Resolve = async (host) => {
 let canary: CanaryServer
 let attacker: CanaryServer
 let guarded: SafeFetch
-let ca: string
+let network: SafeFetchOptions
 /** Where connections were made to, besides the attacker, which is allowed. */
 const reached: string[] = []
+/** What the attacker answers, by path, and where everything else is redirected to. */
+let documents: Record<string, unknown> = {}
 let location = ''
+/** What the attacker was asked for. */
+const asked: string[] = []
 
 const watch = (message: unknown): void => {
   const { socket } = message as { socket: Socket }
@@ -56,13 +62,17 @@ const watch = (message: unknown): void => {
 
 beforeAll(async () => {
   canary = await startCanary()
-  ca = readFileSync(`${import.meta.dirname}/fixtures/attacker-cert.pem`, 'utf8')
-  const key = readFileSync(`${import.meta.dirname}/fixtures/attacker-key.pem`, 'utf8')
-  const redirecting = createTlsServer({ cert: ca, key }, (_, response) => response.writeHead(302, { location }).end())
-  attacker = await listen(redirecting as never, '127.0.0.1')
-  // Its port is allowed, so that it is the address alone that saves the canary; and so is one host that redirects.
-  const allowPorts = [canary.port, attacker.port]
-  guarded = safeFetch({ userUrl: 'https://mcp.example/mcp', allowPorts, allowHosts: ['attacker.example'], resolve, ca })
+  const [ca, key] = ['cert', 'key'].map((name) => readFileSync(`${import.meta.dirname}/fixtures/attacker-${name}.pem`, 'utf8'))
+  const server = createTlsServer({ cert: ca, key }, (request, response) => {
+    asked.push(request.url ?? '')
+    const document = documents[request.url ?? '']
+    if (document === undefined) response.writeHead(302, { location }).end()
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document))
+  })
+  attacker = await listen(server as never, '127.0.0.1')
+  // The port of the canary is allowed, so that it is the address alone that saves it; and so is the host of the attacker.
+  network = { allowPorts: [canary.port, attacker.port], allowHosts: ['attacker.example'], resolve, ca }
+  guarded = safeFetch({ ...network, userUrl: 'https://mcp.example/mcp' })
   subscribe('net.client.socket', watch)
 })
 
@@ -74,22 +84,60 @@ afterAll(async () => {
 
 const urlsOf = (form: string): string[] => ['https', 'http', 'HTTPS'].map((scheme) => `${scheme}://${form}:${canary.port}/inside`)
 
-const signed = new SignJWT({}).setProtectedHeader({ alg: 'HS256', kid: '1' }).sign(new Uint8Array(32))
+const evil = (): string => `https://attacker.example:${attacker.port}`
+
+/** A client that has an id everywhere, so that nothing else stops it before it asks. */
+const client = (): OAuth => oauth({ network, allowOtherOrigin: true, client: { id: 'c', secret: 's' }, grant: clientCredentials() })
+
+/** An attacker who is MCP server and authorization server, and names these URLs. */
+function name({ issuer = evil(), ...metadata }: { issuer?: string; token_endpoint?: string; jwks_uri?: string }): void {
+  documents = {
+    '/.well-known/oauth-protected-resource/mcp': { resource: `${evil()}/mcp`, authorization_servers: [issuer] },
+    '/.well-known/oauth-authorization-server': { issuer, token_endpoint: `${issuer}/token`, ...metadata },
+  }
+}
 
 const ENTRIES: Record<string, (url: string) => Promise<unknown>> = {
-  'resource metadata': (url) => guarded(url, { redirect: 'manual', headers: { accept: 'application/json' } }),
-  'metadata of an authorization server': (url) => guarded(new URL('/.well-known/oauth-authorization-server', url), { redirect: 'manual' }),
-  'an endpoint in metadata': (url) =>
-    guarded(url, { method: 'POST', body: 'grant_type=refresh_token', headers: { authorization: 'Basic abc' } }),
-  'the keys of an issuer': async (url) => jwtVerify(await signed, createRemoteJWKSet(new URL(url), { [customFetch]: guarded })),
+  'resource metadata': (url) => {
+    const server = new URL(`${evil()}/mcp`)
+    const request = { method: 'POST', url: server, server, operation: 'ping', signal: new AbortController().signal }
+    const headers = { 'www-authenticate': `Bearer resource_metadata="${Buffer.from(url).toString('latin1')}"` }
+    return client().onUnauthorized({ request, status: 401, headers, sent: {} })
+  },
+  'metadata of an authorization server': (url) => {
+    name({ issuer: url })
+    return client().login(`${evil()}/mcp`)
+  },
+  'an endpoint in metadata': (url) => {
+    name({ token_endpoint: url })
+    return client().login(`${evil()}/mcp`)
+  },
+  'the keys of an issuer': async (url) => {
+    name({ jwks_uri: url })
+    const token = await new SignJWT({ iss: evil() }).setProtectedHeader({ alg: 'ES256', kid: '1', typ: 'at+jwt' }).sign(await signingKey)
+    const fetch = (at: string, init: RequestInit) => guarded(at, init as SafeFetchInit)
+    const guard = resourceServer({ issuer: evil(), resource: 'https://mcp.example/mcp', fetch })
+    const header = (name: string) => (name === 'authorization' ? `Bearer ${token}` : undefined)
+    const answer = await guard.authenticate({
+      method: 'POST',
+      url: '/mcp',
+      remoteAddress: undefined,
+      header,
+      count: (name) => (header(name) ? 1 : 0),
+    })
+    if ('status' in answer && answer.status === 503) throw new Error('It cannot tell, because it has no keys')
+    return answer
+  },
   'a client document': (url) => guarded(url, { headers: { accept: 'application/json' } }),
   'an icon': (url) => guarded(url, { headers: { accept: 'image/png' } }),
   'where a redirect leads': (url) => {
     // As UTF-8, which is how a header can hold it.
     location = Buffer.from(url).toString('latin1')
-    return guarded(`https://attacker.example:${attacker.port}/`)
+    return guarded(`${evil()}/elsewhere`)
   },
 }
+
+const signingKey = generateKeyPair('ES256').then(({ privateKey }) => privateKey)
 
 describe('addresses that only we can reach', () => {
   test('there are 40, and 7 places; without a guard the canary is reached', async () => {
@@ -100,16 +148,19 @@ describe('addresses that only we can reach', () => {
     expect(reached.length).toBeGreaterThanOrEqual(1)
   })
 
+  test.each(Object.keys(ENTRIES))('are what stops %s: a host that is allowed is asked', async (entry) => {
+    asked.length = 0
+    location = '/there'
+    await ENTRIES[entry]?.(`${evil()}/named`).catch(() => {})
+    expect(asked).toContainEqual(expect.stringMatching(/^(\/.well-known\/oauth-authorization-server)?\/named$/))
+  })
+
   test.each(Object.keys(ENTRIES))('are not reached by %s, in any spelling', async (entry) => {
     const before = canary.hits()
     reached.length = 0
     for (const form of FORMS) {
       for (const url of urlsOf(form)) {
-        const error = await ENTRIES[entry]?.(url).then(
-          (value) => value,
-          (error: unknown) => error,
-        )
-        expect(error, url).toMatchObject({ code: 'ERR_URL_REFUSED' })
+        await expect(ENTRIES[entry]?.(url), url).rejects.toThrow()
       }
     }
     expect(canary.hits() - before).toBe(0)
