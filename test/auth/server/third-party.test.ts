@@ -1,0 +1,388 @@
+import { describe, expect, test } from 'vitest'
+import { type AccountStore, memoryAccounts, memoryVisits, type ThirdPartyOptions, thirdParty } from '../../../src/auth/server/index.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
+import { Browser } from '../../support/browser.ts'
+import { askModern, callTool, openSession, serve, testServer } from '../../support/http-service.ts'
+import { envelope, type Message } from '../../support/raw-channel.ts'
+import { startIssuer } from '../../support/token-issuer.ts'
+
+const PAGES = 'https://mcp.example.com/connect/photos'
+const PHOTOS = 'https://photos.example'
+const SECRET = 'photos-client-secret'
+
+/** A service elsewhere: whoever is logged in there agrees to everything. */
+function photoService() {
+  const codes = new Map<string, { user: string; challenge: string; redirect: string }>()
+  const tokens = new Map<string, string>()
+  const tokenRequests: URLSearchParams[] = []
+  const apiCalls: Record<string, string>[] = []
+  const give = (user: string): Response => {
+    const token = `photos-token-of-${user}-${tokens.size}`
+    tokens.set(token, user)
+    return Response.json({
+      access_token: token,
+      refresh_token: `photos-refresh-of-${user}-${tokens.size}`,
+      token_type: 'bearer',
+      expires_in: 3600,
+    })
+  }
+  const fetch = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url)
+    if (url.pathname === '/authorize') {
+      const user = /photos=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1] ?? 'nobody'
+      const redirect = url.searchParams.get('redirect_uri') as string
+      if (redirect !== `${PAGES}/callback` || url.searchParams.get('code_challenge_method') !== 'S256')
+        return new Response('', { status: 400 })
+      const code = crypto.randomUUID()
+      codes.set(code, { user, challenge: url.searchParams.get('code_challenge') as string, redirect })
+      const back = new URL(redirect)
+      back.searchParams.set('code', code)
+      back.searchParams.set('state', url.searchParams.get('state') as string)
+      return new Response(null, { status: 302, headers: { location: back.href } })
+    }
+    if (url.pathname === '/token') {
+      const params = new URLSearchParams(await request.text())
+      tokenRequests.push(params)
+      if (request.headers.get('authorization') !== `Basic ${btoa(`mcp-server:${SECRET}`)}`)
+        return Response.json({ error: 'invalid_client' }, { status: 401 })
+      if (params.get('grant_type') === 'refresh_token') {
+        const user = /^photos-refresh-of-(\w+)-\d+$/.exec(params.get('refresh_token') ?? '')?.[1]
+        return user === undefined || user === 'revoked' ? Response.json({ error: 'invalid_grant' }, { status: 400 }) : give(user)
+      }
+      const given = codes.get(params.get('code') ?? '')
+      codes.delete(params.get('code') ?? '')
+      const verifier = new TextEncoder().encode(params.get('code_verifier') ?? '')
+      const made = Buffer.from(await crypto.subtle.digest('SHA-256', verifier)).toString('base64url')
+      if (!given || made !== given.challenge || params.get('redirect_uri') !== given.redirect)
+        return Response.json({ error: 'invalid_grant' }, { status: 400 })
+      return give(given.user)
+    }
+    apiCalls.push(Object.fromEntries(request.headers))
+    const owner = tokens.get((request.headers.get('authorization') ?? '').replace('Bearer ', ''))
+    return owner === undefined ? new Response('', { status: 401 }) : Response.json({ albums: [`holidays of ${owner}`] })
+  }
+  return { fetch, tokenRequests, apiCalls, tokens }
+}
+
+async function connected(more: Partial<ThirdPartyOptions> = {}) {
+  const issuer = await startIssuer()
+  const service = photoService()
+  const accounts: AccountStore = more.accounts ?? memoryAccounts()
+  const failures: string[] = []
+  const completed: boolean[] = []
+  const server = testServer()
+  const photos = thirdParty({
+    name: 'Photos',
+    url: PAGES,
+    authorizationEndpoint: `${PHOTOS}/authorize`,
+    tokenEndpoint: `${PHOTOS}/token`,
+    clientId: 'mcp-server',
+    clientSecret: SECRET,
+    scopes: ['albums'],
+    accounts,
+    fetch: (url, init) => service.fetch(new Request(url, init)),
+    // The web login of the server, as plain as can be: the cookie is the name.
+    whoIs: (request) => {
+      const subject = /(?:^|; )login=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1]
+      return subject === undefined ? undefined : { issuer: issuer.url, subject }
+    },
+    login: (_request, returnTo) =>
+      new Response(null, { status: 303, headers: { location: `https://mcp.example.com/login?to=${encodeURIComponent(returnTo)}` } }),
+    onConnected: (elicitationId) => completed.push(server.completeElicitation(elicitationId)),
+    onError: (error) => failures.push(String(error)),
+    ...more,
+  })
+  server.tool('albums', {}, async (_args, ctx) => {
+    const token = await photos.tokenFor(ctx.caller.auth)
+    const answer = await service.fetch(new Request(`${PHOTOS}/albums`, { headers: { authorization: `Bearer ${token}` } }))
+    return JSON.stringify(await answer.json())
+  })
+  const { url } = await serve(server, { auth: issuer.protect() })
+  const web = (request: Request): Promise<Response> => {
+    const { origin, pathname } = new URL(request.url)
+    if (origin === PHOTOS) return service.fetch(request)
+    if (pathname === '/login') return Promise.resolve(new Response('log in here', { status: 200 }))
+    return photos.fetch(request)
+  }
+  /** The browser of somebody who is logged in here and at the service elsewhere. */
+  const browserOf = (name: string | undefined, elsewhere = name): Browser => {
+    const browser = new Browser(web)
+    if (name !== undefined) browser.setCookie('https://mcp.example.com', 'login', name)
+    if (elsewhere !== undefined) browser.setCookie(PHOTOS, 'photos', elsewhere)
+    return browser
+  }
+  /** Calls the tool in the session of a client that can be sent to pages, until it says where to go. */
+  const ask = async (claims: Message = {}) => {
+    const session = await openSession(url, '2025-11-25', {
+      capabilities: { elicitation: { url: {} } },
+      headers: await issuer.bearer(claims),
+    })
+    const answer = await session.ask(callTool('albums'))
+    const page = (answer.message.error as { data?: { elicitations: { url: string; elicitationId: string }[] } } | undefined)?.data
+      ?.elicitations[0]
+    return { session, answer, page: page?.url ?? '', elicitationId: page?.elicitationId }
+  }
+  return { issuer, server, service, photos, accounts, failures, completed, url, browserOf, ask }
+}
+
+describe('an account elsewhere', () => {
+  test('is connected by the person in their browser, and its token never passes the client [T-ELIC-061] [T-ELIC-066] [T-ELIC-068] [T-ELIC-069] [T-ELIC-071] [T-ELIC-072] [T-ELIC-073] [T-ELIC-074] [T-ELIC-101]', async () => {
+    const { issuer, service, completed, browserOf, ask } = await connected()
+    const { session, answer, page, elicitationId } = await ask()
+    expect(answer.message.error).toMatchObject({
+      code: -32042,
+      data: { elicitations: [{ mode: 'url', message: 'Connect your Photos account' }] },
+    })
+    const stream = await session.listen()
+    const browser = browserOf('alice')
+    const done = await browser.answer(page, 'yes')
+    expect(done.status).toBe(200)
+    expect(await done.text()).toContain('Done')
+    expect(browser.history.map((each) => new URL(each).origin + new URL(each).pathname)).toEqual([
+      page,
+      page,
+      `${PHOTOS}/authorize`,
+      `${PAGES}/callback`,
+    ])
+    expect(completed).toEqual([true])
+    expect(await stream.message()).toMatchObject({ method: 'notifications/elicitation/complete', params: { elicitationId } })
+    const again = await session.ask(callTool('albums'))
+    expect(again.text).toContain('holidays of alice')
+    // Two tokens, each for its own: that of the client for the server, that of the server for the service.
+    const token = session.headers.authorization?.slice(7) ?? ''
+    for (const seen of [...service.apiCalls, ...service.tokenRequests.map(String)])
+      expect(JSON.stringify(seen)).not.toContain(token.slice(-40))
+    expect(service.apiCalls.at(-1)?.authorization).toBe('Bearer photos-token-of-alice-0')
+    for (const text of [answer.text, again.text, stream.text, ...browser.history]) expect(text).not.toMatch(/photos-(token|refresh|client)/)
+    expect([...issuer.hits.keys()]).not.toContain('/token')
+    stream.destroy()
+  })
+
+  test('in the newest revision the page is a question, and the client carries nothing of it [T-ELIC-040] [T-ELIC-069]', async () => {
+    const { issuer, url, browserOf } = await connected()
+    const headers = await issuer.bearer()
+    const meta = { _meta: envelope({ elicitation: { url: {} } }) }
+    const first = (await askModern(url, callTool('albums', {}, meta), headers)).message.result as Message
+    const [name, question] = Object.entries(first.inputRequests as Record<string, { params: { url: string } }>)[0] ?? []
+    expect((await browserOf('alice').answer(question?.params.url ?? '', 'yes')).status).toBe(200)
+    const inputResponses = { [name ?? '']: { action: 'accept' } }
+    const second = await askModern(url, callTool('albums', {}, { ...meta, requestState: first.requestState, inputResponses }), headers)
+    expect(second.text).toContain('holidays of alice')
+    expect(second.text + JSON.stringify(first)).not.toMatch(/photos-(token|refresh|client)/)
+  })
+
+  test('is not connected by another person than the one who asked: the phishing of the specification [T-ELIC-098] [T-ELIC-099] [T-ELIC-100] [D6]', async () => {
+    const { service, accounts, issuer, browserOf, ask } = await connected()
+    // Mallory asks, and has Alice open the page.
+    const { page } = await ask({ sub: 'mallory' })
+    const victim = browserOf('alice')
+    const refused = await victim.answer(page, 'yes')
+    expect(refused.status).toBe(403)
+    expect(victim.history).toEqual([page])
+    expect(service.tokenRequests).toEqual([])
+    expect(await accounts.get({ issuer: issuer.url, subject: 'mallory', clientId: 'client-1' })).toBeUndefined()
+    expect(await accounts.get({ issuer: issuer.url, subject: 'alice', clientId: 'client-1' })).toBeUndefined()
+  })
+
+  test('is not connected by a way back that another browser began: the confused deputy [T-SEC-001] [D6]', async () => {
+    const { service, accounts, issuer, failures, browserOf, ask } = await connected()
+    const { page } = await ask({ sub: 'mallory' })
+    // Mallory agrees in her own browser, stops at the door of the service, and sends Alice there.
+    const attacker = browserOf('mallory')
+    const html = await (await attacker.step(page)).text()
+    const token = /name="token" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    const form = { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://mcp.example.com' }
+    const left = await attacker.step(page, { method: 'POST', headers: form, body: `token=${token}&answer=yes` })
+    const captured = left.headers.get('location') as string
+    expect(captured).toMatch(/^https:\/\/photos\.example\/authorize\?/)
+    for (const victim of [browserOf('alice'), browserOf(undefined, 'alice'), browserOf('mallory', 'alice')]) {
+      // The last: even with a login as Mallory in the victim's browser the cookie of her browser is missing.
+      const end = await victim.visit(captured)
+      expect(end.status).toBe(403)
+      expect(await end.text()).toContain('Nothing was done')
+    }
+    expect(service.tokenRequests).toEqual([])
+    for (const subject of ['alice', 'mallory'])
+      expect(await accounts.get({ issuer: issuer.url, subject, clientId: 'client-1' })).toBeUndefined()
+    expect(failures).toEqual([])
+  })
+
+  test('is agreed to for each client anew, before anything is forwarded [T-SEC-002]', async () => {
+    const { service, browserOf, ask } = await connected()
+    const browser = browserOf('alice')
+    await browser.answer((await ask()).page, 'yes')
+    expect((await ask()).answer.text).toContain('holidays of alice')
+    const other = await ask({ client_id: 'evil<client>' })
+    expect(other.answer.message.error).toMatchObject({ code: -32042 })
+    const before = service.tokenRequests.length
+    const shown = await browser.visit(other.page)
+    expect(shown.status).toBe(200)
+    expect(await shown.text()).toContain('evil&#60;client&#62;')
+    expect(browser.history.at(-1)).toBe(other.page)
+    expect(await (await browser.answer(other.page, 'no')).text()).toContain('Nothing was done')
+    expect((await browser.visit(other.page)).status).toBe(404)
+    expect(service.tokenRequests).toHaveLength(before)
+  })
+
+  test('a page shows nothing to somebody who has not logged in, and nothing in its address is about anybody [T-ELIC-084] [T-ELIC-085]', async () => {
+    const { browserOf, ask } = await connected()
+    const { page } = await ask({ sub: 'alice@example.com' })
+    expect(page).toMatch(/^https:\/\/mcp\.example\.com\/connect\/photos\/[\w-]{43}$/)
+    const browser = browserOf(undefined)
+    const shown = await browser.visit(page)
+    expect(await shown.text()).toBe('log in here')
+    expect(new URL(browser.history.at(-1) as string).searchParams.get('to')).toBe(page)
+  })
+
+  test('a page whose address was changed is not there, and says as much of every other [T-ELIC-102]', async () => {
+    const { browserOf, ask } = await connected()
+    const { page } = await ask()
+    const browser = browserOf('alice')
+    const flipped = page.slice(0, -1) + (page.endsWith('A') ? 'B' : 'A')
+    for (const changed of [
+      flipped,
+      `${page}x`,
+      `${page}/..`,
+      PAGES,
+      `${PAGES}/`,
+      `${PAGES}/callback`,
+      `${PAGES}/callback?state=x.y&code=1`,
+      page.replace('photos/', 'photos/../photos2/'),
+    ])
+      expect((await browser.visit(changed)).status, changed).toBe(404)
+    expect((await browser.visit(`${page}?subject=mallory&user=mallory`)).status).toBe(200)
+  })
+
+  test('the way back works once, with the state that was given and no other', async () => {
+    const { service, failures, browserOf, ask } = await connected()
+    const { page } = await ask()
+    const browser = browserOf('alice')
+    const html = await (await browser.step(page)).text()
+    const token = /name="token" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    const form = { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://mcp.example.com' }
+    const left = await browser.step(page, { method: 'POST', headers: form, body: `token=${token}&answer=yes` })
+    const back = (await browser.step(left.headers.get('location') as string)).headers.get('location') as string
+    const state = new URL(back).searchParams.get('state') as string
+    const [id] = state.split('.')
+    for (const bad of [`${id}.`, `${id}.AAAA`, `${state}x`]) {
+      const url = new URL(back)
+      url.searchParams.set('state', bad)
+      expect((await browser.step(url.href)).status, bad).toBe(403)
+    }
+    expect(service.tokenRequests).toEqual([])
+    expect((await browser.step(back)).status).toBe(200)
+    expect((await browser.step(back)).status).toBe(404)
+    expect(service.tokenRequests).toHaveLength(1)
+    expect([...browser.cookies('https://mcp.example.com').keys()]).toEqual(['login'])
+    expect(failures).toEqual([])
+  })
+
+  test('a form of another page, or without what ours has, does nothing', async () => {
+    const { browserOf, ask } = await connected()
+    const { page } = await ask()
+    const browser = browserOf('alice')
+    const token = /name="token" value="([^"]+)"/.exec(await (await browser.step(page)).text())?.[1] ?? ''
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const post = (headers: Record<string, string>, body: string) => browser.step(page, { method: 'POST', headers, body })
+    expect((await post({ ...type, origin: 'https://evil.example' }, `token=${token}&answer=yes`)).status).toBe(403)
+    expect((await post(type, 'token=x&answer=yes')).status).toBe(403)
+    expect((await post(type, 'answer=yes')).status).toBe(403)
+    expect((await post({ 'content-type': 'text/plain' }, `token=${token}&answer=yes`)).status).toBe(403)
+    expect((await post(type, `token=${token}&answer=yes&x=${'x'.repeat(5000)}`)).status).toBe(403)
+    expect((await browser.step(page, { method: 'DELETE' })).status).toBe(405)
+    const left = await post(type, `token=${token}&answer=yes`)
+    expect(left.status).toBe(303)
+    expect(left.headers.get('set-cookie')).toMatch(
+      /^__Host-portico-visit-[\w-]{8}=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=600$/,
+    )
+    expect((await post(type, `token=${token}&answer=yes`)).status).toBe(403)
+  })
+
+  test('pages cannot be framed, kept or followed', async () => {
+    const { browserOf, ask } = await connected()
+    const { headers } = await browserOf('alice').step((await ask()).page)
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'x-frame-options': 'DENY',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
+  test('a person has ten minutes', async () => {
+    const clock = fakeClock()
+    const { browserOf, ask } = await connected({ visits: memoryVisits({}, clock) })
+    const { page } = await ask()
+    const late = await ask()
+    await clock.advance(599_999)
+    expect((await browserOf('alice').answer(page, 'yes')).status).toBe(200)
+    await clock.advance(1)
+    expect((await browserOf('alice').answer(late.page, 'yes')).status).toBe(404)
+    await expect(connected({ ttlMs: 600_001 })).rejects.toThrow('ten minutes')
+  })
+
+  test('a person can be invited so many times at once, and all people so many', async () => {
+    const visits = memoryVisits({ maxVisitsPerPerson: 2, maxVisits: 3 })
+    const { browserOf, ask } = await connected({ visits })
+    const pages = [(await ask()).page, (await ask()).page, (await ask({ client_id: 'other' })).page]
+    const statuses = async (all: string[], who = 'alice'): Promise<number[]> =>
+      Promise.all(all.map(async (page) => (await browserOf(who).step(page)).status))
+    expect(await statuses(pages)).toEqual([404, 200, 200])
+    const bob = (await ask({ sub: 'bob' })).page
+    expect(await statuses(pages)).toEqual([404, 200, 200])
+    const eve = (await ask({ sub: 'eve' })).page
+    expect(await statuses(pages)).toEqual([404, 404, 200])
+    expect([...(await statuses([bob], 'bob')), ...(await statuses([eve], 'eve'))]).toEqual([200, 200])
+  })
+
+  test('that the service does not give is not there, and the reason is for us', async () => {
+    const { service, failures, browserOf, ask } = await connected({ clientSecret: 'wrong-secret-CANARY' })
+    const done = await browserOf('alice').answer((await ask()).page, 'yes')
+    expect(done.status).toBe(400)
+    expect((await done.text()) + failures.join()).not.toContain('CANARY')
+    expect(failures).toEqual(['Error: Photos gave no token'])
+    expect(service.tokens.size).toBe(0)
+  })
+
+  test('that has ended is refreshed once for all who wait, and asked for anew when that fails', async () => {
+    const { accounts, issuer, service, ask } = await connected()
+    const owner = { issuer: issuer.url, subject: 'alice', clientId: 'client-1' }
+    await accounts.set(owner, { accessToken: 'old', refreshToken: 'photos-refresh-of-alice-7', expiresAt: Date.now() })
+    const answers = await Promise.all([ask(), ask(), ask()])
+    for (const { answer } of answers) expect(answer.text).toContain('holidays of alice')
+    expect(service.tokenRequests).toHaveLength(1)
+    await accounts.set(owner, { accessToken: 'old', refreshToken: 'photos-refresh-of-revoked-1', expiresAt: Date.now() })
+    expect((await ask()).answer.message.error).toMatchObject({ code: -32042 })
+    expect(await accounts.get(owner)).toBeUndefined()
+    await accounts.set(owner, { accessToken: 'old', expiresAt: Date.now() })
+    expect((await ask()).answer.message.error).toMatchObject({ code: -32042 })
+  })
+
+  test('is kept apart for every person, within a bound [T-ELIC-062] [T-ELIC-064]', async () => {
+    const { browserOf, ask, accounts, photos, issuer } = await connected({ accounts: memoryAccounts(2) })
+    for (const name of ['alice', 'bob']) await browserOf(name).answer((await ask({ sub: name })).page, 'yes')
+    expect((await ask({ sub: 'alice' })).answer.text).toContain('holidays of alice')
+    expect((await ask({ sub: 'bob' })).answer.text).toContain('holidays of bob')
+    expect((await ask({ sub: 'eve' })).answer.message.error).toMatchObject({ code: -32042 })
+    await browserOf('eve').answer((await ask({ sub: 'eve' })).page, 'yes')
+    expect((await ask({ sub: 'alice' })).answer.message.error).toMatchObject({ code: -32042 })
+    const bob = { issuer: issuer.url, subject: 'bob', clientId: 'client-1', scopes: [], claims: {}, expiresAt: 0 }
+    await photos.disconnect(bob)
+    expect(await accounts.get(bob)).toBeUndefined()
+  })
+
+  test('does not let anybody into the server: that is what its own tokens are for [T-ELIC-067]', async () => {
+    const { url, browserOf, ask } = await connected()
+    await browserOf('alice').answer((await ask()).page, 'yes')
+    for (const authorization of ['Bearer photos-token-of-alice-0', 'Bearer photos-refresh-of-alice-1'])
+      expect((await askModern(url, callTool('albums'), { authorization })).status).toBe(401)
+    expect((await askModern(url, callTool('albums'), { cookie: 'login=alice' })).status).toBe(401)
+  })
+
+  test("is nobody's where nobody says who is calling", async () => {
+    const { photos } = await connected()
+    await expect(photos.tokenFor(undefined)).rejects.toThrow('Only a caller with a token')
+  })
+})
