@@ -10,7 +10,7 @@ import { authFault, errorCode } from './faults.ts'
 import { type Answer, ask, type Exchange, whereOf } from './http.ts'
 import { scopesIn } from './scopes.ts'
 import type { ServerMetadata } from './server-metadata.ts'
-import type { Tokens } from './tokens.ts'
+import { lifetime, type Tokens } from './tokens.ts'
 
 export interface TokenRequest {
   metadata: ServerMetadata
@@ -87,7 +87,7 @@ export function readTokenAnswer({ status, json }: Answer, { metadata, scopes, ke
   return {
     accessToken,
     type: key ? 'DPoP' : 'Bearer',
-    ...(Number.isFinite(expiresIn) && expiresIn >= 0 && { expiresAt: Date.now() + expiresIn * 1000 }),
+    ...(Number.isFinite(expiresIn) && expiresIn >= 0 && lifetime(expiresIn)),
     ...(isToken(refreshToken) && { refreshToken }),
     scopes: typeof scope === 'string' ? scopesIn(scope) : [...scopes],
     asked: [...scopes],

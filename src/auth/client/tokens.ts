@@ -5,6 +5,8 @@ export interface Tokens {
   type: 'Bearer' | 'DPoP'
   /** On the clock on the wall, in milliseconds; undefined when the authorization server did not say. */
   expiresAt?: number
+  /** When to get new ones: somewhat earlier, because clocks differ and requests take time. */
+  renewAt?: number
   refreshToken?: string
   /** What the token may be used for. */
   scopes: string[]
@@ -14,10 +16,16 @@ export interface Tokens {
   keyThumbprint?: string
 }
 
-/** Clocks differ, and requests take time. */
-const SKEW_MS = 30_000
+const MAX_SKEW_MS = 30_000
 
-export const isFresh = ({ expiresAt }: Tokens): boolean => expiresAt === undefined || Date.now() < expiresAt - SKEW_MS
+/** For tokens that live for so many seconds from now. */
+export function lifetime(seconds: number): Pick<Tokens, 'expiresAt' | 'renewAt'> {
+  const expiresAt = Date.now() + seconds * 1000
+  // Tokens that live for less than that are used all the same.
+  return { expiresAt, renewAt: expiresAt - Math.min(MAX_SKEW_MS, seconds * 500) }
+}
+
+export const isFresh = ({ renewAt }: Tokens): boolean => renewAt === undefined || Date.now() < renewAt
 
 export const isExpired = ({ expiresAt }: Tokens): boolean => expiresAt !== undefined && Date.now() >= expiresAt
 

@@ -1,0 +1,168 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { decodeJwt } from 'jose'
+import { describe, expect, test } from 'vitest'
+import { clientCredentials, memoryTokenStore, type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
+import { type Realm, startRealm } from './realm.ts'
+import { failureOf, open } from './support.ts'
+
+const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oauth({ redirect: realm.redirect, ...options }))
+const DOCUMENT = 'https://app.example/client.json'
+
+describe('a client', () => {
+  test('that is registered already uses that and registers no other [T-AUTH-014]', async () => {
+    const realm = await startRealm()
+    realm.serverMetadata.client_id_metadata_document_supported = true
+    await login(realm, { client: { id: 'known', issuer: realm.origin }, clientDocument: DOCUMENT })
+    expect(realm.at('/register')).toEqual([])
+    expect(realm.at('/authorize')[0]?.query.get('client_id')).toBe('known')
+  })
+
+  test('with a document about itself uses that where it is known', async () => {
+    const realm = await startRealm()
+    await login(realm, { clientDocument: DOCUMENT })
+    realm.serverMetadata.client_id_metadata_document_supported = true
+    await login(realm, { clientDocument: DOCUMENT })
+    expect(realm.at('/authorize').map(({ query }) => query.get('client_id'))).toEqual(['client-1', DOCUMENT])
+  })
+
+  test.each([
+    'http://app.example/client.json',
+    'https://app.example',
+    'https://app.example/',
+    'https://app.example/a/../client.json',
+    'https://app.example/%2e%2e/client.json',
+    'https://u@app.example/client.json',
+    'https://app.example/client.json#x',
+    'client.json',
+  ])('cannot have its document at %s', async (clientDocument) => {
+    const realm = await startRealm()
+    expect(await failureOf(login(realm, { clientDocument }))).toMatchObject({ data: { reason: 'client' } })
+  })
+
+  test('registers itself with the one address that logins come back to [T-AUTH-012] [T-AUTH-057]', async () => {
+    const realm = await startRealm()
+    await login(realm, { about: { name: 'Tester', uri: 'https://tester.example' } })
+    expect(JSON.parse(realm.at('/register')[0]!.body)).toEqual({
+      client_name: 'Tester',
+      client_uri: 'https://tester.example',
+      redirect_uris: [realm.redirect.uri],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+    })
+    expect(realm.at('/authorize')[0]?.query.get('redirect_uri')).toBe(realm.redirect.uri)
+  })
+
+  test('on the web says so', async () => {
+    const realm = await startRealm()
+    const visit = async (url: string) => (await fetch(url, { redirect: 'manual' })).headers.get('location') as string
+    await login(realm, { redirect: { uri: 'https://app.example/callback', visit } })
+    expect(JSON.parse(realm.at('/register')[0]!.body)).toMatchObject({ application_type: 'web' })
+  })
+
+  test('that may not register itself says what to do [T-AUTH-015]', async () => {
+    const realm = await startRealm()
+    realm.answers.set('/register', () => ({ status: 400, json: { error: 'invalid_redirect_uri', error_description: 'call 555' } }))
+    const fault = await failureOf(login(realm))
+    expect(fault).toMatchObject({ data: { reason: 'registration', error: 'invalid_redirect_uri' } })
+    expect(fault.message).not.toContain('555')
+    delete realm.serverMetadata.registration_endpoint
+    expect(await failureOf(login(realm))).toMatchObject({
+      data: { reason: 'client' },
+      message: expect.stringContaining('give it as client'),
+    })
+  })
+
+  test('registers itself once, also for a second program with the same store', async () => {
+    const realm = await startRealm()
+    const store = memoryTokenStore()
+    await login(realm, { store, user: 'a' })
+    await login(realm, { store, user: 'b' })
+    expect(realm.at('/register')).toHaveLength(1)
+  })
+
+  test('that is no longer known registers itself anew', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    realm.taken.clear()
+    let wasRefused = false
+    realm.answers.set('/token', () => {
+      if (wasRefused) return undefined
+      wasRefused = true
+      return { status: 401, json: { error: 'invalid_client' } }
+    })
+    await client.call('read')
+    expect(realm.at('/register')).toHaveLength(2)
+    expect(realm.at('/authorize').at(-1)?.query.get('client_id')).toBe('client-2')
+  })
+
+  test.each<[string, string[] | undefined, object]>([
+    ['client_secret_basic', ['client_secret_basic'], { authorization: `Basic ${btoa('a-b:s%3A%2F+x')}`, secret: null }],
+    ['client_secret_post', ['client_secret_post'], { authorization: undefined, secret: 's:/ x' }],
+    ['basic when nothing is said', undefined, { authorization: `Basic ${btoa('a-b:s%3A%2F+x')}`, secret: null }],
+  ])('with a secret sends it by %s', async (_, methods, expected) => {
+    const realm = await startRealm()
+    realm.serverMetadata.token_endpoint_auth_methods_supported = methods
+    await login(realm, { client: { id: 'a-b', secret: 's:/ x' } })
+    const { headers, form } = realm.at('/token')[0]!
+    expect({ authorization: headers.authorization, secret: form.get('client_secret') }).toEqual(expected)
+  })
+
+  test('whose way to prove itself is not taken says so and sends nothing', async () => {
+    const realm = await startRealm()
+    realm.serverMetadata.token_endpoint_auth_methods_supported = ['tls_client_auth']
+    expect(await failureOf(login(realm, { client: { id: 'a', secret: 's' } }))).toMatchObject({ data: { reason: 'client' } })
+    expect(realm.at('/token')).toEqual([])
+  })
+
+  test('with a private key signs who it is, for this authorization server', async () => {
+    const realm = await startRealm()
+    realm.serverMetadata.token_endpoint_auth_methods_supported = ['private_key_jwt']
+    const pem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+    await login(realm, { client: { id: 'a', privateKey: { pem } }, grant: clientCredentials(), scopes: ['x'] })
+    const { form } = realm.at('/token')[0]!
+    expect(Object.fromEntries(form)).toMatchObject({ grant_type: 'client_credentials', scope: 'x', resource: realm.url })
+    expect(decodeJwt(form.get('client_assertion') ?? '')).toMatchObject({ iss: 'a', sub: 'a', aud: realm.origin })
+    const fault = await failureOf(login(realm, { client: { id: 'a', privateKey: { pem: 'SECRET-PEM' } } }))
+    expect(fault.message).not.toContain('SECRET-PEM')
+  })
+})
+
+describe('another authorization server (D8) [T-AUTH-043]', () => {
+  /** The server moves from its own authorization server to that of another realm. */
+  async function move(options: OAuthOptions) {
+    const realm = await startRealm()
+    const next = await startRealm()
+    next.answers.set('/token', () => ({ json: realm.issue() }))
+    next.answers.set('/register', () => ({ status: 201, json: { client_id: 'of-next' } }))
+    const store = memoryTokenStore()
+    await login(realm, { ...options, store })
+    realm.taken.clear()
+    realm.resourceMetadata.authorization_servers = [next.origin]
+    const result = await login(realm, { ...options, store }).catch((error: Error) => error)
+    const sent = next.seen.map(({ headers, query, body }) => `${JSON.stringify(headers)} ${query} ${body}`).join('\n')
+    return { next, result, sent }
+  }
+
+  test('gets a client of its own, and nothing of the old one', async () => {
+    const { next, sent } = await move({})
+    expect(next.at('/register')).toHaveLength(1)
+    expect(next.at('/authorize')[0]?.query.get('client_id')).toBe('of-next')
+    expect(sent).not.toMatch(/client-1|access-1|refresh-1/)
+  })
+
+  test('gets nothing of a client that was used with the old one; that is an error', async () => {
+    const { next, result, sent } = await move({ client: { id: 'known', secret: 'the-secret' } })
+    expect(result).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'client' }, message: expect.stringContaining(next.origin) })
+    expect(sent).not.toMatch(/known|the-secret|access-1|refresh-1/)
+    expect(next.at('/authorize')).toEqual([])
+  })
+
+  test('gets nothing of a client that is registered with an issuer it is not', async () => {
+    const realm = await startRealm()
+    const client = { id: 'known', secret: 'the-secret', issuer: 'https://as.example' }
+    expect(await failureOf(login(realm, { client }))).toMatchObject({ data: { reason: 'client' } })
+    expect(realm.seen.map(({ body }) => body).join()).not.toMatch(/known|the-secret/)
+  })
+})

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest'
+import { type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
+import { covers } from '../../../src/auth/client/urls.ts'
+import { type Realm, startRealm } from './realm.ts'
+import { failureOf, open } from './support.ts'
+
+const PRM = '/.well-known/oauth-protected-resource'
+const ASM = '/.well-known/oauth-authorization-server'
+const OIDC = '/.well-known/openid-configuration'
+
+const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oauth({ redirect: realm.redirect, ...options }))
+const documents = ({ seen }: Realm): string[] => seen.map(({ path }) => path).filter((path) => path.includes('.well-known'))
+
+describe('where permission is to be got', () => {
+  test('is asked before anything else, first of the server and then of the authorization server [T-AUTH-018] [T-AUTH-024]', async () => {
+    const realm = await startRealm()
+    await login(realm)
+    const asked = realm.seen.map(({ method, path }) => `${method} ${path}`)
+    expect(asked.slice(0, 7)).toEqual([
+      'POST /mcp',
+      `GET ${PRM}/mcp`,
+      `GET ${ASM}`,
+      'POST /register',
+      'GET /authorize',
+      'POST /token',
+      'POST /mcp',
+    ])
+  })
+
+  test('is looked for at the path and then at the root when the challenge does not say', async () => {
+    const realm = await startRealm()
+    realm.challenge = 'Bearer'
+    realm.answers.set(`${PRM}/mcp`, () => ({ status: 404 }))
+    realm.answers.set(PRM, () => ({ json: { ...realm.resourceMetadata, resource: realm.origin } }))
+    await login(realm)
+    expect(documents(realm)).toEqual([`${PRM}/mcp`, PRM, ASM])
+    // As the document has it, and not with a slash more.
+    expect(realm.at('/authorize')[0]?.query.get('resource')).toBe(realm.origin)
+  })
+
+  test.each([500, 503, 429])('is not guessed when the server answers %i: an outage is no older server', async (status) => {
+    const realm = await startRealm()
+    realm.challenge = 'Bearer'
+    realm.answers.set(`${PRM}/mcp`, () => ({ status }))
+    expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'resource-metadata' } })
+    expect(documents(realm)).toEqual([`${PRM}/mcp`])
+    expect(realm.at('/authorize')).toEqual([])
+  })
+
+  test('is the server itself by the oldest rules, only when it has no document at all and that is allowed', async () => {
+    const realm = await startRealm()
+    realm.challenge = 'Bearer'
+    realm.answers.set(`${PRM}/mcp`, () => ({ status: 404 }))
+    expect(await failureOf(login(realm, { allowLegacy: false }))).toMatchObject({ data: { reason: 'resource-metadata' } })
+    await login(realm)
+    expect(realm.at('/authorize')[0]?.query.get('resource')).toBe(realm.url)
+
+    const bare = await startRealm()
+    bare.challenge = 'Bearer'
+    for (const path of [`${PRM}/mcp`, ASM]) bare.answers.set(path, () => ({ status: 404 }))
+    await login(bare)
+    expect(documents(bare)).toEqual([`${PRM}/mcp`, PRM, ASM, OIDC])
+
+    const barred = await startRealm()
+    barred.challenge = 'Bearer'
+    barred.answers.set(`${PRM}/mcp`, () => ({ status: 403 }))
+    expect(await failureOf(login(barred))).toMatchObject({ data: { reason: 'resource-metadata' } })
+  })
+
+  test.each([
+    'http://evil.example/prm',
+    'https://evil.example/prm',
+    'javascript:alert(1)',
+    '//evil.example/prm',
+    'https://u:p@evil.example/',
+  ])('is not read from %s', async (location) => {
+    const realm = await startRealm()
+    realm.challenge = `Bearer resource_metadata="${location}"`
+    expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'resource-metadata' } })
+    expect(documents(realm)).toEqual([])
+  })
+
+  test('may be said at another origin only if that is allowed', async () => {
+    const realm = await startRealm()
+    const other = await startRealm()
+    realm.challenge = `Bearer resource_metadata="${other.origin}${PRM}/mcp"`
+    other.resourceMetadata = realm.resourceMetadata
+    expect(await failureOf(login(realm))).toMatchObject({ message: expect.stringContaining('another origin') })
+    await login(realm, { allowOtherOrigin: true })
+  })
+
+  test.each<[string, string, boolean]>([
+    ['https://a.example/mcp', 'https://a.example/mcp', true],
+    ['https://a.example', 'https://a.example/mcp', true],
+    ['https://a.example/', 'https://a.example/mcp', true],
+    ['https://A.example/mcp', 'https://a.example/mcp', true],
+    ['https://a.example:443/mcp', 'https://a.example/mcp', true],
+    ['https://a.example/x', 'https://a.example/x/mcp', true],
+    ['https://a.example/x/', 'https://a.example/x/mcp', true],
+    ['https://a.example/mc', 'https://a.example/mcp', false],
+    ['https://a.example/mcp/more', 'https://a.example/mcp', false],
+    ['https://a.example/MCP', 'https://a.example/mcp', false],
+    ['https://a.example:8443/mcp', 'https://a.example/mcp', false],
+    ['http://a.example/mcp', 'https://a.example/mcp', false],
+    ['https://b.example/mcp', 'https://a.example/mcp', false],
+  ])('%s is about %s: %s [T-AUTH-028] [T-AUTH-031]', (resource, server, expected) => {
+    expect(covers(new URL(resource), new URL(server))).toBe(expected)
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['is about somebody else', { resource: 'https://evil.example/mcp' }],
+    ['says not what it is about', { resource: undefined }],
+    ['has a fragment', { resource: 'http://127.0.0.1/mcp#x' }],
+    ['has no scheme', { resource: '127.0.0.1/mcp' }],
+    ['names no authorization server', { authorization_servers: [] }],
+    ['names none that is encrypted', { authorization_servers: ['http://as.example'] }],
+  ])('is not taken from a document that %s [T-AUTH-032]', async (_, change) => {
+    const realm = await startRealm()
+    realm.resourceMetadata = { ...realm.resourceMetadata, ...change }
+    expect(await failureOf(login(realm))).toMatchObject({ data: { reason: expect.stringMatching(/^resource-/) } })
+    expect(documents(realm)).toEqual([`${PRM}/mcp`])
+  })
+
+  test('is one of several authorization servers: the one that was asked for, else the first [T-AUTH-020]', async () => {
+    const realm = await startRealm()
+    const other = await startRealm()
+    realm.resourceMetadata.authorization_servers = [realm.origin, other.origin]
+    other.answers.set('/token', () => ({ json: realm.issue() }))
+    await login(realm, { issuer: other.origin })
+    expect([realm.at('/token').length, other.at('/token').length]).toEqual([0, 1])
+    await login(realm)
+    expect([realm.at('/token').length, other.at('/token').length]).toEqual([1, 1])
+  })
+})
+
+describe('an authorization server', () => {
+  test('with a path is looked for in the order of the specification', async () => {
+    const realm = await startRealm()
+    const issuer = `${realm.origin}/tenant`
+    realm.resourceMetadata.authorization_servers = [issuer]
+    realm.answers.set(`/tenant${OIDC}`, () => ({ json: { ...realm.serverMetadata, issuer } }))
+    await login(realm)
+    expect(documents(realm).slice(1)).toEqual([`${ASM}/tenant`, `${OIDC}/tenant`, `/tenant${OIDC}`])
+  })
+
+  test.each(['/', '%41', ':80'])('is the one it says it is, byte for byte: not with %s (D4)', async (more) => {
+    const realm = await startRealm()
+    realm.serverMetadata.issuer = `${realm.origin}${more}`
+    expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'issuer-mismatch' } })
+    expect(documents(realm)).toEqual([`${PRM}/mcp`, ASM])
+    expect(realm.seen.filter(({ method, path }) => method === 'POST' && path !== '/mcp')).toEqual([])
+  })
+
+  test('that names another one is not believed (D4)', async () => {
+    const realm = await startRealm()
+    realm.serverMetadata.issuer = 'https://honest.example'
+    expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'issuer-mismatch' } })
+  })
+
+  test.each(['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint'])(
+    'has its %s encrypted or on this machine [T-AUTH-055]',
+    async (name) => {
+      for (const value of ['http://as.example/x', 'javascript:alert(1)', 'file:///etc/passwd', 17]) {
+        const realm = await startRealm()
+        realm.serverMetadata[name] = value
+        expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'server-metadata' } })
+        expect(realm.at('/authorize')).toEqual([])
+      }
+    },
+  )
+
+  test('that is away is an error, and nothing else is tried', async () => {
+    const realm = await startRealm()
+    realm.answers.set(ASM, () => ({ status: 502 }))
+    expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'server-metadata' } })
+    expect(documents(realm)).not.toContain(OIDC)
+  })
+
+  test('that has tokens issued elsewhere is warned of', async () => {
+    const realm = await startRealm()
+    realm.serverMetadata.token_endpoint = `${realm.origin.replace('127.0.0.1', 'localhost')}/token`
+    const warnings: string[] = []
+    await login(realm, { onWarning: (message) => warnings.push(message) })
+    expect(warnings).toEqual([expect.stringContaining('another site')])
+  })
+
+  test('cannot send more than was prepared for, nor take longer', async () => {
+    const realm = await startRealm()
+    realm.answers.set(ASM, () => ({ json: { ...realm.serverMetadata, filler: 'x'.repeat(300_000) } }))
+    expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_LIMIT' })
+    realm.answers.set(ASM, () => new Promise(() => {}))
+    expect(await failureOf(login(realm, { limits: { requestTimeoutMs: 100 } }))).toMatchObject({ code: 'ERR_TIMEOUT' })
+  })
+})

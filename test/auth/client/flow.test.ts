@@ -1,0 +1,331 @@
+import { describe, expect, test } from 'vitest'
+import { memoryTokenStore, type OAuthOptions, oauth, type Redirect } from '../../../src/auth/client/index.ts'
+import { type Realm, startRealm } from './realm.ts'
+import { failureOf, open } from './support.ts'
+
+const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oauth({ redirect: realm.redirect, ...options }))
+
+describe('a client that is asked for permission', () => {
+  test('gets it and goes on [T-AUTH-009] [T-AUTH-035]', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    expect(await client.call('read')).toMatchObject({ content: [{ text: 'read done' }] })
+    expect(realm.at('/authorize')).toHaveLength(1)
+  })
+
+  test('sends the resource everywhere, whatever the authorization server makes of it [T-AUTH-026] [T-AUTH-034]', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    realm.taken.clear()
+    await client.call('read')
+    const { url } = realm
+    expect(realm.at('/authorize').map(({ query }) => query.get('resource'))).toEqual([url])
+    expect(realm.at('/token').map(({ form }) => [form.get('grant_type'), form.get('resource')])).toEqual([
+      ['authorization_code', url],
+      ['refresh_token', url],
+    ])
+  })
+
+  test('sends the token in the header of every request and nowhere else [T-AUTH-036] [T-AUTH-038]', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    await client.call('read')
+    await client.close()
+    const requests = realm.at('/mcp').filter(({ headers }) => headers.authorization !== undefined)
+    expect(requests.length).toBeGreaterThan(1)
+    for (const { headers } of requests) expect(headers.authorization).toBe('Bearer access-1')
+    for (const { query, body } of realm.seen) expect(`${query} ${body}`).not.toContain('access-1')
+  })
+
+  test('proves with the verifier that the code is its own [T-AUTH-056]', async () => {
+    const realm = await startRealm()
+    await login(realm)
+    const { form } = realm.at('/token')[0]!
+    expect(Object.fromEntries(form)).toMatchObject({ code: 'the-code', redirect_uri: realm.redirect.uri, client_id: 'client-1' })
+    expect(form.get('code_verifier')).toMatch(/^[\w-]{43}$/)
+  })
+
+  test('lets logins come back only to this machine or to https [T-AUTH-055]', async () => {
+    const realm = await startRealm()
+    for (const uri of ['http://evil.example/callback', 'myapp:callback', 'https://app.example/cb#x']) {
+      const redirect = { ...realm.redirect, uri }
+      expect(await failureOf(login(realm, { redirect }))).toMatchObject({ data: { reason: 'redirect' } })
+    }
+    expect(realm.at('/authorize')).toEqual([])
+    expect(realm.at('/register')).toEqual([])
+  })
+
+  test('takes no token of another type, none that cannot be sent, and no answer that is none', async () => {
+    for (const [json, status] of [
+      [{ access_token: 'x', token_type: 'mac' }, 200],
+      [{ access_token: 'x y', token_type: 'Bearer' }, 200],
+      [{ access_token: 'x\r\ny: z', token_type: 'Bearer' }, 200],
+      [{ token_type: 'Bearer' }, 200],
+      [{ error: 'invalid_grant', access_token: 'x', token_type: 'Bearer' }, 200],
+      [{ access_token: 'x', token_type: 'Bearer' }, 202],
+    ] as const) {
+      const realm = await startRealm()
+      realm.answers.set('/token', () => ({ status, json }))
+      expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'token' } })
+    }
+  })
+
+  test('follows no redirect of the authorization server', async () => {
+    const canary = await startRealm()
+    for (const path of ['/token', '/register', '/.well-known/oauth-authorization-server']) {
+      const realm = await startRealm()
+      realm.answers.set(path, () => ({ status: 307, headers: { location: `${canary.origin}${path}` } }))
+      await failureOf(login(realm))
+    }
+    expect(canary.seen).toEqual([])
+  })
+
+  test.each([301, 302, 307, 308])('does not carry the token away with a redirect %i to another origin (D9)', async (status) => {
+    const realm = await startRealm()
+    const canary = await startRealm()
+    const client = await login(realm)
+    realm.answers.set('/mcp', () => ({ status, headers: { location: canary.url } }))
+    expect(await failureOf(client.call('read'))).toMatchObject({ code: 'ERR_INSECURE' })
+    expect(canary.seen).toEqual([])
+  })
+
+  test('gives up when a new token is refused as well', async () => {
+    const realm = await startRealm()
+    realm.answers.set('/mcp', () => ({ status: 401, headers: { 'www-authenticate': realm.challenge } }))
+    expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_HTTP', data: { status: 401 } })
+    expect(realm.at('/authorize')).toHaveLength(1)
+  })
+
+  test('logs in once for many requests at the same time', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    realm.taken.clear()
+    realm.refreshable.clear()
+    await Promise.all(Array.from({ length: 20 }, () => client.call('read')))
+    expect(realm.at('/authorize')).toHaveLength(2)
+  })
+
+  test('does not let the time of a request run while a person logs in', async () => {
+    const realm = await startRealm()
+    const visit: Redirect['visit'] = (url, how) => sleep(1500).then(() => realm.redirect.visit(url, how))
+    const redirect = { ...realm.redirect, visit }
+    const auth = oauth({ redirect })
+    const client = await open(realm.url, auth, { limits: { timeoutMs: 600, connectTimeoutMs: 600 } })
+    expect(await client.tools().all()).toHaveLength(3)
+  })
+
+  test('stops to wait for a person when nobody waits for the answer', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    realm.taken.clear()
+    realm.refreshable.clear()
+    let given: AbortSignal | undefined
+    const waiting = oauth({
+      redirect: {
+        uri: realm.redirect.uri,
+        visit: (_, { signal }) => {
+          given = signal
+          return new Promise(() => {})
+        },
+      },
+    })
+    await client.close()
+    const controller = new AbortController()
+    const attempt = failureOf(waiting.login(realm.url, { signal: controller.signal }))
+    while (!given) await sleep(10)
+    controller.abort(new Error('enough'))
+    expect(await attempt).toMatchObject({ message: 'enough' })
+    expect(given.aborted).toBe(true)
+  })
+
+  test('waits for a person for so long and no longer', async () => {
+    const realm = await startRealm()
+    const redirect = { uri: realm.redirect.uri, visit: () => new Promise<never>(() => {}) }
+    const fault = await failureOf(login(realm, { redirect, limits: { loginTimeoutMs: 50 } }))
+    expect(fault).toMatchObject({ data: { reason: 'redirect' }, message: expect.stringContaining('loginTimeoutMs') })
+  })
+})
+
+describe('scopes', () => {
+  const asked = (realm: Realm): (string | null)[] => realm.at('/authorize').map(({ query }) => query.get('scope'))
+
+  test('are those of the challenge, else those of the server, else none', async () => {
+    const realm = await startRealm()
+    realm.resourceMetadata.scopes_supported = ['a', 'b']
+    await login(realm)
+    realm.challenge += ', scope="c"'
+    await login(realm)
+    expect(asked(realm)).toEqual(['a b', 'c'])
+  })
+
+  test('for offline access are asked for only where the authorization server knows them', async () => {
+    const realm = await startRealm()
+    realm.resourceMetadata.scopes_supported = ['a', 'offline_access']
+    await login(realm)
+    realm.serverMetadata.scopes_supported = ['openid', 'offline_access']
+    await login(realm)
+    expect(asked(realm)).toEqual(['a', 'a offline_access'])
+  })
+
+  test('grow by what an operation needs, and nothing is lost', async () => {
+    const realm = await startRealm()
+    realm.challenge += ', scope="a"'
+    realm.needed.write = ['w']
+    realm.needed.erase = ['e']
+    const client = await login(realm)
+    await client.call('write')
+    await client.call('erase')
+    await client.call('read')
+    expect(asked(realm)).toEqual(['a', 'a w', 'a w e'])
+  })
+
+  test('that never suffice cost one login for an operation and then are an error (D11)', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    realm.answers.set('/mcp', ({ body }) =>
+      body.includes('tools/call')
+        ? { status: 403, headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="more-${realm.seen.length}"` } }
+        : undefined,
+    )
+    for (const name of ['read', 'read', 'write', 'write', 'read']) {
+      expect(await failureOf(client.call(name))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'scope' } })
+    }
+    expect(realm.at('/authorize')).toHaveLength(3)
+  })
+
+  test('that are there already are not asked for again', async () => {
+    const realm = await startRealm()
+    realm.challenge += ', scope="a"'
+    const client = await login(realm)
+    realm.answers.set('/mcp', ({ body }) =>
+      body.includes('tools/call')
+        ? { status: 403, headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="a"' } }
+        : undefined,
+    )
+    expect(await failureOf(client.call('read'))).toMatchObject({ data: { reason: 'scope' } })
+    expect(realm.at('/authorize')).toHaveLength(1)
+  })
+
+  test('are not what another 403 is about', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    realm.answers.set('/mcp', () => ({ status: 403, text: 'no' }))
+    expect(await failureOf(client.call('read'))).toMatchObject({ code: 'ERR_HTTP', data: { status: 403 } })
+    expect(realm.at('/authorize')).toHaveLength(1)
+  })
+})
+
+describe('new tokens for old ones', () => {
+  test('are got once for fifty requests that are refused at the same time', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    realm.taken.clear()
+    const results = await Promise.all(Array.from({ length: 50 }, () => client.call('read')))
+    expect(results).toHaveLength(50)
+    expect(realm.grants('refresh_token')).toHaveLength(1)
+    expect(realm.at('/authorize')).toHaveLength(1)
+  })
+
+  test('are got before the old ones expire', async () => {
+    const realm = await startRealm()
+    realm.expiresIn = 2
+    const client = await login(realm)
+    realm.expiresIn = 3600
+    await client.tools().all()
+    expect(realm.grants('refresh_token')).toHaveLength(0)
+    await sleep(1100)
+    await Promise.all([client.call('read'), client.call('read')])
+    expect(realm.grants('refresh_token')).toHaveLength(1)
+    expect(realm.at('/mcp').at(-1)?.headers.authorization).toBe('Bearer access-2')
+  })
+
+  test('never ask for more, and keep the refresh token when no other is given', async () => {
+    const realm = await startRealm()
+    realm.resourceMetadata.scopes_supported = ['a']
+    const client = await login(realm)
+    realm.answers.set('/token', ({ form }) => {
+      const { refresh_token: _, ...tokens } = realm.issue()
+      return form.get('grant_type') === 'refresh_token' ? { json: tokens } : undefined
+    })
+    for (const _ of [1, 2]) {
+      realm.taken.clear()
+      await client.call('read')
+    }
+    expect(realm.grants('refresh_token').map(({ form }) => [form.get('refresh_token'), form.get('scope')])).toEqual([
+      ['refresh-1', null],
+      ['refresh-1', null],
+    ])
+  })
+
+  test('that are refused for good are dropped, and a person logs in again', async () => {
+    const realm = await startRealm()
+    const store = memoryTokenStore()
+    const client = await login(realm, { store })
+    realm.taken.clear()
+    realm.refreshable.clear()
+    await client.call('read')
+    expect(realm.grants('refresh_token')).toHaveLength(1)
+    expect(realm.at('/authorize')).toHaveLength(2)
+  })
+
+  test('that cannot be got just now are an error, and the old ones are kept', async () => {
+    const realm = await startRealm()
+    const client = await login(realm)
+    realm.taken.clear()
+    realm.answers.set('/token', () => ({ status: 503 }))
+    expect(await failureOf(client.tools().all())).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'token' } })
+    realm.answers.clear()
+    await client.tools().all()
+    expect(realm.at('/authorize')).toHaveLength(1)
+    expect(realm.grants('refresh_token')).toHaveLength(2)
+  })
+
+  test('are found in the store by whoever comes later', async () => {
+    const realm = await startRealm()
+    const store = memoryTokenStore()
+    await login(realm, { store })
+    const second = await login(realm, { store })
+    await second.call('read')
+    expect(realm.at('/authorize')).toHaveLength(1)
+    expect(realm.at('/mcp').filter(({ headers }) => headers.authorization === undefined)).toHaveLength(1)
+  })
+
+  test('are of one person each', async () => {
+    const realm = await startRealm()
+    const store = memoryTokenStore()
+    await login(realm, { store, user: 'alice' })
+    await login(realm, { store, user: 'bob' })
+    expect(realm.at('/authorize')).toHaveLength(2)
+  })
+})
+
+describe('a logout', () => {
+  test('revokes the tokens and forgets them', async () => {
+    const realm = await startRealm()
+    const store = memoryTokenStore()
+    const auth = oauth({ redirect: realm.redirect, store })
+    const client = await open(realm.url, auth)
+    await auth.logout(realm.url)
+    expect(realm.at('/revoke').map(({ form }) => Object.fromEntries(form))).toEqual([
+      { token: 'refresh-1', token_type_hint: 'refresh_token', client_id: 'client-1' },
+      { token: 'access-1', token_type_hint: 'access_token', client_id: 'client-1' },
+    ])
+    await client.call('read')
+    expect(realm.at('/authorize')).toHaveLength(2)
+  })
+
+  test('forgets the tokens even if nobody can be told', async () => {
+    const realm = await startRealm()
+    const warnings: string[] = []
+    const auth = oauth({ redirect: realm.redirect, onWarning: (message) => warnings.push(message) })
+    await auth.login(realm.url)
+    realm.answers.set('/revoke', () => ({ status: 503 }))
+    await auth.logout(realm.url)
+    expect(warnings).toEqual([expect.stringContaining('expire by themselves')])
+    await auth.logout(realm.url)
+    await auth.login(realm.url)
+    expect(realm.at('/authorize')).toHaveLength(2)
+  })
+})
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { Login, type LoginRequest } from '../../../src/auth/client/login.ts'
+import { guessedMetadata, type ServerMetadata } from '../../../src/auth/client/server-metadata.ts'
+import { failureOf } from './support.ts'
+
+const ISSUER = 'https://as.example'
+const REDIRECT = 'http://127.0.0.1:4711/callback'
+const metadata: ServerMetadata = {
+  ...guessedMetadata(ISSUER),
+  isGuessed: false,
+  codeChallengeMethods: ['S256'],
+  authorizationEndpoint: `${ISSUER}/authorize?tenant=a%20b`,
+}
+
+const begin = (more: Partial<ServerMetadata> = {}, request: Partial<LoginRequest> = {}): Promise<Login> =>
+  Login.begin({
+    metadata: { ...metadata, ...more },
+    clientId: 'me',
+    redirectUri: REDIRECT,
+    resource: 'https://mcp.example/mcp',
+    scopes: ['a', 'b'],
+    lifetimeMs: 1000,
+    ...request,
+  })
+
+const stateOf = (login: Login): string => new URL(login.url).searchParams.get('state') as string
+
+function callback(login: Login, params: Record<string, string>): string {
+  return `${REDIRECT}?${new URLSearchParams({ state: stateOf(login), ...params })}`
+}
+
+const faultOf = (run: () => unknown) => failureOf((async () => run())())
+
+describe('the way to a login', () => {
+  test('has all that is needed, PKCE with S256 and the resource among it [T-AUTH-025] [T-AUTH-027] [T-AUTH-056]', async () => {
+    const login = await begin()
+    const { origin, pathname, searchParams } = new URL(login.url)
+    expect(origin + pathname).toBe(`${ISSUER}/authorize`)
+    expect(Object.fromEntries(searchParams)).toEqual({
+      tenant: 'a b',
+      response_type: 'code',
+      client_id: 'me',
+      redirect_uri: REDIRECT,
+      scope: 'a b',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: createHash('sha256').update(login.verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      resource: 'https://mcp.example/mcp',
+    })
+    expect(login.verifier).toMatch(/^[\w-]{43,128}$/)
+    expect(new URL((await begin({}, { scopes: [] })).url).searchParams.has('scope')).toBe(false)
+  })
+
+  test('is another one each time', async () => {
+    const logins = await Promise.all(Array.from({ length: 20 }, () => begin()))
+    expect(new Set(logins.map(stateOf)).size).toBe(20)
+    expect(new Set(logins.map(({ verifier }) => verifier)).size).toBe(20)
+  })
+
+  test.each([[undefined], [[]], [['plain']]])('does not begin when codes are not protected: %j', async (codeChallengeMethods) => {
+    expect(await failureOf(begin({ codeChallengeMethods }))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'pkce' } })
+  })
+
+  test('does not begin where no codes are given', async () => {
+    expect(await failureOf(begin({ responseTypes: ['token'] }))).toMatchObject({ data: { reason: 'server-metadata' } })
+    expect(await failureOf(begin({ authorizationEndpoint: undefined }))).toMatchObject({ data: { reason: 'server-metadata' } })
+  })
+})
+
+describe('the way back', () => {
+  test.each<[string, boolean, string | undefined, boolean]>([
+    ['advertised and equal', true, ISSUER, true],
+    ['advertised and absent', true, undefined, false],
+    ['advertised, with a slash', true, `${ISSUER}/`, false],
+    ['advertised, in other letters', true, 'HTTPS://AS.example', false],
+    ['advertised, with the port', true, `${ISSUER}:443`, false],
+    ['not advertised, another', false, 'https://other.example', false],
+    ['not advertised, equal', false, ISSUER, true],
+    ['not advertised and absent', false, undefined, true],
+  ])('says who it comes from: %s (D4)', async (_, sendsIssuer, iss, isTaken) => {
+    const login = await begin({ sendsIssuer })
+    const url = callback(login, { code: 'c', ...(iss !== undefined && { iss }) })
+    if (isTaken) expect(login.finish(url)).toBe('c')
+    else expect(await faultOf(() => login.finish(url))).toMatchObject({ data: { reason: 'issuer-mismatch' } })
+  })
+
+  test('is not looked at further when it comes from somebody else, not even for its error (D4)', async () => {
+    const login = await begin({ sendsIssuer: true })
+    const words = { error: 'access_denied', error_description: 'call 555', error_uri: 'https://evil.example' }
+    const fault = await faultOf(() => login.finish(callback(login, { ...words, iss: 'https://evil.example' })))
+    expect(fault.data).toEqual({ reason: 'issuer-mismatch' })
+    expect(fault.message).not.toMatch(/denied|555|evil/)
+  })
+
+  test.each(['', 'wrong', 'x'.repeat(43)])('must have the state: %j [T-AUTH-059]', async (state) => {
+    const login = await begin()
+    const url = callback(login, { code: 'c', state })
+    expect(login.isOurs(url)).toBe(false)
+    expect(await faultOf(() => login.finish(url))).toMatchObject({ data: { reason: 'redirect' } })
+  })
+
+  test('must have the state, and once', async () => {
+    const login = await begin()
+    expect(login.isOurs(`${REDIRECT}?code=c`)).toBe(false)
+    expect(login.isOurs(`${callback(login, { code: 'c' })}&state=other`)).toBe(false)
+    expect(login.isOurs(callback(login, { code: 'c' }))).toBe(true)
+  })
+
+  test('counts once', async () => {
+    const login = await begin()
+    expect(login.finish(callback(login, { code: 'c' }))).toBe('c')
+    expect(await faultOf(() => login.finish(callback(login, { code: 'c' })))).toMatchObject({ data: { reason: 'redirect' } })
+  })
+
+  test('counts for as long as the login does', async () => {
+    const login = await begin({}, { lifetimeMs: -1 })
+    expect(await faultOf(() => login.finish(callback(login, { code: 'c' })))).toMatchObject({
+      message: expect.stringContaining('too long'),
+    })
+  })
+
+  test.each(['http://127.0.0.1:4712/callback', 'http://127.0.0.1:4711/other', 'https://evil.example/callback', 'nonsense'])(
+    'must end where it was sent to, not at %s',
+    async (address) => {
+      const login = await begin()
+      const url = `${address}?${new URLSearchParams({ state: stateOf(login), code: 'c' })}`
+      expect(await faultOf(() => login.finish(url))).toMatchObject({ data: { reason: 'redirect' } })
+    },
+  )
+
+  test('has one code, one issuer, one error', async () => {
+    for (const name of ['code', 'iss', 'error']) {
+      const login = await begin()
+      const url = `${callback(login, { code: 'c', iss: ISSUER, error: 'x' })}&${name}=other`
+      expect(await faultOf(() => login.finish(url))).toMatchObject({ data: { reason: 'redirect' } })
+    }
+  })
+
+  test('may bring an error, of which only the code is told', async () => {
+    const login = await begin()
+    const fault = await faultOf(() => login.finish(callback(login, { error: 'access_denied', error_description: '<b>call 555</b>' })))
+    expect(fault).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'denied', error: 'access_denied' } })
+    expect(fault.message).not.toContain('555')
+  })
+})
