@@ -47,7 +47,7 @@ async function start(args: readonly string[], env: Record<string, string>, ready
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

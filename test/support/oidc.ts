@@ -71,6 +71,8 @@ export class AuthorizationServer {
   readonly delayMs: Record<string, number> = {}
   /** Changes what a route answers, to be an authorization server that is wrong or hostile. */
   tamper: ((route: string, body: unknown) => unknown) | undefined
+  /** Hears of every answer of a route, before it is changed. */
+  onAnswer: ((seen: SeenRequest, body: unknown) => void) | undefined
   /** Everything that was asked of it, oldest first. */
   readonly requests: SeenRequest[] = []
   /** Client id metadata documents by URL: oidc-provider fetches these and no others. */
@@ -255,7 +257,9 @@ export class AuthorizationServer {
       await next()
     } finally {
       const known = ctx.oidc?.route ?? route ?? path
-      this.requests.push({ route: known, path, status: ctx.status ?? 0, params: { ...ctx.oidc?.params } })
+      const seen = { route: known, path, status: ctx.status ?? 0, params: { ...ctx.oidc?.params } }
+      this.requests.push(seen)
+      this.onAnswer?.(seen, ctx.body)
       if (this.tamper) ctx.body = this.tamper(known, ctx.body)
     }
   }
