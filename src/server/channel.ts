@@ -6,6 +6,7 @@ import { INVALID_REQUEST, type Incoming, isId, isObject, type NotificationMessag
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { Peer, type PeerFailure, type PeerOptions } from '../jsonrpc/peer.ts'
 import { malformed } from '../jsonrpc/read.ts'
+import type { Access } from '../protocol/access.ts'
 import type { Implementation } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { ClientCapabilities } from '../protocol/lifecycle.ts'
@@ -133,6 +134,7 @@ export class ServerChannel implements Channel, PeerOptions {
         listen: (call) => this.#listen(call),
       })
     }
+    this.#session?.onAccess(exchange.outlet.sender as Access)
     const params = exchange.params ? revision.fitParams(exchange.method, exchange.params) : NO_PARAMS
     const dialect = this.#session ?? new Opening(revision, this.#options.principal, (call) => this.#initialize(call))
     dispatch(new Call(exchange, params, revision, dialect, this.#quota), this.#core)

@@ -41,7 +41,7 @@ export class Introspector {
     if (typeof exp === 'number' && exp + this.#limits.clockToleranceSeconds <= now) throw new BadToken('The token has expired')
     if (typeof nbf === 'number' && nbf > now + this.#limits.clockToleranceSeconds) throw new BadToken('The token is not valid yet')
     if (iss !== undefined && iss !== this.#issuer.options.issuer) throw new BadToken('The token is from another issuer')
-    return claims
+    return this.#options.withoutSubject === 'client' && claims.sub === undefined ? { ...claims, sub: claims.client_id } : claims
   }
 
   #lookUp(key: string, token: string): Promise<Claims | undefined> {

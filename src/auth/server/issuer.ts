@@ -30,6 +30,11 @@ export interface IntrospectionOptions {
   endpoint?: string
   /** How the client shows who it is. */
   method?: 'client_secret_basic' | 'client_secret_post'
+  /**
+   * `client` takes a token that names no subject for one that a client got for itself. Only for an issuer that names the
+   * subject in every token of a person: or all people with one client would be taken for the same.
+   */
+  withoutSubject?: 'refuse' | 'client'
 }
 
 type Metadata = Record<string, unknown>

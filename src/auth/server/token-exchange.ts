@@ -9,6 +9,7 @@ import { McpError } from '../../protocol/errors.ts'
 import { type Fetch, fetchJson } from './fetch-json.ts'
 import { basic, digest } from './introspection.ts'
 import { Issuer } from './issuer.ts'
+import { issuerFetch } from './issuer-fetch.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from './limits.ts'
 import { presentedWith } from './presented.ts'
 import { secureUrl } from './resource.ts'
@@ -48,7 +49,7 @@ interface Exchanged {
 export function tokenExchange(options: TokenExchangeOptions): ExchangeToken {
   const { clock = systemClock } = options
   const limits = { ...DEFAULT_RESOURCE_SERVER_LIMITS, maxExchanged: MAX_EXCHANGED, ...options.limits }
-  const bounds = { ...limits, fetch: options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init)) }
+  const bounds = { ...limits, fetch: options.fetch ?? issuerFetch(options.issuer, [options.tokenEndpoint], limits) }
   const issuer = new Issuer({ issuer: options.issuer }, limits, bounds, clock)
   if (options.tokenEndpoint !== undefined) secureUrl(options.tokenEndpoint, 'The token endpoint')
   const known = new Map<string, Exchanged>()

@@ -25,7 +25,10 @@ export class TokenReader {
   constructor(options: Options, resource: string, limits: ResourceServerLimits, clock: Clock) {
     const given = [...(options.issuer === undefined ? [] : [options.issuer]), ...(options.issuers ?? [])]
     if (given.length === 0) throw new McpError('ERR_DEFINITION', 'Say whose tokens are taken: resourceServer({ issuer, resource })')
-    const boundsFor = (about: IssuerOptions): FetchBounds => ({ fetch: options.fetch ?? issuerFetch(about, limits), ...limits })
+    const boundsFor = ({ issuer, jwksUri, introspection }: IssuerOptions): FetchBounds => ({
+      fetch: options.fetch ?? issuerFetch(issuer, [jwksUri, introspection?.endpoint], limits),
+      ...limits,
+    })
     for (const each of given) {
       const about: IssuerOptions = typeof each === 'string' ? { issuer: each } : each
       this.#issuers.set(about.issuer, new Issuer(about, limits, boundsFor(about), clock))

@@ -44,6 +44,7 @@ export class Session implements Dialect {
   #isReady = false
   #logLevel: LogLevel
   #roots: Promise<Params> | undefined
+  #scopes: readonly string[] | undefined
 
   constructor(options: SessionOptions) {
     const { core, principal, client, capabilities, revision } = options
@@ -104,6 +105,18 @@ export class Session implements Dialect {
 
   onRootsChanged(): void {
     this.#roots = undefined
+  }
+
+  /** The scopes of the request at hand: where they are others than before, other lists are seen. */
+  onAccess(access: Access): void {
+    if (!access) return
+    const before = this.#scopes
+    this.#scopes = access.scopes
+    if (!before || (before.length === access.scopes.length && before.every((scope, i) => scope === access.scopes[i]))) return
+    const { tools, prompts, resources } = this.#options.core
+    if (tools.hasScopes) this.tell({ kind: 'tools' })
+    if (prompts.hasScopes) this.tell({ kind: 'prompts' })
+    if (resources.hasScopes) this.tell({ kind: 'resources' })
   }
 
   /** A request of ours that belongs to none of theirs. */

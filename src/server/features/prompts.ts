@@ -106,6 +106,10 @@ export class Prompts {
     return runHandler(call, run, finish, entry.definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
   }
 
+  get hasScopes(): boolean {
+    return this.#registry.enabled().some(({ definition }) => definition.scopes?.length)
+  }
+
   scopesOf(name: unknown): readonly string[] | undefined {
     return typeof name === 'string' ? this.#registry.get(name)?.definition.scopes : undefined
   }

@@ -138,6 +138,10 @@ export class Resources {
     return undefined
   }
 
+  get hasScopes(): boolean {
+    return [this.#fixed, this.#templates].some((registry) => registry.enabled().some(({ definition }) => definition.scopes?.length))
+  }
+
   /** The scopes that reading this URI needs. */
   scopesOf(uri: unknown): readonly string[] | undefined {
     return typeof uri === 'string' && uri.length <= MAX_URI_LENGTH ? this.find(uri)?.entry.definition.scopes : undefined

@@ -92,6 +92,10 @@ export class Tools {
     return this.#registry.get(name)?.mirrored ?? NOTHING_MIRRORED
   }
 
+  get hasScopes(): boolean {
+    return this.#registry.enabled().some(({ scopes }) => scopes?.length)
+  }
+
   scopesOf(name: unknown): readonly string[] | undefined {
     return typeof name === 'string' ? this.#registry.get(name)?.scopes : undefined
   }

@@ -8,7 +8,7 @@ import { protectedServer, RESOURCE } from '../../support/token-issuer.ts'
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 describe('the metadata of a protected server', () => {
-  test('is at the place for its path and at the root, for everybody [T-AUTH-017] [T-AUTH-019] [T-AUTH-007]', async () => {
+  test('is at the place for its path and at the root, for everybody [T-AUTH-017] [T-AUTH-019]', async () => {
     const { issuer, port } = await protectedServer({ scopes: ['mcp'], scopesSupported: ['mcp', 'notes:read'], name: 'Notes' })
     for (const path of [`${WELL_KNOWN}/mcp`, WELL_KNOWN]) {
       const answer = await http(`http://127.0.0.1:${port}${path}`, {
@@ -74,7 +74,7 @@ describe('the metadata of a protected server', () => {
     expect(named('https://mcp.example.com/mcp/')).toBe('https://mcp.example.com/mcp/')
   })
 
-  test('what cannot be is said at once', () => {
+  test('what cannot be is said at once, such as a server or an issuer without encryption [T-AUTH-053]', () => {
     const define = (options: Partial<Parameters<typeof resourceServer>[0]>) => () =>
       resourceServer({ resource: RESOURCE, issuer: 'https://login.example.com', ...options })
     expect(define({ resource: 'http://mcp.example.com/mcp' })).toThrow('must be https')

@@ -8,7 +8,7 @@ import { protectedServer, RESOURCE, startIssuer } from '../../support/token-issu
 const textOf = (message: Message): string => (message.result as { content: { text: string }[] }).content[0]?.text ?? ''
 
 describe('who is calling', () => {
-  test('is what the token says, and a handler sees it without the token [T-ELIC-065] [T-ELIC-097] [T-AUTH-001]', async () => {
+  test('is what the token says, and a handler sees it without the token [T-ELIC-065] [T-ELIC-097]', async () => {
     const { issuer, calls, url } = await protectedServer()
     const token = await issuer.token({ scope: 'mcp notes:read', tenant: 'acme' })
     const { message } = await askModern(url, callTool('note'), { authorization: `Bearer ${token}` })

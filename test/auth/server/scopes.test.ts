@@ -170,6 +170,17 @@ describe('lists', () => {
       expect((await askModern(url, { method }, await having('mcp notes:read notes:write notes:admin'))).text).not.toContain('"scopes"')
   })
 
+  test('are said to have changed to the client of a session whose token may do more now', async () => {
+    const { url, having } = await served()
+    const session = await openSession(url, '2025-11-25', { headers: await having('mcp') })
+    const stream = await session.listen()
+    await session.ask({ method: 'ping' }, await having('mcp'))
+    await session.ask({ method: 'ping' }, await having('mcp notes:read'))
+    const methods = [await stream.message(), await stream.message(), await stream.message()].map(({ method }) => method)
+    expect(methods.sort()).toEqual(['prompts', 'resources', 'tools'].map((kind) => `notifications/${kind}/list_changed`))
+    stream.destroy()
+  })
+
   test('of callers with more different scopes than are kept are still right', async () => {
     const server = testServer()
     for (let i = 0; i < 70; i++) server.tool(`t${i}`, { scopes: [`s${i}`] }, () => '')
@@ -209,7 +220,7 @@ describe('changes of what a caller may not read', () => {
 })
 
 describe('where nobody asks for credentials', () => {
-  test('a local caller may use everything: whoever started the process did [T-AUTH-004]', async () => {
+  test('a local caller may use everything: whoever started the process did [T-AUTH-001] [T-AUTH-004]', async () => {
     const { server } = notes()
     const { client } = await pair(server)
     expect(await client.call('wipe', {})).toMatchObject({ content: [{ text: 'wipe' }] })
