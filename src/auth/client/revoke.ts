@@ -17,8 +17,9 @@ export async function revokeTokens(exchange: Exchange, metadata: ServerMetadata,
   const revoke = async (token: string | undefined, hint: string): Promise<boolean> => {
     if (token === undefined) return true
     const body = new URLSearchParams({ token, token_type_hint: hint })
-    const { status } = await askAsClient(exchange, metadata, client, url, body)
-    return status >= 200 && status < 300
+    const { status, json } = await askAsClient(exchange, metadata, client, url, body)
+    // Tokens that say everything themselves can only expire; without the refresh token no others follow.
+    return (status >= 200 && status < 300) || json?.error === 'unsupported_token_type'
   }
   // The refresh token first: it is the one that lasts.
   const results = await Promise.allSettled([revoke(tokens.refreshToken, 'refresh_token'), revoke(tokens.accessToken, 'access_token')])
