@@ -4,6 +4,12 @@ import { transform } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
+import {
+  DEFAULT_FILE_STORE_LIMITS,
+  DEFAULT_OAUTH_LIMITS,
+  DEFAULT_RESOURCE_SERVER_LIMITS,
+  DEFAULT_SAFE_FETCH_LIMITS,
+} from '../../src/auth/index.ts'
 import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
@@ -72,10 +78,17 @@ test('the README leads to what the library does for security and to what it leav
 
 test('every limit is documented with its option', () => {
   const text = readFileSync(`${root}/docs/limits.md`, 'utf8')
-  for (const name of [DEFAULT_LIMITS, DEFAULT_CLIENT_LIMITS, DEFAULT_HTTP_LIMITS, DEFAULT_HTTP_CLIENT_LIMITS].flatMap((limits) =>
-    Object.keys(limits),
-  ))
-    expect(text).toContain(`| \`${name}\` |`)
+  const all = [
+    DEFAULT_LIMITS,
+    DEFAULT_CLIENT_LIMITS,
+    DEFAULT_HTTP_LIMITS,
+    DEFAULT_HTTP_CLIENT_LIMITS,
+    DEFAULT_RESOURCE_SERVER_LIMITS,
+    DEFAULT_OAUTH_LIMITS,
+    DEFAULT_FILE_STORE_LIMITS,
+    DEFAULT_SAFE_FETCH_LIMITS,
+  ]
+  for (const name of all.flatMap((limits) => Object.keys(limits))) expect(text).toContain(`| \`${name}\` |`)
 })
 
 test('the table of errors in the documentation is the table in the code', () => {
