@@ -17,6 +17,7 @@ const SUBPATHS = [
   { subpath: 'portico/client', maxKb: 38, without: ['server', 'node'] },
   { subpath: 'portico/stdio', maxKb: 11, without: ['server', 'client'] },
   { subpath: 'portico/http', maxKb: 24, without: ['server', 'client'] },
+  { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
   { subpath: 'portico/testing', maxKb: 60, without: ['node'] },
 ]
 
@@ -58,7 +59,7 @@ async function weigh({ subpath, maxKb, without }) {
     outdir: '/bundle',
     packages: 'bundle',
     logLevel: 'error',
-    external: ['re2js'],
+    external: ['re2js', '@napi-rs/keyring'],
   })
   const entry = outputFiles.find(({ path }) => path.endsWith('stdin.js')).text
   const text = reachable(entry, outputFiles)

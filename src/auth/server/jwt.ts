@@ -5,7 +5,7 @@ import type { Issuer } from './issuer.ts'
 import type { ResourceServerLimits } from './limits.ts'
 import { BadToken, CannotTell } from './verdict.ts'
 
-export const DEFAULT_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'] as const
+const DEFAULT_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'] as const
 
 /** The claims of a token that holds; throws `BadToken` or `CannotTell` for any other. */
 export async function readJwt(
