@@ -66,7 +66,9 @@ export class Connection {
       // Some old servers exit at the first request they do not know; and what was remembered may no longer be true.
       const next = this.#wire?.isClosed && expected === undefined ? 'session' : expected === undefined ? undefined : 'any'
       await this.#wire?.close().catch(() => {})
-      if (next === undefined || this.#isClosed) throw error
+      // A person who said no is not asked twice.
+      const isRefused = error instanceof McpError && error.code === 'ERR_AUTH'
+      if (next === undefined || isRefused || this.#isClosed) throw error
       this.#memory.set(this.#target.key, undefined)
       await this.#openAs(next === 'session' ? 'session' : undefined).catch(async (second: unknown) => {
         await this.#wire?.close().catch(() => {})

@@ -21,6 +21,7 @@ import {
 } from '../../../src/auth/index.ts'
 import { httpHandler } from '../../../src/http/index.ts'
 import type { Client } from '../../../src/index.ts'
+import { memoryKeyRing } from '../../../src/protocol/memory.ts'
 import { createServer } from '../../../src/server/index.ts'
 import {
   type AuthorizationServer,
@@ -129,10 +130,13 @@ describe('with a real authorization server, a client', () => {
     expect(as.count('registration')).toBe(0)
   })
 
-  test('hears that the person said no', async () => {
+  test('hears that the person said no, and asks once', async () => {
     const { as, login } = await world()
+    const client = await login()
+    await client.close()
     as.refuses = true
     expect(await failureOf(login())).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'denied', error: 'access_denied' } })
+    expect(as.count('authorization')).toBe(2)
   })
 
   test('gets more scopes when an operation needs them', async () => {
@@ -216,7 +220,7 @@ describe('with a real authorization server, a client', () => {
   })
 
   test('binds tokens to a key where the server wants that, with nonces of both', async () => {
-    const { as, asked, login } = await world({ dpopNonce: true, server: { dpop: { required: true } } })
+    const { as, asked, login } = await world({ dpopNonce: true, server: { dpop: { required: true, nonces: memoryKeyRing() } } })
     as.accessTokenSeconds = 2
     const client = await login()
     await sleep(1100)
