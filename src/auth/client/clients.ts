@@ -63,12 +63,20 @@ export class Clients {
     const known = await this.known(metadata)
     const registration = await this.registration(metadata.issuer)
     if (known && (known.id !== registration?.id || registration.redirectUri === redirectUri)) return known
-    if (metadata.registrationEndpoint === undefined) {
-      throw authFault('client', `${metadata.issuer} does not let clients register themselves; register one there and give it as client`)
-    }
-    const made = await register(exchange, metadata, { redirectUri, about: this.#options.about ?? {} })
+    const made =
+      metadata.registrationEndpoint === undefined
+        ? await this.#asked(metadata.issuer, redirectUri)
+        : await register(exchange, metadata, { redirectUri, about: this.#options.about ?? {} })
     await this.#store.set(this.#registrationKey(metadata.issuer), JSON.stringify(made))
     return identify(metadata, made)
+  }
+
+  /** By hand, when there is no other way. */
+  async #asked(issuer: string, redirectUri: string): Promise<Registration> {
+    const client = await this.#options.askForClient?.({ issuer, redirectUri })
+    if (!client) throw authFault('client', `${issuer} does not let clients register themselves; register one there and give it as client`)
+    const { id, secret, privateKey } = client
+    return { id, secret, privateKey, redirectUri: client.redirectUri ?? redirectUri }
   }
 
   async registration(issuer: string): Promise<Registration | undefined> {

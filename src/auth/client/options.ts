@@ -12,6 +12,8 @@ export interface OAuthOptions {
   grant?: Grant
   /** A client that is registered already, or one for each of several authorization servers. No other is used then. */
   client?: RegisteredClient | readonly RegisteredClient[]
+  /** Asked for a client when there is none and none can be made: a person may register one by hand, and say what came of it. */
+  askForClient?(need: ClientNeed): RegisteredClient | undefined | Promise<RegisteredClient | undefined>
   /** The https URL of a document about this client, which is its client id wherever such documents are known. */
   clientDocument?: string
   /** What is said about this client when it registers itself. */
@@ -39,6 +41,13 @@ export interface OAuthOptions {
   limits?: Partial<OAuthLimits>
   /** Something was odd and was dealt with. */
   onWarning?(message: string): void
+}
+
+export interface ClientNeed {
+  /** The authorization server that it must be registered with. */
+  issuer: string
+  /** The address that logins are sent back to. */
+  redirectUri: string
 }
 
 /** The way from a login back to the program, for programs without a browser of their own or with an address of their own. */

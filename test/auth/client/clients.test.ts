@@ -61,7 +61,22 @@ describe('a client', () => {
     expect(JSON.parse(realm.at('/register')[0]!.body)).toMatchObject({ application_type: 'web' })
   })
 
-  test('that may not register itself says what to do [T-AUTH-015]', async () => {
+  test('that cannot register itself is asked for, once [T-AUTH-015]', async () => {
+    const realm = await startRealm()
+    delete realm.serverMetadata.registration_endpoint
+    const store = memoryTokenStore()
+    const asked: unknown[] = []
+    const askForClient: OAuthOptions['askForClient'] = (need) => {
+      asked.push(need)
+      return { id: 'by-hand' }
+    }
+    await login(realm, { store, user: 'a', askForClient })
+    await login(realm, { store, user: 'b', askForClient })
+    expect(asked).toEqual([{ issuer: realm.origin, redirectUri: realm.redirect.uri }])
+    expect(realm.at('/authorize').map(({ query }) => query.get('client_id'))).toEqual(['by-hand', 'by-hand'])
+  })
+
+  test('that may not register itself says what to do [T-AUTH-013]', async () => {
     const realm = await startRealm()
     realm.answers.set('/register', () => ({ status: 400, json: { error: 'invalid_redirect_uri', error_description: 'call 555' } }))
     const fault = await failureOf(login(realm))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
-import { covers } from '../../../src/auth/client/urls.ts'
+import { canonicalUri, covers } from '../../../src/auth/client/urls.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
 
@@ -107,6 +107,15 @@ describe('where permission is to be got', () => {
     expect(covers(new URL(resource), new URL(server))).toBe(expected)
   })
 
+  test.each([
+    ['https://a.example', 'https://a.example'],
+    ['https://a.example/', 'https://a.example'],
+    ['HTTPS://A.EXAMPLE:443/Server/mcp?key=secret#x', 'https://a.example/Server/mcp'],
+    ['https://a.example:8443/mcp/', 'https://a.example:8443/mcp/'],
+  ])('for %s is asked with %s unless the server says another [T-AUTH-029] [T-AUTH-030] [T-AUTH-033]', (server, expected) => {
+    expect(canonicalUri(new URL(server))).toBe(expected)
+  })
+
   test.each<[string, Record<string, unknown>]>([
     ['is about somebody else', { resource: 'https://evil.example/mcp' }],
     ['says not what it is about', { resource: undefined }],
@@ -158,7 +167,7 @@ describe('an authorization server', () => {
   })
 
   test.each(['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint'])(
-    'has its %s encrypted or on this machine [T-AUTH-055]',
+    'has its %s encrypted or on this machine [T-AUTH-054]',
     async (name) => {
       for (const value of ['http://as.example/x', 'javascript:alert(1)', 'file:///etc/passwd', 17]) {
         const realm = await startRealm()

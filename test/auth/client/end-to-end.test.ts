@@ -148,7 +148,7 @@ describe('with a real authorization server, a client', () => {
     expect(as.count('authorization')).toBe(3)
   })
 
-  test('renews tokens that expire, and no person notices [T-AUTH-052]', async () => {
+  test('renews tokens that expire, and no person notices [T-AUTH-051] [T-AUTH-052]', async () => {
     const { as, login } = await world()
     as.accessTokenSeconds = 2
     const client = await login()
