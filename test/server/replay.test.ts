@@ -392,10 +392,20 @@ describe('pages that must be visited first', () => {
     expect((await round(server, answering(second, { [again as string]: { action: 'accept' } }))).result.content[0].text).toBe('connected')
   })
 
-  test('that the person declines are a refusal, and without URL mode a missing capability', async () => {
+  test('that the person declines are a refusal, and without URL mode a missing capability [T-ELIC-059]', async () => {
+    let visits = 0
     const server = serverOf(() => {
-      throw pageRequired('Connect', 'https://example.com')
+      throw pageRequired('Connect', `https://example.com/${visits++}`)
     })
+    for (const [action, text] of [
+      ['decline', 'The person declined: Connect'],
+      ['cancel', 'The person gave no answer: Connect'],
+    ]) {
+      const asked = await round(server)
+      const [key] = Object.keys(asked.result.inputRequests)
+      const { result } = await round(server, answering(asked, { [key as string]: { action } }))
+      expect(result).toMatchObject({ isError: true, content: [{ text }] })
+    }
     expect((await round(server, {}, { capabilities: { elicitation: {} } })).error).toMatchObject({
       code: -32021,
       data: { requiredCapabilities: { elicitation: { url: {} } } },

@@ -1,9 +1,9 @@
 /** A request that stands alone: it carries who is calling, and questions go back in its answer. */
 
 import type { Exchange } from '../../jsonrpc/exchange.ts'
-import type { Params } from '../../jsonrpc/message.ts'
+import { isObject, type Params } from '../../jsonrpc/message.ts'
 import { type Implementation, META } from '../../protocol/base.ts'
-import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
+import { Cancelled, Declined, McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
 import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
 import type { LogLevel } from '../../protocol/logging.ts'
 import type { Revision } from '../../revisions/revision.ts'
@@ -94,6 +94,7 @@ class Stateless implements Dialect {
   /** The pages become questions. Each round asks anew: only the handler can tell whether the person is done. */
   async requirePages(call: Call, error: UrlElicitationRequired): Promise<Params> {
     const round = this.#journal?.round ?? 0
+    refuseIfDeclined(call.params.inputResponses, `page-${round - 1}-`, error)
     const ask = (): Promise<unknown> =>
       Promise.all(error.pages.map(({ message, url }, i) => call.asker.ask(`page-${round}-${i}`, page(message, url))))
     const finish = (): never => {
@@ -104,5 +105,16 @@ class Stateless implements Dialect {
 
   #ownerOf(call: Call): JournalOwner {
     return { principal: this.#principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
+  }
+}
+
+/** A person who does not want to go there is not sent there again. Nothing else can be made of it, so its word is enough. */
+function refuseIfDeclined(responses: unknown, prefix: string, { pages }: UrlElicitationRequired): void {
+  if (!isObject(responses)) return
+  for (const [name, answer] of Object.entries(responses)) {
+    if (!name.startsWith(prefix) || !isObject(answer)) continue
+    const what = pages.map(({ message }) => message).join('; ')
+    if (answer.action === 'decline') throw new Declined(`The person declined: ${what}`)
+    if (answer.action === 'cancel') throw new Cancelled(`The person gave no answer: ${what}`)
   }
 }

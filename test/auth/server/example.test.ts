@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process'
+import { expect, test } from 'vitest'
+// @ts-expect-error a plain script without types
+import { root } from '../../../scripts/setup.mjs'
+
+test('the example connects an account for the one it belongs to, and for nobody else [T-ELIC-066] [T-ELIC-074] [T-ELIC-099]', async () => {
+  const run = spawn(process.execPath, ['examples/connected-account/run.mjs'], { cwd: root })
+  let output = ''
+  for (const stream of [run.stdout, run.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  const code = await new Promise((resolve) => run.on('close', resolve))
+  expect(output).toBe(`Alice asks for her albums:
+  the client asks: Connect your Photos account
+  the browser of alice shows: Done
+  answer: alice at sea, alice in the hills
+Alice asks again, and nobody is asked anything:
+  answer: alice at sea, alice in the hills
+Mallory asks, and has Alice open the page:
+  the client asks: Connect your Photos account
+  the browser of alice shows: Not for you
+  answer: The person declined: Connect your Photos account
+A token of the photo service in what the clients saw: no
+`)
+  expect(code).toBe(0)
+})
