@@ -69,7 +69,11 @@ class Keeper {
   async headers(request: SentRequest): Promise<Record<string, string>> {
     if (!isPrivateWay(request.url) || request.url.origin !== this.#server.origin) return {}
     this.#loading ??= this.#account.load()
-    await this.#loading
+    await this.#loading.catch((error: unknown) => {
+      // A store that cannot be read now may be mended.
+      this.#loading = undefined
+      throw error
+    })
     await this.#renewInTime(request.signal)
     const { tokens } = this.#account
     if (!tokens || isExpired(tokens)) return {}
@@ -102,7 +106,7 @@ class Keeper {
 
   onResponse(url: URL, headers: Refusal['headers']): void {
     const nonce = single(headers['dpop-nonce'])
-    if (nonce !== undefined) this.#account.key().then((key) => key?.note(url.href, nonce))
+    if (nonce !== undefined) void this.#account.key().then((key) => key?.note(url.href, nonce))
   }
 
   async login(signal: AbortSignal | undefined): Promise<void> {

@@ -207,7 +207,9 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
     }
     if (REDIRECTS.has(status)) return this.#redirect(status, headers.location)
     const { permission, tries } = this.#history
-    if (permission && tries < MAX_TRIES && (status === 401 || status === 403)) {
+    // Whoever says goodbye needs no permission any more, and nobody is asked for some.
+    const mayAsk = permission && tries < MAX_TRIES && this.#request.method !== 'DELETE'
+    if (mayAsk && (status === 401 || status === 403)) {
       const held: HeldBody = { chunks: [], size: 0, isEnded: false }
       this.#held = held
       this.#askForMore(permission, status, headers).then(

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { oauth } from '../../../src/auth/client/index.ts'
 import { openBrowser } from '../../../src/auth/client/node/browser.ts'
@@ -95,7 +96,9 @@ describe('the browser', () => {
 
   test('that is not there is an error that says what to do', async () => {
     process.env.PATH = '/nowhere'
-    expect(await failureOf(openBrowser('https://as.example'))).toMatchObject({ message: expect.stringContaining('openBrowser') })
+    const fault = await failureOf(openBrowser('https://as.example/?state=canary'))
+    expect(fault).toMatchObject({ message: expect.stringContaining('openBrowser') })
+    expect(inspect(fault, { depth: 20, showHidden: true })).not.toContain('canary')
   })
 })
 
@@ -187,7 +190,11 @@ describe('the place that a login comes back to (D12)', () => {
     expect(await client.tools().all()).toHaveLength(3)
     expect(await failureOf(ask(place))).toMatchObject({ code: 'ECONNREFUSED' })
     const refusing = oauth({ openBrowser: () => Promise.reject(new Error('no screen')) })
-    expect(await failureOf(open(realm.url, refusing))).toMatchObject({ message: expect.stringContaining('no screen') })
+    expect(await failureOf(open(realm.url, refusing))).toMatchObject({
+      code: 'ERR_AUTH',
+      data: { reason: 'browser' },
+      message: expect.stringContaining('no screen'),
+    })
   })
 
   test('may be a certain address, and nothing else then', async () => {

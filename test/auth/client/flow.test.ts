@@ -329,3 +329,35 @@ describe('a logout', () => {
 })
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe('what is over', () => {
+  test('is not logged in for: a goodbye that is refused opens no page', async () => {
+    const realm = await startRealm()
+    const client = await open(realm.url, oauth({ redirect: realm.redirect }), { revisions: ['2025-11-25'] })
+    await client.ping()
+    realm.answers.set('/mcp', ({ method }) =>
+      method === 'DELETE' ? { status: 401, headers: { 'www-authenticate': realm.challenge } } : undefined,
+    )
+    await client.close()
+    expect(realm.seen.filter(({ method }) => method === 'DELETE')).toHaveLength(1)
+    expect(realm.at('/authorize')).toHaveLength(1)
+  })
+
+  test('stops the login that it needed: a client that is closed leaves no page waiting', async () => {
+    const realm = await startRealm()
+    const signals: AbortSignal[] = []
+    const visit: Redirect['visit'] = async (url, how) => {
+      if (signals.push(how.signal) === 1) return realm.redirect.visit(url, how)
+      return new Promise<never>(() => {})
+    }
+    const client = await login(realm, { redirect: { ...realm.redirect, visit } })
+    realm.taken.clear()
+    realm.refreshable.clear()
+    const attempt = failureOf(client.tools().all())
+    while (signals.length < 2) await sleep(10)
+    await client.close()
+    await attempt
+    await sleep(10)
+    expect(signals[1]?.aborted).toBe(true)
+  })
+})

@@ -28,8 +28,9 @@ export async function openBrowser(text: string): Promise<void> {
       child.unref()
       resolve()
     })
-    child.once('error', (cause) =>
-      reject(authFault('browser', `No browser could be opened (${command}); give openBrowser or redirect`, { cause })),
+    // The error itself has the address in it, and that has secrets in it.
+    child.once('error', ({ code }: NodeJS.ErrnoException) =>
+      reject(authFault('browser', `No browser could be opened (${command}: ${code}); give openBrowser or redirect`)),
     )
   })
 }
