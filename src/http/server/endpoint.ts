@@ -43,7 +43,7 @@ export class Endpoint {
     this.#clock = clock
     this.#guard = new Guard(options, limits.maxHeaders)
     this.#load = new Load(limits)
-    this.#open = new OpenStreams(limits, clock, (limit) => options.onRefused?.({ status: 0, reason: 'A reader was cut off', limit }))
+    this.#open = new OpenStreams(limits, clock, (limit) => this.#tell({ status: 0, reason: 'A reader was cut off', limit }))
     const shared = { service, limits, load: this.#load, open: this.#open }
     this.#stateless = { ...shared, supported }
     const hasSessions = supported.some(({ dialect }) => dialect === 'session')
@@ -63,6 +63,8 @@ export class Endpoint {
 
   /** Answers one request, sooner or later; never throws. */
   handle(ask: Ask, reply: Reply): void {
+    // The client may have gone while whatever stands before us was busy.
+    if (reply.isGone) return
     const { auth, authenticate } = this.#options
     const document = auth?.document(ask.method, this.#pathOf(ask.url))
     if (document) return this.#publish(ask, reply, document)
@@ -76,7 +78,12 @@ export class Endpoint {
     const prove = auth ? auth.authenticate.bind(auth) : authenticate
     if (!prove) return this.#enter(ask, reply, undefined)
     this.#authenticated(ask, prove).then(
-      (visitor) => ('principal' in visitor ? this.#enter(ask, reply, visitor) : this.#refuse(reply, visitor)),
+      (visitor) => {
+        // Nobody waits any more.
+        if (reply.isGone) return
+        if ('principal' in visitor) this.#enter(ask, reply, visitor)
+        else this.#refuse(reply, visitor)
+      },
       () => this.#refuse(reply, refuse(503, 'Who is calling could not be found out', { headers: { 'retry-after': '5' } })),
     )
   }
@@ -102,8 +109,13 @@ export class Endpoint {
     this.#open.close()
   }
 
+  /** Rejects when there is no proof and no refusal, as a program without types may have it: nobody comes in by accident. */
   async #authenticated(ask: Ask, authenticate: NonNullable<HttpOptions['authenticate']>): Promise<Visitor | TurnedAway> {
-    return authenticate(ask)
+    const said: Visitor | TurnedAway = await authenticate(ask)
+    const isClear =
+      'principal' in said ? typeof said.principal === 'string' && said.principal !== '' : said.status >= 400 && said.status < 600
+    if (!isClear) throw new TypeError('authenticate gives a principal, or the status of a refusal')
+    return said
   }
 
   /** What everybody may read: only the name it is asked under is judged. */
@@ -230,8 +242,15 @@ export class Endpoint {
 
   #refuse(reply: Reply, refusal: Refusal): void {
     const { status, message, limit, headers } = refusal
-    this.#options.onRefused?.(limit === undefined ? { status, reason: message } : { status, reason: message, limit })
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
+    this.#tell(limit === undefined ? { status, reason: message } : { status, reason: message, limit })
+  }
+
+  /** Whoever keeps the log can fail; requests, which anybody may send, are not what brings the process down then. */
+  #tell(what: Parameters<NonNullable<HttpOptions['onRefused']>>[0]): void {
+    try {
+      this.#options.onRefused?.(what)
+    } catch {}
   }
 }
 

@@ -37,7 +37,8 @@ export class NodeVisit implements Ask, Reply {
     this.#parsed = given ?? (request.readableEnded ? (request.body ?? '') : undefined)
     this.method = request.method as string
     this.url = request.originalUrl ?? (request.url as string)
-    response.on('close', this.#onClose)
+    if (response.destroyed) this.isGone = true
+    else response.on('close', this.#onClose)
   }
 
   header(name: string): string | undefined {

@@ -110,7 +110,8 @@ export class WebReply implements Reply {
     this.response = new Promise((resolve) => {
       this.#resolve = resolve
     })
-    request.signal.addEventListener('abort', () => this.#gone(), { once: true })
+    if (request.signal.aborted) this.#gone()
+    else request.signal.addEventListener('abort', () => this.#gone(), { once: true })
   }
 
   get isGone(): boolean {

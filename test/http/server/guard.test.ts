@@ -20,6 +20,26 @@ const MIRRORS = `MCP-Protocol-Version: ${MODERN}\r\nMcp-Method: tools/call\r\nMc
 const rawPost = (lines: string, target = '/mcp'): string =>
   `POST ${target} HTTP/1.1\r\n${lines}Connection: close\r\nContent-Type: application/json\r\n${MIRRORS}Content-Length: ${BODY.length}\r\n\r\n${BODY}`
 
+describe('whoever proves nothing', () => {
+  const UNCLEAR: unknown[] = [undefined, null, 'anna', {}, { principal: undefined }, { principal: '' }, { principal: 7 }, { status: 0 }]
+
+  test.each(UNCLEAR)('authenticate that gives %j lets nobody in, and ends nothing', async (said) => {
+    const { server, called } = spied()
+    const { url } = await serve(server, { authenticate: () => said as never })
+    expect(await http(url, SPY)).toMatchObject({ status: 503, message: { error: { code: -32603 } } })
+    expect(called).not.toHaveBeenCalled()
+  })
+
+  test('is refused also when the log of refusals fails', async () => {
+    const onRefused = vi.fn(() => {
+      throw new Error('The disk is full')
+    })
+    const { url } = await serve(testServer(), { onRefused })
+    expect((await http(url, { body: '{' })).status).toBe(400)
+    expect(onRefused).toHaveBeenCalledOnce()
+  })
+})
+
 describe('A1: a name that is not ours', () => {
   const FOREIGN: [string, number][] = [
     ['evil.com', 403],

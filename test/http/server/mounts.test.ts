@@ -26,6 +26,8 @@ import {
 } from '../../support/http-service.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
+const USUAL_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
 type Send = (path: string, init: RequestInit & { duplex?: 'half' }) => Promise<Response>
 
 /** Each way to serve, as one line. */
@@ -241,6 +243,64 @@ describe('https', () => {
     const old = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })
     const failed = await new Promise((resolve) => old.on('error', () => resolve('refused')).on('secureConnect', () => resolve('taken')))
     expect(failed).toBe('refused')
+  })
+})
+
+describe('a client that is gone before the handler is called', () => {
+  test('on Node: nothing is done for it, and no stream stays open', async () => {
+    const server = testServer()
+    // By name: a socket that is closed has no address.
+    const handler = httpHandler(server, { allowedHosts: ['127.0.0.1', 'localhost'] })
+    const [came, went] = [gate(), gate()]
+    const late = createNodeServer((request, response) => {
+      if (request.headers['x-late'] === undefined) return handler.node(request, response)
+      response.on('close', () => {
+        handler.node(request, response)
+        went.open()
+      })
+      came.open()
+    })
+    const send = await at(late)
+    const opened = await send('/mcp', { method: 'POST', headers: USUAL_HEADERS, body: JSON.stringify(initializeMessage('2025-11-25')) })
+    const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') as string, accept: 'text/event-stream' }
+    const leaving = new AbortController()
+    const listening = send('/mcp', { headers: { ...session, 'x-late': '1' }, signal: leaving.signal }).catch(() => {})
+    await came.opened
+    leaving.abort()
+    await Promise.all([went.opened, listening])
+    expect(handler.counts.streams).toBe(0)
+    const again = await send('/mcp', { headers: session })
+    expect(again.status).toBe(200)
+    await again.body?.cancel()
+  })
+
+  test('with web standards: the promise is kept', async () => {
+    const handler = httpHandler(testServer())
+    const request = new Request('http://localhost/mcp', { method: 'POST', signal: AbortSignal.abort(), headers: USUAL_HEADERS, body: '{}' })
+    expect((await handler.fetch(request)).status).toBe(499)
+  })
+
+  test('or while it is found out who is calling: nothing is done for it', async () => {
+    const server = testServer()
+    let calls = 0
+    server.tool('count', {}, () => String(++calls))
+    const [asked, known] = [gate(), gate()]
+    const authenticate = async () => {
+      asked.open()
+      await known.opened
+      return { principal: 'anna' }
+    }
+    const handler = httpHandler(server, { authenticate })
+    const { headers = {}, body } = modern(callTool('count'))
+    const leaving = new AbortController()
+    const init = { method: 'POST', headers: { ...USUAL_HEADERS, ...(headers as Record<string, string>) }, body: JSON.stringify(body) }
+    const answer = handler.fetch(new Request('http://localhost/mcp', { ...init, signal: leaving.signal }))
+    await asked.opened
+    leaving.abort()
+    known.open()
+    expect((await answer).status).toBe(499)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(calls).toBe(0)
   })
 })
 
