@@ -8,6 +8,7 @@ import type { ClientCapabilities } from '../protocol/lifecycle.ts'
 import type { LogLevel, LogMessage } from '../protocol/logging.ts'
 import type { MirroredParam } from '../protocol/param-headers.ts'
 import type { Change } from '../protocol/ports.ts'
+import { withDefaults } from '../protocol/with-defaults.ts'
 import { selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { Answerer, capabilitiesOf } from './answers.ts'
@@ -35,7 +36,7 @@ export interface Settings {
 }
 
 export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onChange' | 'mirrored'>): Settings {
-  const limits = { ...DEFAULT_CLIENT_LIMITS, ...options.limits }
+  const limits: ClientLimits = withDefaults(DEFAULT_CLIENT_LIMITS, options.limits)
   const clock = options.clock ?? systemClock
   const answerer = new Answerer(options.answer ?? {}, limits, () => clock.now())
   return {

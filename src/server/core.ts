@@ -8,6 +8,7 @@ import { McpError } from '../protocol/errors.ts'
 import type { ServerCapabilities, Settings } from '../protocol/lifecycle.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/memory.ts'
 import type { Bus, Change, KeyRing } from '../protocol/ports.ts'
+import { withDefaults } from '../protocol/with-defaults.ts'
 import { revisionOf, selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { Audience } from './audience.ts'
@@ -88,7 +89,7 @@ export class Core {
     this.info = defined({ name, version, title, description, websiteUrl, icons })
     this.instructions = options.instructions
     this.supported = selectRevisions(options.revisions)
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.limits = withDefaults(DEFAULT_LIMITS, options.limits)
     this.keys = options.keys ?? memoryKeyRing()
     this.bus = options.bus ?? memoryBus()
     this.audience = new Audience(this.bus)

@@ -2,7 +2,8 @@
 
 import { McpError } from '../../protocol/errors.ts'
 import type { Target } from '../../protocol/link.ts'
-import { DEFAULT_HTTP_CLIENT_LIMITS, type HttpTargetOptions } from './options.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
+import { DEFAULT_HTTP_CLIENT_LIMITS, type HttpClientLimits, type HttpTargetOptions } from './options.ts'
 
 /** Speaks every HTTP transport there has been; which one the server speaks is found out. */
 export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): Target {
@@ -13,7 +14,7 @@ export function httpTarget(url: string | URL, options: HttpTargetOptions = {}): 
   if (address.protocol !== 'https:' && !isLoopback(address.hostname) && !options.allowInsecure) {
     throw new McpError('ERR_INSECURE', `${label} is neither https nor on this machine; set allowInsecure if it must be unencrypted`)
   }
-  const limits = { ...DEFAULT_HTTP_CLIENT_LIMITS, ...options.limits }
+  const limits: HttpClientLimits = withDefaults(DEFAULT_HTTP_CLIENT_LIMITS, options.limits)
   const onWarning = options.onWarning ?? (() => {})
   return {
     key: `${label}${search}`,

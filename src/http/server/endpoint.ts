@@ -6,6 +6,7 @@ import { PARSE_ERROR } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import { type Access, type OpenDocument, permits } from '../../protocol/access.ts'
 import type { Service } from '../../protocol/service.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { standsAlone } from '../../revisions/route.ts'
 import type { Ask, BodyFault, Headers, Reply } from './ask.ts'
@@ -35,7 +36,7 @@ export class Endpoint {
   #lastPlace = ''
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock) {
-    const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits }
+    const limits: HttpLimits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
     const supported = selectRevisions(service.versions)
     this.limits = limits
     this.#options = options
@@ -133,7 +134,8 @@ export class Endpoint {
       reply.endsAt = this.#clock.now() + leftMs + this.limits.authGraceMs
     }
     const place = this.#twoEndpoints ? this.#placeOf(ask.url) : undefined
-    if (place === 'sse' && ask.method === 'GET') {
+    // Served at that very URL, the stream of a session is something else.
+    if (place === 'sse' && ask.method === 'GET' && ask.header('mcp-session-id') === undefined) {
       if (this.#isDraining) return this.#refuse(reply, DRAINING)
       return this.#refuseIf(reply, this.#twoEndpoints?.connect(ask, reply, principal))
     }

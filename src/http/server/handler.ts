@@ -1,7 +1,8 @@
 /** A server as something to mount: in a runtime with web standards, or on Node beside whatever else is served. */
 
 import type { ServerResponse } from 'node:http'
-import type { Service } from '../../protocol/service.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { isService, type Service } from '../../protocol/service.ts'
 import { Endpoint } from './endpoint.ts'
 import { type MaybeParsed, NodeVisit } from './node.ts'
 import type { HttpOptions } from './options.ts'
@@ -24,6 +25,7 @@ export interface HttpHandler {
 const DEFAULT_GRACE_MS = 10_000
 
 export function httpHandler(service: Service, options: HttpOptions = {}): HttpHandler {
+  if (!isService(service)) throw new McpError('ERR_DEFINITION', 'What is to be served must be made by createServer()')
   const endpoint = new Endpoint(service, options)
   return {
     fetch: (request, info) => {

@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/service.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
 import { pathOf } from './endpoint.ts'
 import { type HttpHandler, httpHandler } from './handler.ts'
 import { isLoopback } from './node.ts'
@@ -40,7 +41,7 @@ export interface Listening {
   close(): Promise<void>
 }
 
-const DEFAULTS = {
+const DEFAULTS: Required<Pick<ListenOptions, 'host' | 'path' | 'maxConnections' | 'maxConnectionsPerAddress' | 'graceMs'>> = {
   host: '127.0.0.1',
   path: '/mcp',
   maxConnections: 12_000,
@@ -57,7 +58,8 @@ const MAX_HEADER_BYTES = 16 * 1024
 
 /** Listens, and resolves when requests can come. */
 export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {
-  const settings = { ...DEFAULTS, ...options }
+  const settings = withDefaults(DEFAULTS, options)
+  refusePath(settings)
   refusePublic(settings)
   const handler = httpHandler(service, options)
   const { path } = settings
@@ -102,6 +104,16 @@ function isServed(url: string, path: string, hasLegacy: boolean): boolean {
   if (asked === path || asked === `${path}/`) return true
   const folder = path.slice(0, path.lastIndexOf('/') + 1)
   return hasLegacy && (asked === `${folder}sse` || asked === `${folder}messages`)
+}
+
+function refusePath({ path, legacySse }: ListenOptions & { path: string }): void {
+  if (!path.startsWith('/')) throw new McpError('ERR_DEFINITION', `The path must begin with a slash: ${JSON.stringify(path)}`)
+  if (legacySse !== false && path.endsWith('/messages')) {
+    throw new McpError(
+      'ERR_DEFINITION',
+      `${path} is where clients of the oldest revision send to: choose another path, or legacySse: false`,
+    )
+  }
 }
 
 function refusePublic({ host, allowedHosts, auth, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {

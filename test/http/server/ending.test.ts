@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { type ListenOptions, listen } from '../../../src/http/index.ts'
 import { http, httpStream } from '../../support/http-requests.ts'
 import {
   askModern,
@@ -29,6 +30,41 @@ async function start(
   const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer]
   return { child, url: line.toString().trim(), exited }
 }
+
+describe('options of listen', () => {
+  test('that are there and undefined have their defaults', async () => {
+    const { url, port } = await serve(testServer(), {
+      port: undefined,
+      host: undefined,
+      path: undefined,
+      allowedHosts: ['example.com'],
+      limits: { maxBodyBytes: undefined },
+    } as unknown as ListenOptions)
+    expect(url).toBe(`http://127.0.0.1:${port}/mcp`)
+    expect((await http(url, { body: ' '.repeat(4 * 1024 * 1024 + 1) })).status).toBe(413)
+  })
+
+  test.each([
+    ['mcp', 'must begin with a slash'],
+    ['/messages', 'legacySse: false'],
+  ])('a path %j that cannot be served is refused', async (path, words) => {
+    await expect(listen(testServer(), { path })).rejects.toThrow(words)
+  })
+
+  test('something else than a server is refused', async () => {
+    await expect(listen({} as never)).rejects.toThrow('createServer()')
+  })
+
+  test('the path may be that of the oldest transport: every revision is served there', async () => {
+    const { url } = await serve(testServer(), { path: '/sse' })
+    const session = await openSession(url, '2025-11-25')
+    const stream = await session.listen()
+    expect((await stream.next())?.id).toBeDefined()
+    const old = await httpStream(url, { method: 'GET' })
+    expect((await old.next())?.event).toBe('endpoint')
+    expect((await askModern(url, callTool('hi'))).status).toBe(200)
+  })
+})
 
 describe('F14: a process that is asked to end', () => {
   test('F14: answers all 200 calls in hand, ends streams cleanly, refuses new work with 503 and Connection: close, and exits with 0', async () => {
