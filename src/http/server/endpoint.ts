@@ -14,6 +14,7 @@ import { acceptsOf, Guard, isJsonType } from './guard.ts'
 import { Load } from './load.ts'
 import { OpenStreams } from './open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway, type Visitor } from './options.ts'
+import { isOwed } from './owed.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import { SessionSide } from './session-side.ts'
 import { answerStandingAlone, type StatelessOptions, type Visit } from './stateless.ts'
@@ -142,7 +143,7 @@ export class Endpoint {
     if (place === 'messages') {
       if (ask.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
       return this.#read(ask, reply, (message) => {
-        if (this.#isDraining && message.kind === 'request') return DRAINING
+        if (this.#isDraining && isOwed(message)) return DRAINING
         return this.#faultOfScopes(message, visitor) ?? this.#twoEndpoints?.receive(message, { ask, reply, ...whoIs(visitor) })
       })
     }
@@ -186,8 +187,7 @@ export class Endpoint {
   }
 
   #post(message: Incoming, ask: Ask, reply: Reply, visitor: Visitor | undefined): Refusal | undefined {
-    const isRequest = message.kind === 'request' || message.kind === 'batch'
-    if (this.#isDraining && isRequest) return DRAINING
+    if (this.#isDraining && isOwed(message)) return DRAINING
     const kinds = this.#kindsOf(ask)
     if (!kinds) return refuse(406, 'The answer is application/json or text/event-stream; the Accept header takes neither')
     const lacking = this.#faultOfScopes(message, visitor)

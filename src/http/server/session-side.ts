@@ -1,6 +1,6 @@
 /** The revisions with a handshake: what POST, GET and DELETE mean in and around a session. */
 
-import { type Id, INVALID_REQUEST, type Incoming, type RequestMessage } from '../../jsonrpc/message.ts'
+import { INVALID_REQUEST, type Incoming, type RequestMessage } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/service.ts'
@@ -12,6 +12,7 @@ import type { Load } from './load.ts'
 import { faultOfMirrors } from './mirrors.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits, HttpOptions } from './options.ts'
+import { idOf, isOwed } from './owed.ts'
 import { PlainStream } from './plain-stream.ts'
 import { about, JSON_TYPE, type Refusal, refuse } from './refusal.ts'
 import { type ReplyHost, ReplyOutlet } from './reply-outlet.ts'
@@ -109,7 +110,7 @@ export class SessionSide {
     const { load } = this.#options
     const full = this.#sessions.faultOfRoom(principal) ?? load.enter(principal)
     if (full) return about(full, message.id)
-    const session = this.#sessions.prepare(principal)
+    const session = this.#sessions.begin(principal)
     const over = (): void => load.leave(principal)
     session.channel.receive(message, {
       sender: access,
@@ -117,10 +118,10 @@ export class SessionSide {
       answer: (json, errorCode) => {
         over()
         if (errorCode !== undefined) {
-          session.close('The handshake failed')
+          this.#sessions.end(session, 'The handshake failed')
           return reply.send(statusOf(errorCode), JSON_TYPE, json)
         }
-        this.#sessions.add(session)
+        if (reply.isGone) return this.#sessions.end(session, 'The client went away during the handshake')
         const headers = { 'mcp-session-id': session.id }
         if (kinds.json) return reply.send(200, { ...JSON_TYPE, ...headers }, json)
         const sink = reply.open({ ...EVENT_STREAM_HEADERS, ...headers })
@@ -129,7 +130,7 @@ export class SessionSide {
       },
       drop: () => {
         over()
-        session.close('The handshake was cancelled')
+        this.#sessions.end(session, 'The handshake was cancelled')
         if (!reply.isGone) reply.send(202, {})
       },
     })
@@ -204,11 +205,6 @@ export class SessionSide {
   }
 }
 
-/** Whether a message wants an answer. */
-const isOwed = (message: Incoming): boolean =>
-  message.kind === 'request' ||
-  (message.kind === 'batch' && message.messages.some(({ kind }) => kind === 'request' || kind === 'malformed'))
-
 /** What cannot be accepted for what it is; undefined for everything that can. */
 function faultOfShape(message: Incoming): Refusal | undefined {
   if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
@@ -220,5 +216,3 @@ function faultOfBatch(message: Incoming, version: string | undefined): Refusal |
   if (message.kind !== 'batch' || revisionOf(version)?.hasBatches) return undefined
   return refuse(400, 'Batches are not part of this protocol revision')
 }
-
-const idOf = (message: Incoming): Id | undefined => (message.kind === 'request' ? message.id : undefined)

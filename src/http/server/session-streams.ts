@@ -110,6 +110,8 @@ export class SessionStreams implements EventStreamOwner {
     if (this.#isOver) return
     stream.unattendedSince = this.open.now
     if (!stream.isOver) return
+    // It may have been here before, when a client came back to it.
+    takeOut(this.#ended, stream)
     this.#ended.push(stream)
     const oldest = this.#ended.length > this.limits.maxEndedStreams ? this.#ended.shift() : undefined
     if (oldest && !oldest.isConnected) this.#forget(oldest)

@@ -29,16 +29,13 @@ export class Sessions {
     return undefined
   }
 
-  /** A session that is not yet known to anybody. */
-  prepare(principal: string | undefined): HttpSession {
-    return new HttpSession(principal, this.#around)
-  }
-
-  add(session: HttpSession): void {
+  /** A session that takes its room at once; nobody knows its id before the handshake is answered. */
+  begin(principal: string | undefined): HttpSession {
+    const session = new HttpSession(principal, this.#around)
     this.#sessions.set(session.id, session)
-    const { principal } = session
     if (principal !== undefined) this.#perPrincipal.set(principal, (this.#perPrincipal.get(principal) ?? 0) + 1)
     this.#stopTending ??= this.#around.open.everyTick(() => this.#tend())
+    return session
   }
 
   /** The session of this id, if it belongs to this caller. Whose it is otherwise, nobody is told. */

@@ -9,6 +9,7 @@ import type { Ask, Reply } from './ask.ts'
 import type { Load } from './load.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from './options.ts'
+import { idOf, isOwed } from './owed.ts'
 import { PlainStream } from './plain-stream.ts'
 import { about, busy, type Refusal, refuse } from './refusal.ts'
 import type { Visit } from './stateless.ts'
@@ -69,12 +70,12 @@ export class TwoEndpoints {
     if (conversation?.principal !== principal || !conversation) return NOT_FOUND
     if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
     if (message.kind === 'ignored') return refuse(400, message.reason)
-    const isRequest = message.kind === 'request'
-    if (isRequest && conversation.isRetired) return about(NOT_FOUND, message.id)
-    const full = isRequest ? this.#enter(conversation) : undefined
-    if (full) return about(full, message.kind === 'request' ? message.id : undefined)
+    const owesAnswer = isOwed(message)
+    if (owesAnswer && conversation.isRetired) return about(NOT_FOUND, idOf(message))
+    const full = owesAnswer ? this.#enter(conversation) : undefined
+    if (full) return about(full, idOf(message))
     reply.send(202, {})
-    conversation.channel.receive(message, this.#outletOf(id, conversation, isRequest, access))
+    conversation.channel.receive(message, this.#outletOf(id, conversation, owesAnswer, access))
     return undefined
   }
 
@@ -97,9 +98,9 @@ export class TwoEndpoints {
     return full
   }
 
-  #outletOf(id: string, conversation: Conversation, isRequest: boolean, sender: Access): Outlet {
+  #outletOf(id: string, conversation: Conversation, owesAnswer: boolean, sender: Access): Outlet {
     const over = (): void => {
-      if (!isRequest) return
+      if (!owesAnswer) return
       conversation.inFlight--
       this.#options.load.leave(conversation.principal)
       if (conversation.isRetired) queueMicrotask(() => this.#retire(id))

@@ -129,6 +129,40 @@ describe('sessions', () => {
     expect((await open('a')).status).toBe(200)
   })
 
+  test('those whose handshake is not over count too, unless it failed or its client is gone', async () => {
+    const { server, url, go, handler } = await holding({ authenticate: byHeader, limits: { maxSessionsPerPrincipal: 2 } })
+    server.use(async ({ method }, next) => {
+      if (method === 'initialize') await go.opened
+      return next()
+    })
+    const open = (body: unknown = initializeMessage('2025-11-25')) => http(url, { body, headers: asUser('a') })
+    const opening = [open(), open({ ...initializeMessage('2025-11-25'), params: {} })]
+    await until(() => handler.counts.inFlight === 2)
+    expectFull(await open(), 429, 'maxSessionsPerPrincipal', 2)
+    go.open()
+    const [good, bad] = await Promise.all(opening)
+    expect([good?.headers['mcp-session-id'], bad?.headers['mcp-session-id']]).toEqual([expect.any(String), undefined])
+    expect(handler.counts.sessions).toBe(1)
+  })
+
+  test('nobody who left during the handshake has a session', async () => {
+    const { server, port, go, handler } = await holding({})
+    server.use(async (_, next) => {
+      await go.opened
+      return next()
+    })
+    const body = JSON.stringify(initializeMessage('2025-11-25'))
+    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+    const leaver = rawHttp(port, head + body)
+    await until(() => handler.counts.inFlight === 1)
+    leaver.socket.destroy()
+    await leaver.closed
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    go.open()
+    await until(() => handler.counts.inFlight === 0)
+    expect(handler.counts.sessions).toBe(0)
+  })
+
   test('of the oldest transport: maxSessions and maxSessionsPerPrincipal likewise', async () => {
     const { url, handler } = await holding({ authenticate: byHeader, limits: { maxSessions: 3, maxSessionsPerPrincipal: 2 } })
     const connectAs = (user: string) => httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers: asUser(user) })

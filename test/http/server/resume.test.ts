@@ -241,6 +241,22 @@ describe('what is kept of streams', () => {
     expect((await session.listen(ids[1])).status).toBe(200)
     expect((await session.listen(ids[2])).status).toBe(200)
   })
+
+  test('one stream that is come back to again and again drives out no other', async () => {
+    const { server, go } = counting()
+    go.open()
+    const { url } = await serve(server, { limits: { maxEndedStreams: 2 } })
+    const session = await openSession(url, POLLED)
+    const ids: string[] = []
+    for (let i = 0; i < 2; i++) {
+      const stream = await session.askStream(count(1, i))
+      await stream.ended
+      ids.push(String(stream.events[0]?.id))
+    }
+    for (let i = 0; i < 5; i++) await (await session.listen(ids[1])).ended
+    expect((await session.listen(ids[0])).status).toBe(200)
+    expect((await session.listen(ids[1])).status).toBe(200)
+  })
 })
 
 describe('a call that lets its client hang up', () => {

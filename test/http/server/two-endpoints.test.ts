@@ -230,6 +230,30 @@ describe('the transport of 2024-11-05', () => {
     expect(endpoint.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
+  test('a batch counts as what it is, a request in hand', async () => {
+    const server = testServer()
+    const go = gate()
+    server.tool('hold', {}, async () => {
+      await go.opened
+      return 'held'
+    })
+    const { url, handler } = await serve(server, { limits: { maxInFlightPerSession: 1 } })
+    const { stream, send } = await converse(url, {}, false)
+    await send(initializeMessage('2025-03-26'))
+    await stream.message()
+    await send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    const batch = (id: number) => [{ jsonrpc: '2.0', id, ...callTool('hold') }] as unknown as Message
+    expect((await send(batch(1))).status).toBe(202)
+    expect(handler.counts.inFlight).toBe(1)
+    expect((await send(batch(2))).status).toBe(429)
+    const drained = handler.drain(5000)
+    expect((await send(batch(3))).status).toBe(503)
+    go.open()
+    expect(await stream.message()).toMatchObject([{ id: 1, result: { content: [{ text: 'held' }] } }])
+    await drained
+    expect(handler.counts.inFlight).toBe(0)
+  })
+
   test('can be left out', async () => {
     const { url } = await serve(testServer(), { legacySse: false })
     expect((await http(url.replace('/mcp', '/sse'), { method: 'GET' })).status).toBe(404)
