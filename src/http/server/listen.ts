@@ -149,13 +149,24 @@ const start = (server: HttpServer, port: number, host: string): Promise<void> =>
     })
   })
 
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+/** All servers of this process that end with it: it ends when the last of them has. */
+const following = new Set<Ending>()
+let isSignalled = false
+
+function onSignal(): void {
+  // Asked twice: no more waiting.
+  if (isSignalled) process.exit(0)
+  isSignalled = true
+  void Promise.all([...following].map((ending) => ending.close())).then(() => process.exit(0))
+}
+
 /** The way out: no new connections, answers to what came, clean ends for what waits, then the rest is cut. */
 class Ending {
   readonly closed: Promise<void>
   readonly #server: HttpServer
   readonly #handler: HttpHandler
   readonly #graceMs: number
-  readonly #undo: (() => void)[] = []
   #settle: () => void = () => {}
   #isEnding = false
 
@@ -169,15 +180,8 @@ class Ending {
   }
 
   followSignals(): void {
-    const onSignal = (): void => {
-      // Asked twice: no more waiting.
-      if (this.#isEnding) process.exit(0)
-      void this.close().then(() => process.exit(0))
-    }
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, onSignal)
-      this.#undo.push(() => process.off(signal, onSignal))
-    }
+    if (following.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal)
+    following.add(this)
   }
 
   async close(): Promise<void> {
@@ -190,7 +194,7 @@ class Ending {
     // The last bytes of what was answered may still be on their way out.
     await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 500).unref())])
     this.#server.closeAllConnections()
-    for (const undo of this.#undo) undo()
+    if (following.delete(this) && following.size === 0) for (const signal of SIGNALS) process.off(signal, onSignal)
     this.#settle()
   }
 }

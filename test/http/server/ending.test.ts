@@ -123,6 +123,15 @@ describe('F14: a process that is asked to end', () => {
     expect(await exited).toEqual([0, null])
   })
 
+  test('F14: with two servers waits for both', async () => {
+    const { child, url, exited } = await start({ SECOND: '1' })
+    const call = askModern(url, callTool('work', { ms: 700 }))
+    await sleep(200)
+    child.kill('SIGTERM')
+    expect((await call).message.result?.content[0].text).toBe('done')
+    expect(await exited).toEqual([0, null])
+  })
+
   test.each(['SIGTERM', 'SIGINT'] as const)('F14: asked a second time (%s) it exits at once', async (signal) => {
     const { child, url, exited } = await start()
     const call = askModern(url, callTool('work', { ms: 60_000 })).catch((error: NodeJS.ErrnoException) => error.code)
