@@ -35,6 +35,8 @@ export class Connection {
   readonly #memory: VerdictMemory
   readonly #restarts: number[] = []
   #wire: Wire | undefined
+  /** Those before it on which answers are still waited for. */
+  #retired: Wire[] = []
   #dialect: ClientDialect | undefined
   #stopHeartbeat: () => void = () => {}
   /** Set while the connection is being opened again: requests wait for it. */
@@ -109,7 +111,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#over(undefined)
     this.#dialect?.close()
-    await this.#wire?.close()
+    await Promise.all([this.#wire, ...this.#retired].map((wire) => wire?.close()))
   }
 
   async #openAs(expected: Verdict | undefined): Promise<void> {
@@ -118,8 +120,10 @@ export class Connection {
     const onForgotten = (): void => this.#onForgotten(wire)
     const onClose = (error: Error | undefined): void => this.#onClose(wire, error)
     const wire = new Wire(link, { limits, clock, deadlines, onWarning, mirrored, onForgotten, onClose })
+    if (this.#isClosed) await abandon(wire)
     this.#wire = wire
     const dialect = await openDialect(wire, this.#settings, expected)
+    if (this.#isClosed) await abandon(wire)
     this.#dialect = dialect
     this.#memory.set(this.#target.key, dialect.revision.dialect)
     this.#startHeartbeat(wire, dialect)
@@ -161,10 +165,11 @@ export class Connection {
     } catch (error) {
       if (this.#wire !== forgotten) await this.#wire?.close().catch(() => {})
       this.#wire = forgotten
+      if (this.#isClosed) await forgotten.close().catch(() => {})
       throw error
     }
-    if (this.#isClosed) return this.#wire?.close()
     forgotten.retire()
+    this.#retired = [...this.#retired, forgotten].filter((wire) => !wire.isClosed)
     await this.#resume()
   }
 
@@ -231,4 +236,10 @@ export class Connection {
     this.#events.onOver()
     this.#options.onClose?.(error)
   }
+}
+
+/** A connection that was being opened while the client was closed. */
+async function abandon(wire: Wire): Promise<never> {
+  await wire.close().catch(() => {})
+  throw new McpError('ERR_CLOSED', 'The client was closed')
 }

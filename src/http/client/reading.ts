@@ -51,5 +51,9 @@ export function isNoise(message: Incoming): boolean {
   return message.kind === 'ignored' && message.id === undefined
 }
 
-/** The type of a body without its parameters. */
-export const mediaTypeOf = (contentType: string | undefined): string => (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+/** The type of a body without its parameters; two types are none. */
+export const mediaTypeOf = (contentType: string | readonly string[] | undefined): string =>
+  String(contentType ?? '')
+    .split(';', 1)[0]
+    ?.trim()
+    .toLowerCase() ?? ''

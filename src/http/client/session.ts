@@ -73,7 +73,7 @@ export class HttpSession {
 
   /** The server has accepted the confirmation: it may speak unasked from now on, and whoever was held back may speak too. */
   begin(): void {
-    const { server, url, limits, send, onMessage } = this.#options
+    const { server, url, limits, send, onMessage, onWarning } = this.#options
     this.#stream = new ReopenedStream({
       server,
       url,
@@ -85,6 +85,7 @@ export class HttpSession {
       onEvent: (name, data) => {
         if (name === 'message') onMessage(data)
       },
+      onGap: () => onWarning('Some of what the server said unasked was missed: it no longer has it'),
       onSettled: () => this.release(),
       onOver: (error, status) => this.#onStreamOver(error, status),
     })
@@ -124,7 +125,7 @@ export class HttpSession {
 
   #onStreamOver(error: McpError, status: number | undefined): void {
     if (status === 404 && this.hasId && this.#stream?.wasOpen) return this.forget()
-    if (status !== undefined && NO_STREAM.has(status)) return
+    if (status !== undefined && NO_STREAM.has(status) && !this.#stream?.wasOpen) return
     this.#options.onWarning(`What the server says unasked is no longer heard: ${error.message}`)
   }
 }

@@ -20,6 +20,8 @@ export interface StreamOptions {
   /** Attempts in a row that may bring nothing. */
   maxFruitless: number
   onEvent(name: string, data: string): void
+  /** The server no longer has what came after the last event; given where the stream is worth having all the same. */
+  onGap?(): void
   /** The first attempt has been answered, one way or another. */
   onSettled?(): void
   /** It is over for good. The status says which refusal it was; there is none when the attempts are used up. */
@@ -28,8 +30,8 @@ export interface StreamOptions {
 
 const FIRST_WAIT_MS = 200
 const MAX_WAIT_MS = 30_000
-/** Refusals that may pass. */
-const PASSING = new Set([408, 425, 429])
+/** Refusals that may pass; 409 until the server has noticed that the connection before is dead. */
+const PASSING = new Set([408, 409, 425, 429])
 
 export class ReopenedStream implements HttpReply, Sending {
   readonly #options: StreamOptions
@@ -73,7 +75,7 @@ export class ReopenedStream implements HttpReply, Sending {
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
-    const { server, limits, onEvent } = this.#options
+    const { server, limits, onEvent, onGap } = this.#options
     const type = mediaTypeOf(headers['content-type'])
     if (status === 200 && type === 'text/event-stream') {
       this.wasOpen = true
@@ -84,6 +86,11 @@ export class ReopenedStream implements HttpReply, Sending {
     }
     this.#sending?.abort()
     if (status >= 500 || PASSING.has(status)) return this.#onBroken(this.#statusFault(status))
+    if (onGap && this.#lastEventId !== undefined && status >= 400 && status !== 404) {
+      this.#lastEventId = undefined
+      onGap()
+      return this.#onBroken(this.#statusFault(status))
+    }
     const fault = status < 300 ? answerFault(server, 'GET', 'text/event-stream', type || 'nothing') : this.#statusFault(status)
     this.#end(fault, status)
   }

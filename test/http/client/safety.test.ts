@@ -38,6 +38,11 @@ describe('an answer that is none', () => {
       (answer) => answer.text('<html>', 200, { 'content-type': 'text/html' }),
       /HTTP 200 OK and text\/html; expected was application\/json or text\/event-stream/,
     ],
+    [
+      'two types',
+      (answer) => answer.response.writeHead(200, ['content-type', 'application/json', 'content-type', 'text/html']).end('{}'),
+      /application\/json,text\/html; expected was/,
+    ],
     ['plain text', (answer) => answer.text('{}', 200, { 'content-type': 'text/plain' }), /text\/plain; expected was/],
     ['nothing that says what it is', (answer) => answer.text('{}'), /no body that says what it is; expected was/],
     ['an acceptance', (answer) => answer.status(202), /HTTP 202 Accepted and no body/],

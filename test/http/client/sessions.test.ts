@@ -238,3 +238,28 @@ describe('a session that the server has forgotten', () => {
     expect(server.posts('initialize')).toHaveLength(1)
   })
 })
+
+describe('a client that is closed while a new session is opened in place of a forgotten one', () => {
+  test.each(['initialize', 'notifications/initialized'])('at %s: closes both, and what waits on the old one ends', async (at) => {
+    let sessions = 0
+    const server = await sessionServer({
+      initialize: (_, answer) => {
+        if (++sessions === 1 || at !== 'initialize') answer.result(HELLO, opened(`s${sessions}`))
+      },
+      'notifications/initialized': (_, answer) => {
+        if (sessions === 1) answer.status(202)
+      },
+      'tools/call': (_, answer) => void answer.events(),
+      ping: (_, answer) => answer.error(-32600, 'Session not found', 404),
+    })
+    const { client } = await openSession(server)
+    const slow = failureOf(client.call('echo', {}))
+    await server.until(({ message }) => message.method === 'tools/call')
+    const ping = failureOf(client.ping())
+    await expect.poll(() => server.posts(at).length).toBe(2)
+    await client.close()
+    expect((await ping).message).not.toContain('It succeeded')
+    expect(await slow).toMatchObject({ code: 'ERR_CLOSED' })
+    await expect.poll(() => server.sockets.size, { timeout: 3000 }).toBe(0)
+  })
+})

@@ -152,11 +152,16 @@ describe('the stream of a call', () => {
   })
 
   test('that stays open after its answer is closed after a while', async () => {
-    const server = await sessionServer({ 'tools/call': (_, answer) => void answer.events().result(SAID) })
+    let events: Events | undefined
+    const server = await sessionServer({
+      'tools/call': (_, answer) => {
+        events = answer.events().result(SAID)
+      },
+    })
     const { client } = await openSession(server)
     await client.call('echo', {})
-    const busy = server.sockets.size
-    await expect.poll(() => server.sockets.size, { timeout: 3000 }).toBeLessThan(busy)
+    expect(events?.response.closed).toBe(false)
+    await expect.poll(() => events?.response.closed, { timeout: 3000 }).toBe(true)
   })
 
   test('leaves its connection to the next when the server ends it', async () => {
@@ -246,6 +251,49 @@ describe('what the server says unasked', () => {
     await openSession(server, { onLog: ({ data }) => logs.push(data) })
     await expect.poll(() => logs, { timeout: 3000 }).toEqual(['one', 'two'])
     expect(gets(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 's1'])
+  })
+
+  test('is heard again, with a warning, when the server no longer has what came in between', async () => {
+    const server = await sessionServer({
+      GET: ({ headers }, answer) => {
+        if (headers['last-event-id'] !== undefined) return answer.error(-32600, 'Events after that id are no longer kept', 400)
+        const events = answer.events()
+        if (gets(server.received).length === 1) events.raw('retry: 10\nid: s1\ndata:\n\n').end()
+        else events.notice('notifications/message', { level: 'info', data: 'later' })
+      },
+    })
+    const logs: unknown[] = []
+    const { warnings } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
+    await expect.poll(() => logs, { timeout: 3000 }).toEqual(['later'])
+    expect(gets(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 's1', undefined])
+    expect(warnings).toEqual([expect.stringContaining('was missed')])
+  })
+
+  test('is heard again when the server has noticed that the connection before is dead', async () => {
+    const server = await sessionServer({
+      GET: (_, answer) => {
+        const count = gets(server.received).length
+        if (count === 2) return answer.error(-32000, 'Conflict', 409)
+        const events = answer.events()
+        if (count === 1) events.destroy()
+        else events.notice('notifications/message', { level: 'info', data: 'later' })
+      },
+    })
+    const logs: unknown[] = []
+    const { warnings } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
+    await expect.poll(() => logs, { timeout: 3000 }).toEqual(['later'])
+    expect(warnings).toEqual([])
+  })
+
+  test('is told to be lost when a server that gave the stream takes it away', async () => {
+    const server = await sessionServer({
+      GET: (_, answer) => {
+        if (gets(server.received).length === 1) answer.events().end()
+        else answer.status(405)
+      },
+    })
+    const { warnings } = await openSession(server)
+    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('no longer heard')])
   })
 
   test('is asked for again with longer and longer pauses when the server is away', async () => {
