@@ -12,7 +12,7 @@ import { runStateless } from './dialect/stateless.ts'
 import { Listener } from './features/subscriptions.ts'
 import { Quota } from './quota.ts'
 
-/** How many accounts are remembered; the one longest unused is forgotten, and starts afresh. */
+/** How many accounts are remembered; the one known longest is forgotten, and starts afresh. */
 const MAX_ACCOUNTS = 10_000
 
 export class Standalone {
