@@ -156,6 +156,14 @@ describe('the keys of an issuer', () => {
     expect(await statusOf(issuer.protect(), await issuer.token())).toBe(200)
   })
 
+  test('of a kind that is not taken are not taken, though the issuer has them', async () => {
+    const strong = await startIssuer('ES384')
+    expect(await statusOf(strong.protect(), await strong.token())).toBe(401)
+    expect(await statusOf(strong.protect({ issuer: { issuer: strong.url, algorithms: ['ES384'] } }), await strong.token())).toBe(200)
+    const usual = await startIssuer('RS256')
+    expect(await statusOf(usual.protect({ issuer: { issuer: usual.url, algorithms: ['ES256'] } }), await usual.token())).toBe(401)
+  })
+
   test('the length of a token has a bound', async () => {
     const issuer = await startIssuer()
     const token = await issuer.token()

@@ -195,8 +195,10 @@ describe('an account elsewhere', () => {
     const left = await attacker.step(page, { method: 'POST', headers: form, body: `token=${token}&answer=yes` })
     const captured = left.headers.get('location') as string
     expect(captured).toMatch(/^https:\/\/photos\.example\/authorize\?/)
-    for (const victim of [browserOf('alice'), browserOf(undefined, 'alice'), browserOf('mallory', 'alice')]) {
-      // The last: even with a login as Mallory in the victim's browser the cookie of her browser is missing.
+    const marked = browserOf('mallory', 'alice')
+    marked.setCookie('https://mcp.example.com', `__Host-portico-visit-${page.slice(-43, -35)}`, 'A'.repeat(43))
+    for (const victim of [browserOf('alice'), browserOf(undefined, 'alice'), browserOf('mallory', 'alice'), marked]) {
+      // Even with a login as Mallory in the victim's browser the cookie of her own is missing, or is another.
       const end = await victim.visit(captured)
       expect(end.status).toBe(403)
       expect(await end.text()).toContain('Nothing was done')
