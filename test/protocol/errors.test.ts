@@ -40,6 +40,7 @@ describe('the table of errors', () => {
       'ERR_INSECURE',
       'ERR_URL_REFUSED',
       'ERR_STORE',
+      'ERR_AUTH',
       'ERR_EXIT',
       'ERR_SPAWN',
       'ERR_UNSUPPORTED',

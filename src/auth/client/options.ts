@@ -34,7 +34,7 @@ export interface OAuthOptions {
   redirect?: Redirect | string
   /** Whether metadata may be at another origin than the server. */
   allowOtherOrigin?: boolean
-  /** Whether a server without metadata is taken for its own authorization server, by the rules of 2025-03-26; true unless given. */
+  /** Whether a server without metadata is taken for its own authorization server, as the second revision of the protocol had it; true unless given. */
   allowLegacy?: boolean
   /** Hosts and ports that may be asked though they are not public, certificates, a proxy. */
   network?: Omit<SafeFetchOptions, 'userUrl' | 'limits'>
