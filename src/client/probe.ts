@@ -49,7 +49,7 @@ export async function openDialect(wire: Wire, settings: Settings, expected: Verd
   const discovery = discover(wire, settings, stateless)
   if (!handshake) return statelessOf(await discovery, wire, settings)
 
-  const early = await within(discovery, settings)
+  const early = await within(discovery, wire, settings)
   if (early === 'legacy') return ClientSession.open(wire, settings, opening)
   if (early !== 'silence') return statelessOf(early, wire, settings)
   // A server that is slow to start is not yet a legacy server: both questions stay open, the first answer counts.
@@ -120,11 +120,15 @@ function describe(result: Params): ServerDescription {
 }
 
 /** What `discovery` gives, or that it gave nothing in the time a probe has. */
-async function within<T>(discovery: Promise<T>, { clock, limits }: Settings): Promise<T | 'silence'> {
+async function within<T>(discovery: Promise<T>, wire: Wire, { clock, limits }: Settings): Promise<T | 'silence'> {
   let timer: Timer | undefined
   const silence = new Promise<'silence'>((resolve) => {
-    timer = clock.after(limits.probeTimeoutMs, () => resolve('silence'))
-    timer.hold(true)
+    const wait = (): void => {
+      // A server that wants a person to log in is not silent.
+      timer = clock.after(limits.probeTimeoutMs, () => (wire.isHeld ? wait() : resolve('silence')))
+      timer.hold(true)
+    }
+    wait()
   })
   try {
     return await Promise.race([discovery, silence])

@@ -28,6 +28,8 @@ export interface WireOptions {
 }
 
 const MAX_IGNORED_WARNINGS = 100
+/** For how long a request that was held up counts as held up; it is said anew several times a second. */
+const HELD_MS = 1000
 
 export class Wire {
   readonly #link: Link
@@ -38,6 +40,7 @@ export class Wire {
   #isClosed = false
   #isRetired = false
   #ignoredCount = 0
+  #heldAt = Number.NEGATIVE_INFINITY
   /** Set by the dialect once it is known; until then nothing the server asks is answered. */
   onRequest: (exchange: Exchange) => void = (exchange) =>
     exchange.fail({ code: METHOD_NOT_FOUND, message: `Method not found: ${exchange.method}` })
@@ -77,7 +80,10 @@ export class Wire {
         this.#peer.abandon(id, error)
         if (this.#isRetired) this.#closeWhenIdle()
       },
-      onHeld: (id) => void this.#peer.touch(id),
+      onHeld: (id) => {
+        this.#heldAt = options.clock.now()
+        this.#peer.touch(id)
+      },
       onForgotten: () => options.onForgotten?.(),
       onClose: (error) => this.#closed(error),
     })
@@ -86,6 +92,11 @@ export class Wire {
   /** Whether an answer is waited for. */
   get isWaiting(): boolean {
     return this.#peer.isWaiting
+  }
+
+  /** Whether a request is held up by something that takes a person's time. */
+  get isHeld(): boolean {
+    return this.#options.clock.now() - this.#heldAt < HELD_MS
   }
 
   get isClosed(): boolean {

@@ -71,7 +71,7 @@ export async function askAsClient(
   return ask(exchange, url, { method: 'POST', headers: Object.fromEntries(headers.entries()), body: body.toString() })
 }
 
-export function readTokenAnswer({ status, json }: Answer, { metadata, scopes, key }: TokenRequest): Tokens {
+function readTokenAnswer({ status, json }: Answer, { metadata, scopes, key }: TokenRequest): Tokens {
   const where = whereOf(metadata.tokenEndpoint)
   const error = errorCode(json?.error)
   // Some answer 200 with an error in it.

@@ -110,8 +110,10 @@ describe('a client that is asked for permission', () => {
     const visit: Redirect['visit'] = (url, how) => sleep(1500).then(() => realm.redirect.visit(url, how))
     const redirect = { ...realm.redirect, visit }
     const auth = oauth({ redirect })
-    const client = await open(realm.url, auth, { limits: { timeoutMs: 600, connectTimeoutMs: 600 } })
+    const client = await open(realm.url, auth, { limits: { timeoutMs: 600, connectTimeoutMs: 600, probeTimeoutMs: 400 } })
     expect(await client.tools().all()).toHaveLength(3)
+    // Nor is the server taken for an older one.
+    expect(realm.seen.filter(({ body }) => body.includes('"initialize"'))).toEqual([])
   })
 
   test('stops to wait for a person when nobody waits for the answer', async () => {
