@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync,
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
+import { readPrivate } from '../../../src/auth/node/private-file.ts'
 import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type FileStoreOptions, type Keychain } from '../../../src/auth/store/options.ts'
 import { sealer } from '../../../src/auth/store/seal.ts'
@@ -161,6 +162,17 @@ describe('what is altered', () => {
     }
     truncateSync(file, 50_000_000)
     expect(await store.get('k')).toBeUndefined()
+  })
+
+  test('a file that is larger than anything written here is not read into memory', async () => {
+    const file = join(newFolder(), 'f')
+    for (const [size, read] of [
+      [10, 10],
+      [11, 0],
+    ] as const) {
+      writeFileSync(file, Buffer.alloc(size), { mode: 0o600 })
+      expect((await readPrivate(file, 10))?.byteLength).toBe(read)
+    }
   })
 
   test('a key or a salt that is not whole is an error, and not replaced by a new one', async () => {
