@@ -72,6 +72,7 @@ export class Client {
     this.#connection = new Connection(target, this.#settings, options, {
       wanted: () => (this.#watching.isWanted ? this.#watching.filter() : undefined),
       onReopened: () => this.#forget(),
+      onPermitted: () => this.#forget(),
       onOver: () => {
         for (const queue of this.#queues) queue.end()
       },

@@ -16,6 +16,8 @@ export interface ConnectionEvents {
   /** What must be listened to again after a restart; undefined for nothing. */
   wanted(): SubscriptionFilter | undefined
   onReopened(): void
+  /** The server takes us for somebody else, or lets us do more. */
+  onPermitted(): void
   onOver(): void
 }
 
@@ -118,8 +120,9 @@ export class Connection {
     const { limits, clock, deadlines, onWarning, mirrored } = this.#settings
     const link = await this.#target.open()
     const onForgotten = (): void => this.#onForgotten(wire)
+    const onPermitted = (): void => this.#events.onPermitted()
     const onClose = (error: Error | undefined): void => this.#onClose(wire, error)
-    const wire = new Wire(link, { limits, clock, deadlines, onWarning, mirrored, onForgotten, onClose })
+    const wire = new Wire(link, { limits, clock, deadlines, onWarning, mirrored, onForgotten, onPermitted, onClose })
     if (this.#isClosed) await abandon(wire)
     this.#wire = wire
     const dialect = await openDialect(wire, this.#settings, expected)

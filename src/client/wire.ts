@@ -23,6 +23,8 @@ export interface WireOptions {
   mirrored?: ((params: Params) => readonly MirroredParam[] | undefined) | undefined
   /** The server has forgotten the session. */
   onForgotten?(): void
+  /** We may do other things than before. */
+  onPermitted?(): void
   /** The connection is gone; without an error when we closed it. */
   onClose(error: Error | undefined): void
 }
@@ -85,6 +87,7 @@ export class Wire {
         this.#peer.touch(id)
       },
       onForgotten: () => options.onForgotten?.(),
+      onPermitted: () => options.onPermitted?.(),
       onClose: (error) => this.#closed(error),
     })
   }

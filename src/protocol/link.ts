@@ -9,6 +9,8 @@ export interface LinkReceiver {
   onLost(id: Id, error: Error): void
   /** The request `id` is held up by something that takes a person's time, such as a login; that is not the server being silent. */
   onHeld?(id: Id): void
+  /** We are somebody else to the server now, or may do more: what it told us before need not hold. */
+  onPermitted?(): void
   /** The server has forgotten the session. What it has in hand may still be answered; nothing new will be. */
   onForgotten(): void
   /** The connection is gone; called once. No error when `close` was called. */

@@ -27,6 +27,7 @@ export interface CallHost {
   onRefused(call: Call, refusal: Refusal): void
   onLost(call: Call, error: McpError): void
   onHeld(call: Call): void
+  onPermitted(): void
   /** Takes up the stream of the call after this event; undefined when streams cannot be taken up. */
   resume(call: Call, lastEventId: string, retryMs: number | undefined): Sending | undefined
 }
@@ -112,6 +113,10 @@ export class Call implements HttpReply {
     const text = this.#body?.text()
     if (isSuccess(this.#status)) this.#onAnswer(text)
     else this.#onRefusal(text ?? '')
+  }
+
+  onPermitted(): void {
+    this.#host.onPermitted()
   }
 
   onHeld(): void {

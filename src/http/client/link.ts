@@ -60,6 +60,7 @@ export class HttpLink implements Link {
       onRefused: (call, refusal) => this.#onRefused(call, refusal),
       onLost: (call, error) => this.#onLost(call, error),
       onHeld: (call) => this.#receiver?.onHeld?.(call.about.id),
+      onPermitted: () => this.#receiver?.onPermitted?.(),
       resume: (call, lastEventId, retryMs) => this.#resume(call, lastEventId, retryMs),
     }
   }

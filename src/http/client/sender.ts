@@ -28,6 +28,8 @@ export interface HttpReply {
   onFail(error: McpError): void
   /** It waits for permission; called again and again while it does. */
   onHeld?(): void
+  /** The request is sent again with other permission. */
+  onPermitted?(): void
 }
 
 /** A request on its way. */
@@ -213,7 +215,11 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
       const held: HeldBody = { chunks: [], size: 0, isEnded: false }
       this.#held = held
       this.#askForMore(permission, status, headers).then(
-        (isWorthIt) => (isWorthIt ? this.#again(this.#request, { ...this.#history, tries: tries + 1 }) : this.#goOn(held, status, headers)),
+        (isWorthIt) => {
+          if (!isWorthIt) return this.#goOn(held, status, headers)
+          this.#reply.onPermitted?.()
+          this.#again(this.#request, { ...this.#history, tries: tries + 1 })
+        },
         (error: unknown) => this.#fail(error),
       )
       return

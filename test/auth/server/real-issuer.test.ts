@@ -58,7 +58,7 @@ describe('with a real authorization server', () => {
     const resource = as.protect(`http://127.0.0.1:${port}/mcp`, { scopes: ['mcp', 'notes:write'] })
     const { url } = await serve(server, { port, auth: resourceServer({ resource, issuer: as.issuer, scopes: ['mcp'] }) })
     for (const revision of ['2025-06-18', '2025-11-25', '2026-07-28']) {
-      const client = await connect(url, { revisions: [revision], cache: false, auth: oauth({ openBrowser: as.open, user: revision }) })
+      const client = await connect(url, { revisions: [revision], auth: oauth({ openBrowser: as.open, user: revision }) })
       expect(JSON.stringify(await client.call('who', {}))).toContain('alice')
       expect(JSON.stringify(await client.call('write', {}))).toContain('notes:write')
       const names: string[] = []
