@@ -96,7 +96,9 @@ export class ServerChannel implements Channel, PeerOptions {
   }
 
   get #quota(): Quota {
-    this.#ownQuota ??= new Quota(this.#core)
+    const { principal } = this.#options
+    // Nobody gets more by opening more sessions.
+    this.#ownQuota ??= principal === undefined ? new Quota(this.#core) : this.#core.quotas.of(principal)
     return this.#ownQuota
   }
 

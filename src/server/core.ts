@@ -23,6 +23,7 @@ import { Tools } from './features/tools.ts'
 import { DEFAULT_LIMITS, type ServerLimits } from './limits.ts'
 import type { ListingOptions } from './listing.ts'
 import { type Middleware, type RunCall, withMiddleware } from './middleware.ts'
+import { Quotas } from './quotas.ts'
 import { Serialiser } from './serialise.ts'
 
 /** What went wrong in a handler, with the reference that the client was given instead of the text. */
@@ -63,6 +64,7 @@ export class Core {
   readonly keys: KeyRing
   readonly bus: Bus
   readonly audience: Audience
+  readonly quotas: Quotas
   readonly deadlines: Deadlines
   readonly listOptions: Pick<ListingOptions<unknown>, 'pageSize' | 'keys' | 'cache'>
   readonly serialiser: Serialiser
@@ -93,6 +95,7 @@ export class Core {
     this.keys = options.keys ?? memoryKeyRing()
     this.bus = options.bus ?? memoryBus()
     this.audience = new Audience(this.bus)
+    this.quotas = new Quotas(this)
     this.deadlines = new Deadlines(options.clock ?? systemClock)
     const { ttlMs = 60_000, cacheScope = 'private' } = options.listCache ?? {}
     this.listOptions = { pageSize: options.pageSize ?? 1000, keys: this.keys, cache: { ttlMs, cacheScope } }

@@ -10,14 +10,9 @@ import type { Call } from './call.ts'
 import type { Core } from './core.ts'
 import { runStateless } from './dialect/stateless.ts'
 import { Listener } from './features/subscriptions.ts'
-import { Quota } from './quota.ts'
-
-/** How many accounts are remembered; the one known longest is forgotten, and starts afresh. */
-const MAX_ACCOUNTS = 10_000
 
 export class Standalone {
   readonly #core: Core
-  readonly #quotas = new Map<string, Quota>()
   readonly #open = new Set<StandaloneExchange>()
   readonly #onIdle: (() => void)[] = []
 
@@ -30,7 +25,7 @@ export class Standalone {
     this.#open.add(exchange)
     try {
       const listen = (call: Call): Promise<Params> => exchange.listen(call.params, this.#core)
-      runStateless(exchange, revision, { core: this.#core, principal, quota: this.#quotaOf(account), listen })
+      runStateless(exchange, revision, { core: this.#core, principal, quota: this.#core.quotas.of(account), listen })
     } catch {
       exchange.failUnexpectedly()
     }
@@ -51,17 +46,6 @@ export class Standalone {
   readonly #over = (exchange: Exchange): void => {
     this.#open.delete(exchange as StandaloneExchange)
     if (this.#onIdle.length > 0 && this.#open.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
-  }
-
-  #quotaOf(account: string): Quota {
-    let quota = this.#quotas.get(account)
-    if (!quota) {
-      const [oldest] = this.#quotas.keys()
-      if (this.#quotas.size >= MAX_ACCOUNTS && oldest !== undefined) this.#quotas.delete(oldest)
-      quota = new Quota(this.#core)
-      this.#quotas.set(account, quota)
-    }
-    return quota
   }
 }
 

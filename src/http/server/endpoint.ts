@@ -217,7 +217,9 @@ export class Endpoint {
     if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#faultOfBody('too-large'))
     ask.body(limits, (text, fault) => {
       if (text === undefined) return this.#refuse(reply, this.#faultOfBody(fault as BodyFault))
-      this.#refuseIf(reply, then(read(text, limits)))
+      const message = read(text, limits)
+      const refusal = then(message)
+      if (refusal) this.#refuse(reply, about(refusal, refusal.id ?? (message.kind === 'request' ? message.id : undefined)))
     })
   }
 

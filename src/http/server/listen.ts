@@ -145,6 +145,8 @@ const start = (server: HttpServer, port: number, host: string): Promise<void> =>
     server.once('error', reject)
     server.listen({ port, host, backlog: 4096 }, () => {
       server.off('error', reject)
+      // A connection that could not be taken is lost; those that are open, and the process, are not.
+      server.on('error', (error) => console.error('portico: the HTTP server failed to take a connection:', error))
       resolve()
     })
   })

@@ -77,7 +77,7 @@ export class NodeVisit implements Ask, Reply {
     const all: Record<string, string | number> = { ...headers }
     if (this.extraHeaders) Object.assign(all, this.extraHeaders)
     const length = body === undefined ? 0 : Buffer.byteLength(body)
-    if (body !== undefined) all['content-length'] = length
+    if (body !== undefined || status !== 204) all['content-length'] = length
     response.writeHead(status, all)
     end(response, body, length, this.#stallMs)
     if (status >= 400 && !this.#request.complete) response.once('finish', this.#linger)

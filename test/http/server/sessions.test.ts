@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { describe, expect, test, vi } from 'vitest'
 import { HttpSession } from '../../../src/http/server/session.ts'
+import { createServer } from '../../../src/server/index.ts'
 import { http, httpStream } from '../../support/http-requests.ts'
 import {
   byHeader,
@@ -183,6 +184,32 @@ test('a session proves nothing about who calls: every request in it is asked who
   const headers = { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' }
   for (const call of [{ body: { jsonrpc: '2.0', id: 1, ...callTool('hi') } }, { method: 'GET' }, { method: 'DELETE' }])
     expect((await http(url, { ...call, headers })).status).toBe(401)
+})
+
+test('a caller has one allowance, however many sessions it opens; the error names the request', async () => {
+  const server = createServer({ name: 'test', version: '1', limits: { toolCalls: { perSecond: 0.001, burst: 3 } } })
+  server.tool('hi', {}, () => 'hi')
+  const { url } = await serve(server, { authenticate: byHeader })
+  const answers: unknown[] = []
+  for (const user of ['alice', 'alice', 'bob']) {
+    const session = await openSession(url, '2025-11-25', { headers: { 'x-user': user } })
+    for (const id of ['a', 'b']) {
+      const { message } = await session.ask({ ...callTool('hi'), id })
+      answers.push(message.error ? [message.id, message.error.data.limit] : 'ok')
+    }
+  }
+  expect(answers).toEqual(['ok', 'ok', 'ok', ['b', 'toolCalls'], 'ok', 'ok'])
+})
+
+test('a refusal of a request that can be read carries its id', async () => {
+  const { url } = await serve(testServer())
+  const headers = { 'mcp-session-id': 'AAAAAAAAAAAAAAAAAAAAAA', 'mcp-protocol-version': '2025-11-25' }
+  const body = { jsonrpc: '2.0', id: 'mine', method: 'tools/list' }
+  const answers = [await http(url, { body }), await http(url, { body, headers })]
+  expect(answers.map(({ status, message }) => [status, message.id])).toEqual([
+    [400, 'mine'],
+    [404, 'mine'],
+  ])
 })
 
 describe('B13: after the end', () => {
