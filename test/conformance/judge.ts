@@ -1,7 +1,7 @@
 /** Our own verdict on a scenario, stricter than the suite's: something was checked, nothing failed, nothing warned. */
 
 import { NOT_YET } from './not-yet.ts'
-import type { Check, Scenario, SuiteRun } from './suite.ts'
+import type { Check, SuiteRun } from './suite.ts'
 
 /** Checks that the suite leaves out whatever we do, by scenario, with the beginning of what it says. */
 const SKIPPED_FOR_A_REASON: Record<string, readonly string[]> = {
@@ -21,8 +21,6 @@ export function faultsOf(name: string, checks: readonly Check[] | undefined): st
   if (!checks.some(({ status }) => status === 'SUCCESS')) faults.push('nothing was checked')
   return faults
 }
-
-export const isNotYet = ({ name }: Scenario): boolean => Object.hasOwn(NOT_YET, name)
 
 /** What ran though it is not to be run yet, and passes: it has arrived. */
 export const arrived = ({ checks }: SuiteRun): string[] =>

@@ -3,9 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ListeningProcess, startListening } from '../support/listening-process.ts'
-import { arrived, faultsOf, isNotYet, Tally } from './judge.ts'
+import { arrived, faultsOf, Tally } from './judge.ts'
 import { root } from './node24.ts'
 import { NOT_YET } from './not-yet.ts'
+import { isNotYet, planned, REVISIONS, runAt } from './plan.ts'
 import { expectedFailures, listScenarios, runSuite, type SuiteRun } from './suite.ts'
 
 const LONG = 60_000
@@ -17,20 +18,18 @@ const RUNS = [
   { revision: '2025-11-25', args: ['--requirements', '2025-11-25'] },
   { revision: '2026-07-28', args: ['--requirements', '2026-07-28'] },
 ]
-/** Extensions exist for this revision only. */
-const EXTENSIONS_AT = '2026-07-28'
 
 const scenarios = listScenarios()
 const tally = new Tally()
 
 describe('what is run', () => {
   test('together with what is not run yet, is all the suite has', () => {
-    const applicable = scenarios.filter(({ leg }) => leg === 'server').flatMap(({ revisions }) => revisions)
-    expect(RUNS.map(({ revision }) => revision)).toEqual([...new Set(applicable)].sort())
-    const left = scenarios.filter(
-      (scenario) => (scenario.leg === 'authorization' || scenario.revisions.length === 0) && !isNotYet(scenario),
-    )
-    expect(left).toEqual([])
+    expect(RUNS.map(({ revision }) => revision)).toEqual(REVISIONS)
+    for (const leg of ['server', 'client', 'authorization']) {
+      const applicable = scenarios.filter((scenario) => scenario.leg === leg).flatMap(({ revisions }) => revisions)
+      expect([...new Set(applicable)].sort(), leg).toEqual(REVISIONS)
+    }
+    expect(scenarios.filter((scenario) => runAt(scenario).length === 0 && !isNotYet(scenario))).toEqual([])
     expect(scenarios.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(NOT_YET)))
   })
 
@@ -50,10 +49,7 @@ describe.each(['auto', 'sse'])('our server, answers %s,', (responses) => {
   })
 
   describe.each(RUNS)('at $revision', ({ revision, args }) => {
-    const names = scenarios
-      .filter((scenario) => scenario.leg === 'server' && !isNotYet(scenario))
-      .filter(({ revisions }) => revisions.includes(revision) || (revisions.length === 0 && revision === EXTENSIONS_AT))
-      .map(({ name }) => name)
+    const names = planned(scenarios, 'server', revision)
     let run: SuiteRun
     beforeAll(async () => {
       run = await runSuite('server', ['--url', server.url, ...args, '--expected-failures', expectedFailures])

@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { installNode24, node24, root } from './node24.ts'
 
@@ -55,27 +56,43 @@ export function listScenarios(): Scenario[] {
   return scenarios
 }
 
-/** Runs a part of the suite and reads what it left behind: its own summary counts a scenario without checks as passed. */
-export async function runSuite(leg: 'server' | 'client', args: readonly string[]): Promise<SuiteRun> {
+/** What the suite puts before the name of a scenario when it names the folder of its results. */
+const PREFIXES: Record<Leg, string> = { server: 'server-', client: '', authorization: 'authorization-server-' }
+
+/**
+ * Runs a part of the suite and reads what it left behind: its own summary counts a scenario without checks as passed.
+ * `onLine` does what the suite asks for on a line of its output; if that fails, so does the run.
+ */
+export async function runSuite(leg: Leg, args: readonly string[], onLine?: (line: string) => Promise<void>): Promise<SuiteRun> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-conformance-'))
   try {
     const child = spawn(node24, [suite, leg, ...args, '-o', folder], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+    let failed: { error: unknown } | undefined
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => {
+        output += `${line}\n`
+        onLine?.(line).catch((error: unknown) => {
+          failed ??= { error }
+          child.kill()
+        })
+      })
+    }
     const exitCode = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
-    return { exitCode, output, checks: readChecks(folder) }
+    if (failed) throw failed.error
+    return { exitCode, output, checks: readChecks(folder, PREFIXES[leg]) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function readChecks(folder: string): Map<string, Check[]> {
+function readChecks(folder: string, prefix: string): Map<string, Check[]> {
   const checks = new Map<string, Check[]>()
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (basename(file) !== 'checks.json') continue
-    // [server-]<scenario>-<when>, where the name of a scenario may itself be a path.
+    // <prefix><scenario>-<when>, where the name of a scenario may itself be a path.
     const name = dirname(file)
-      .replace(/^server-/, '')
+      .slice(prefix.length)
       .replace(/-\d{4}-\d{2}-\d{2}T[\d-]+Z$/, '')
     checks.set(name, JSON.parse(readFileSync(join(folder, file), 'utf8')) as Check[])
   }

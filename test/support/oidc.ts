@@ -34,6 +34,8 @@ export const MACHINE = { client_id: 'machine', client_secret: 'machine-secret-01
 export interface ProtectedResource {
   /** What may be asked for; the default is `mcp`. */
   scopes?: readonly string[]
+  /** What a request gets that names no scope; without, it is refused. */
+  unaskedScopes?: readonly string[]
   /** The default is `jwt`. */
   tokens?: 'jwt' | 'opaque'
   /** Another audience than the resource itself, for tokens that must be refused. */
@@ -118,14 +120,14 @@ export class AuthorizationServer {
     server.on('request', (request, response) => {
       // The provider is mounted at the path of the issuer; well-known URLs of RFC 8414 have the path behind them.
       const path = this.#options.path ?? ''
-      const url = request.url ?? '/'
+      const url = this.#withScopes(request.url ?? '/')
       // A restart must not find anybody holding a connection to what was there before.
       response.setHeader('connection', 'close')
       if (url.startsWith('/interaction/')) return void this.#interact(provider, request, response)
       const isInserted = path && url === `/.well-known/oauth-authorization-server${path}`
       const inner = isInserted ? '/.well-known/oauth-authorization-server' : url.startsWith(`${path}/`) ? url.slice(path.length) : undefined
       if (inner === undefined) return void response.writeHead(404).end()
-      if (path) Object.assign(request, { originalUrl: path + inner, url: inner })
+      Object.assign(request, { originalUrl: path + inner, url: inner })
       answer(request, response)
     })
     this.#server = server
@@ -273,6 +275,14 @@ export class AuthorizationServer {
       accessTokenFormat: how.tokens ?? 'jwt',
       jwt: { sign: { alg: 'ES256' } },
     }
+  }
+
+  /** Completes an authorization request that names no scope, which oidc-provider itself always refuses. */
+  #withScopes(path: string): string {
+    const url = new URL(path, this.origin)
+    if (!url.pathname.endsWith('/auth') || url.searchParams.has('scope')) return path
+    const { unaskedScopes } = this.#resources.get(url.searchParams.get('resource') ?? '') ?? {}
+    return unaskedScopes ? `${path}&${new URLSearchParams({ scope: unaskedScopes.join(' ') })}` : path
   }
 
   #clientDocument(url: string): Response {
