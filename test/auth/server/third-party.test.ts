@@ -308,7 +308,7 @@ describe('an account elsewhere', () => {
     expect(Object.fromEntries(headers)).toMatchObject({
       'x-frame-options': 'DENY',
       'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
     })
   })
