@@ -26,7 +26,9 @@ export function testServer(options: Partial<ServerOptions> = {}): Server {
 
 /** Listens until the test is over. */
 export async function serve(server: Server, options: ListenOptions = {}): Promise<Listening> {
-  const listening = await listen(server, { handleSignals: false, graceMs: 0, ...options })
+  // Many a test brings bad credentials on purpose.
+  const limits = { failedLogins: false, ...options.limits } as const
+  const listening = await listen(server, { handleSignals: false, graceMs: 0, ...options, limits })
   onTestFinished(() => listening.close())
   return listening
 }

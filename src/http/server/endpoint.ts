@@ -10,6 +10,7 @@ import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { standsAlone } from '../../revisions/route.ts'
 import type { Ask, BodyFault, Headers, Reply } from './ask.ts'
+import { FailedLogins } from './failed-logins.ts'
 import { acceptsOf, Guard, isJsonType } from './guard.ts'
 import { Load } from './load.ts'
 import { OpenStreams } from './open-streams.ts'
@@ -27,6 +28,7 @@ export class Endpoint {
   readonly #clock: Clock
   readonly #guard: Guard
   readonly #load: Load
+  readonly #failedLogins: FailedLogins
   readonly #open: OpenStreams
   readonly #stateless: StatelessOptions
   readonly #sessions: SessionSide | undefined
@@ -45,6 +47,7 @@ export class Endpoint {
     this.#clock = clock
     this.#guard = new Guard(options, limits.maxHeaders)
     this.#load = new Load(limits)
+    this.#failedLogins = new FailedLogins(limits.failedLogins, () => clock.now())
     this.#open = new OpenStreams(limits, clock, (limit) => this.#tell({ status: 0, reason: 'A reader was cut off', limit }))
     const shared = { service, limits, load: this.#load, open: this.#open }
     this.#stateless = { ...shared, supported }
@@ -84,7 +87,7 @@ export class Endpoint {
         // Nobody waits any more.
         if (reply.isGone) return
         if ('principal' in visitor) this.#enter(ask, reply, visitor)
-        else this.#refuse(reply, visitor)
+        else this.#refuse(reply, this.#turnAway(ask, visitor))
       },
       () => this.#refuse(reply, refuse(503, 'Who is calling could not be found out', { headers: { 'retry-after': '5' } })),
     )
@@ -118,6 +121,12 @@ export class Endpoint {
       'principal' in said ? typeof said.principal === 'string' && said.principal !== '' : said.status >= 400 && said.status < 600
     if (!isClear) throw new TypeError('authenticate gives a principal, or the status of a refusal')
     return said
+  }
+
+  /** Who brings nothing is told how to log in, as often as it takes; who keeps bringing the wrong thing is told to wait. */
+  #turnAway(ask: Ask, said: TurnedAway): Refusal {
+    const credentials = said.status === 401 ? ask.header('authorization') : undefined
+    return (credentials !== undefined && this.#failedLogins.count(ask.remoteAddress, credentials)) || said
   }
 
   /** What everybody may read: only the name it is asked under is judged. */

@@ -3,6 +3,7 @@
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import type { HttpAuth, Knock, TurnedAway, Visitor } from '../../protocol/access.ts'
 import { DEFAULT_READ_BOUNDS } from '../../protocol/bounds.ts'
+import type { Rate } from '../../protocol/rate.ts'
 import type { BodyBounds } from './ask.ts'
 
 export type { HttpAuth, Knock, TurnedAway, Visitor }
@@ -10,6 +11,8 @@ export type { HttpAuth, Knock, TurnedAway, Visitor }
 export interface HttpLimits extends ReadBounds, BodyBounds {
   /** Headers of one request. */
   maxHeaders: number
+  /** Credentials from one address that may be refused; past that the answer is to wait. */
+  failedLogins: Rate | false
   /** Sessions of this process. */
   maxSessions: number
   /** Sessions of one principal; counts only where callers prove who they are. */
@@ -60,6 +63,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   bodyGraceMs: 10_000,
   minBodyRate: 1024,
   maxHeaders: 100,
+  failedLogins: { perSecond: 10 / 60, burst: 10 },
   maxSessions: 10_000,
   maxSessionsPerPrincipal: 100,
   sessionIdleMs: 30 * 60_000,

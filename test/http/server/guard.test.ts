@@ -190,6 +190,24 @@ describe('A3: pages of other origins', () => {
     expect((await askModern(url, callTool('spy'), { origin: 'https://app.example.com.evil.com' })).status).toBe(403)
   })
 
+  test('credentials that are refused more often than failedLogins allows are answered 429; coming without any is not counted', async () => {
+    const { server, called } = spied()
+    const onRefused = vi.fn()
+    const limits = { failedLogins: { perSecond: 0.001, burst: 3 } }
+    const { url } = await serve(server, { authenticate: byHeader, onRefused, limits })
+    const statusOf = async (headers: Record<string, string>): Promise<number> => (await askModern(url, callTool('spy'), headers)).status
+    const guess = (i: number) => ({ authorization: `Bearer wrong ${i}` })
+    expect([await statusOf(guess(1)), await statusOf(guess(2)), await statusOf({}), await statusOf(guess(3))]).toEqual([401, 401, 401, 401])
+    // A token that has ended is found out by every request in hand; that is no guessing.
+    expect(await Promise.all([1, 2, 3, 4, 5].map(() => statusOf(guess(3))))).toEqual([401, 401, 401, 401, 401])
+    const last = await askModern(url, callTool('spy'), guess(4))
+    expect([last.status, Number(last.headers['retry-after']) > 0, last.message.error?.data.limit]).toEqual([429, true, 'failedLogins'])
+    expect(await statusOf({})).toBe(401)
+    expect(called).not.toHaveBeenCalled()
+    expect(await statusOf({ 'x-user': 'alice', authorization: 'Bearer right' })).toBe(200)
+    expect(onRefused).toHaveBeenCalledWith(expect.objectContaining({ status: 429, limit: 'failedLogins' }))
+  })
+
   test('every method and endpoint asks who is calling, and says so before it says anything else [T-HTTP-008]', async () => {
     const { server, called } = spied()
     const { url } = await serve(server, { authenticate: byHeader })
