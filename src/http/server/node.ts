@@ -79,8 +79,8 @@ export class NodeVisit implements Ask, Reply {
     const length = body === undefined ? 0 : Buffer.byteLength(body)
     if (body !== undefined || status !== 204) all['content-length'] = length
     response.writeHead(status, all)
-    end(response, body, length, this.#stallMs)
-    if (status >= 400 && !this.#request.complete) response.once('finish', this.#linger)
+    if (status >= 400 && body !== undefined && !this.#request.complete) this.#sendEarly(body)
+    else end(response, body, length, this.#stallMs)
   }
 
   sendParts(status: number, headers: Headers, head: string, body: Uint8Array, tail: string): void {
@@ -93,12 +93,25 @@ export class NodeVisit implements Ask, Reply {
     end(response, tail, tail.length, this.#stallMs)
   }
 
-  /** The rest of a body that nobody wants is not waited for; but nearly every one is here at once, and then the line is good. */
-  readonly #linger = (): void => {
+  /**
+   * An answer to a request that is still being sent. All of it is written now; but the response ends only when the rest
+   * of the request has come or some time has passed: a connection that is closed under what is still on its way in takes
+   * the answer with it.
+   */
+  #sendEarly(body: string): void {
+    const response = this.#response
     const request = this.#request
-    if (request.complete) return
-    const timer = setTimeout(() => request.socket.destroySoon(), LINGER_MS).unref()
-    request.once('close', () => clearTimeout(timer))
+    const finish = (): void => {
+      clearTimeout(timer)
+      if (!response.writableEnded) response.end()
+      if (!request.complete) request.socket.destroySoon()
+    }
+    const timer = setTimeout(finish, LINGER_MS)
+    timer.unref()
+    request.once('end', finish)
+    request.once('close', finish)
+    response.write(body)
+    request.resume()
   }
 
   open(headers: Headers): Sink {
