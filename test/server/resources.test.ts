@@ -102,22 +102,22 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   test('a URI that is none, too long, or climbs out of its directory is refused [T-RES-055] [T-RES-058] [T-RES-051]', async () => {
     const server = newServer()
     let reads = 0
-    server.resource('file:///root/{+path}', { name: 'files' }, () => String(++reads))
+    server.resource('file:///files/{+path}', { name: 'files' }, () => String(++reads))
     const { client } = await connectPair(server, { revision })
-    for (const uri of ['no scheme', 'file:///root/a b', 'file:///root/\u0000', `file:///root/${'a'.repeat(8192)}`]) {
+    for (const uri of ['no scheme', 'file:///files/a b', 'file:///files/\u0000', `file:///files/${'a'.repeat(8192)}`]) {
       await expect(client.read(uri)).rejects.toMatchObject({ code: -32602 })
     }
     for (const uri of [
-      'file:///root/../etc/passwd',
-      'file:///root/a/%2e%2e/%2e%2e/etc',
-      'file:///root/..%2fetc',
-      'file:///root/%252e%252e/x',
-      'file:///root/..%5cx',
+      'file:///files/../etc/passwd',
+      'file:///files/a/%2e%2e/%2e%2e/etc',
+      'file:///files/..%2fetc',
+      'file:///files/%252e%252e/x',
+      'file:///files/..%5cx',
     ]) {
       await expect(client.read(uri)).rejects.toMatchObject({ message: 'Resource not found' })
     }
     expect(reads).toBe(0)
-    await expect(client.read('file:///root/a/b..c')).resolves.toBeDefined()
+    await expect(client.read('file:///files/a/b..c')).resolves.toBeDefined()
   })
 
   test('what is said about the use of resources reaches the client, which may choose and sort by it [T-RES-042] [T-RES-043] [T-RES-044]', async () => {
