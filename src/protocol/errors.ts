@@ -114,6 +114,36 @@ export const ERRORS = {
     isForPeer: true,
     when: 'An answer from a handler of this side, or a result of the other side, does not have the shape it must have.',
   },
+  ERR_DENIED: {
+    rpc: INTERNAL_ERROR,
+    isForPeer: true,
+    when: 'A rule of the policy or a person said no; data.reasons says which, data.feedback has what the person said.',
+  },
+  ERR_QUARANTINED: {
+    rpc: INTERNAL_ERROR,
+    when: 'What was approved has changed since, or was never looked at; it is not used before somebody has looked at it.',
+  },
+  ERR_CONSENT: {
+    rpc: INTERNAL_ERROR,
+    when: 'A person would have to be asked, and nobody is there to ask, or nobody answered in time.',
+  },
+  ERR_CONFIG: { rpc: INTERNAL_ERROR, when: 'A configuration or a policy cannot be used; the message says where and what was expected.' },
+  ERR_SECRET: { rpc: INTERNAL_ERROR, when: 'A secret, an input or a variable that a configuration refers to is not there.' },
+  ERR_AUDIT: { rpc: INTERNAL_ERROR, when: 'The audit log could not be written, so nothing was done; or it is not whole.' },
+  ERR_SERVER_UNKNOWN: {
+    rpc: INTERNAL_ERROR,
+    when: 'No server of that name is configured, or no tool, prompt or resource of that name is offered.',
+  },
+  ERR_SERVER_DOWN: {
+    rpc: INTERNAL_ERROR,
+    when: 'A server is not connected and could not be reached just now; data.retryAfterMs says when it is tried again.',
+  },
+  ERR_MODEL: { rpc: INTERNAL_ERROR, isForPeer: true, when: 'There is no model to ask, or it failed.' },
+  ERR_BUDGET: {
+    rpc: INTERNAL_ERROR,
+    isForPeer: true,
+    when: 'A server has used up what it may ask of the model; data.limit says which budget.',
+  },
   ERR_UNSUPPORTED: { rpc: INTERNAL_ERROR, when: 'The revision spoken with this peer has no such thing; nothing was sent.' },
 } as const satisfies Record<string, ErrorRow>
 

@@ -6,22 +6,22 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { withLockFile } from '../../files/lock-file.ts'
+import { kept, privateFolder, readPrivate, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
+import { userFolder } from '../../files/user-folder.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { TokenStore } from '../client/ports.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type FileStoreLimits, type FileStoreOptions } from '../store/options.ts'
 import { type Sealer, sealer } from '../store/seal.ts'
 import { systemKeychain } from './keychain.ts'
-import { withLockFile } from './lock-file.ts'
-import { kept, privateFolder, readPrivate, removePrivate, sweep, writePrivate } from './private-file.ts'
 import { keyFromFile, keyFromKeychain, keyFromPassphrase } from './store-key.ts'
-import { userFolder } from './user-folder.ts'
 
 const OVERHEAD_BYTES = 64
 const SUFFIX = '.token'
 const LEFTOVER_MS = 10 * 60_000
 
 export async function openFileStore(options: FileStoreOptions): Promise<TokenStore> {
-  const folder = resolve(options.folder ?? userFolder())
+  const folder = resolve(options.folder ?? userFolder('tokens'))
   const limits = { ...DEFAULT_FILE_STORE_LIMITS, ...options.limits }
   const warn = options.onWarning ?? ((message) => process.emitWarning(message, { code: 'PORTICO_TOKENS' }))
   // A key or an issuer may be long and contain anything; a name of a file may not.

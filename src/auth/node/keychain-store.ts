@@ -2,19 +2,19 @@
 
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
+import { withLockFile } from '../../files/lock-file.ts'
+import { privateFolder } from '../../files/private-file.ts'
+import { userFolder } from '../../files/user-folder.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { TokenStore } from '../client/ports.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type KeychainStoreOptions } from '../store/options.ts'
 import { reporting, systemKeychain } from './keychain.ts'
-import { withLockFile } from './lock-file.ts'
-import { privateFolder } from './private-file.ts'
-import { userFolder } from './user-folder.ts'
 
 export async function openKeychainStore(options: KeychainStoreOptions): Promise<TokenStore> {
   const found = options.keychain ?? (await systemKeychain())
   if (!found) throw new McpError('ERR_STORE', 'There is no keychain on this system, or it is locked')
   const keychain = reporting(found)
-  const folder = resolve(options.folder ?? userFolder())
+  const folder = resolve(options.folder ?? userFolder('tokens'))
   const limits = { ...DEFAULT_FILE_STORE_LIMITS, ...options.limits }
   await privateFolder(folder)
   return {

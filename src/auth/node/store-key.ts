@@ -3,11 +3,11 @@
 import { randomBytes, scrypt } from 'node:crypto'
 import { link, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { codeOf, kept, readPrivate, writePrivate } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Keychain } from '../store/options.ts'
 import { KEY_BYTES } from '../store/seal.ts'
 import { reporting } from './keychain.ts'
-import { codeOf, kept, readPrivate, writePrivate } from './private-file.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 

@@ -8,11 +8,15 @@ import { readlinkSync } from 'node:fs'
 import { open, readFile, rm, stat, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { McpError } from '../../protocol/errors.ts'
-import type { FileStoreLimits } from '../store/options.ts'
+import { McpError } from '../protocol/errors.ts'
 import { codeOf, kept } from './private-file.ts'
 
-type LockLimits = Pick<FileStoreLimits, 'lockTimeoutMs' | 'lockStaleMs'>
+export interface LockLimits {
+  /** How long to wait for another process that holds the lock. */
+  lockTimeoutMs: number
+  /** After how long without a sign of life its holder counts as gone; one whose process has ended does at once. */
+  lockStaleMs: number
+}
 
 const POLL_MS = 25
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { McpError } from '../../protocol/errors.ts'
+import { McpError } from '../protocol/errors.ts'
 
 /** Makes the folder if it is not there; refuses one that others can look into. */
 export async function privateFolder(folder: string): Promise<void> {

@@ -1,0 +1,51 @@
+/** A JSON document that several processes read and change: every change is made to what is there, and none is lost. */
+
+import { dirname } from 'node:path'
+import { McpError } from '../protocol/errors.ts'
+import { type LockLimits, withLockFile } from './lock-file.ts'
+import { privateFolder, readPrivate, writePrivate } from './private-file.ts'
+
+export interface SharedJsonOptions<T> {
+  /** What it is when there is no file yet. */
+  empty: T
+  /** Narrows what was parsed; throws, saying what was expected, for what is no such document. */
+  check(value: unknown): T
+  maxBytes?: number
+  limits?: Partial<LockLimits>
+}
+
+export interface SharedJson<T> {
+  readonly file: string
+  read(): Promise<T>
+  /** Replaces the document by what `change` makes of it, while no other process can. Resolves when it is on the disk. */
+  update(change: (current: T) => T): Promise<T>
+}
+
+const LOCK_LIMITS: LockLimits = { lockTimeoutMs: 10_000, lockStaleMs: 10_000 }
+const MAX_BYTES = 16 * 1024 * 1024
+
+export function sharedJson<T>(file: string, { empty, check, maxBytes = MAX_BYTES, limits }: SharedJsonOptions<T>): SharedJson<T> {
+  const read = async (): Promise<T> => {
+    const bytes = await readPrivate(file, maxBytes)
+    if (bytes === undefined) return empty
+    try {
+      return check(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
+    } catch (error) {
+      throw new McpError('ERR_STORE', `${file} is not what it should be: ${(error as Error).message}`, { cause: error })
+    }
+  }
+  return {
+    file,
+    read,
+    update: async (change) => {
+      await privateFolder(dirname(file))
+      return withLockFile(`${file}.lock`, { ...LOCK_LIMITS, ...limits }, async () => {
+        const next = change(await read())
+        const bytes = new TextEncoder().encode(`${JSON.stringify(next, undefined, 2)}\n`)
+        if (bytes.byteLength > maxBytes) throw new McpError('ERR_LIMIT', `${file} would grow past ${maxBytes} bytes (maxBytes)`)
+        await writePrivate(file, bytes)
+        return next
+      })
+    },
+  }
+}

@@ -1,0 +1,21 @@
+/** One tool, prompt, resource or template of one server, in the namespace of the host. */
+
+import type { Prompt } from '../../protocol/prompts.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
+import type { Tool } from '../../protocol/tools.ts'
+
+interface EntryOf<Kind extends string, Definition> {
+  kind: Kind
+  /** What models and people say: at most 64 of `[A-Za-z0-9_-]` for tools and prompts. Never taken apart to find the server. */
+  exposed: string
+  server: string
+  definition: Definition
+}
+
+export type ToolEntry = EntryOf<'tool', Tool>
+export type PromptEntry = EntryOf<'prompt', Prompt>
+/** `exposed` is the URI, or `server+uri` where two servers have the same. */
+export type ResourceEntry = EntryOf<'resource', Resource>
+export type TemplateEntry = EntryOf<'template', ResourceTemplate>
+
+export type CatalogEntry = ToolEntry | PromptEntry | ResourceEntry | TemplateEntry

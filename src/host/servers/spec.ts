@@ -1,0 +1,54 @@
+/** A server as it is configured: how it is started or reached, with placeholders for what is secret. */
+
+import type { Service } from '../../protocol/service.ts'
+import type { ToolAnnotations } from '../../protocol/tools.ts'
+
+/** How far the person who runs the host trusts a server. Nothing that the server says changes it. */
+export type TrustTier = 'trusted' | 'untrusted'
+
+/** Where an entry was read from, for people: "from Cursor, user scope". */
+export interface Provenance {
+  client: string
+  scope: 'user' | 'project' | 'managed' | 'ours'
+  file: string
+}
+
+/** Values may hold `${secret:NAME}`, `${env:NAME}` and `${input:NAME}`; they are resolved when the server is started, and only then. */
+export interface ProcessWay {
+  transport: 'stdio'
+  command: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+  cwd?: string
+}
+
+export interface HttpWay {
+  transport: 'http'
+  url: string
+  headers: Readonly<Record<string, string>>
+}
+
+/** A server in this process. It needs no launch, and everything else is judged as for any other. */
+export interface MemoryWay {
+  transport: 'memory'
+  service: Service
+}
+
+export type Way = ProcessWay | HttpWay | MemoryWay
+
+export interface ServerSpec {
+  /** The name in the configuration; unique in a host, and what rules and grants mean by a server. */
+  id: string
+  title?: string
+  way: Way
+  tier: TrustTier
+  isDisabled?: boolean
+  provenance: readonly Provenance[]
+  /** What the operator says about tools, by name or `*`; unlike the hints of the server it is believed. */
+  asserted?: Readonly<Record<string, ToolAnnotations>>
+  /** Labels of the data that comes from this server, such as `private:mail` or `untrusted`; see flow/label.ts. */
+  labels?: readonly string[]
+  /** Folders it may be given as roots, before anybody is asked. */
+  roots?: readonly string[]
+  timeoutMs?: number
+}
