@@ -5,7 +5,7 @@
 
 import { buildIfStale } from './setup.mjs'
 
-await buildIfStale()
+await buildIfStale({ types: false })
 const { connect } = await import('portico')
 const { clientCredentials, enterprise, oauth, workloadIdentity } = await import('portico/auth')
 

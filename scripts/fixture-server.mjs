@@ -6,7 +6,7 @@ import { buildIfStale } from './setup.mjs'
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '0' }, responses: { type: 'string' }, 'no-sessions': { type: 'boolean' } },
 })
-await buildIfStale()
+await buildIfStale({ types: false })
 const { everythingServer } = await import('portico/testing')
 const { listen } = await import('portico/http')
 // A test may call as fast as it can.

@@ -2,7 +2,7 @@
 
 import { buildIfStale } from './setup.mjs'
 
-await buildIfStale()
+await buildIfStale({ types: false })
 const { everythingServer } = await import('portico/testing')
 const { serveStdio } = await import('portico/stdio')
 // A test may call as fast as it can.

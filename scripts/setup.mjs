@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -39,15 +39,44 @@ export function installDependencies() {
   run('npm', args, { stdio: ['ignore', process.stderr, 'inherit'] })
 }
 
-export async function buildIfStale() {
+/** Types are for who compiles against the package; what only runs it need not wait for them. */
+export async function buildIfStale({ types = true } = {}) {
   const stamp = `${root}/.cache/build`
-  const now = digestOfSources()
-  if (existsSync(`${root}/dist/index.js`) && existsSync(stamp) && readFileSync(stamp, 'utf8') === now) return
-  say('building ...')
-  const { build } = await import('./build.mjs')
-  await build()
   mkdirSync(`${root}/.cache`, { recursive: true })
-  writeFileSync(stamp, now)
+  const isFresh = () => {
+    const made = existsSync(`${root}/dist/index.js`) && existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
+    const now = digestOfSources()
+    return made === `${now} with types` || (!types && made === now)
+  }
+  if (isFresh()) return
+  await alone(`${root}/.cache/building`, async () => {
+    if (isFresh()) return
+    say('building ...')
+    const { build } = await import('./build.mjs')
+    const now = digestOfSources()
+    await build({ types })
+    writeFileSync(stamp, types ? `${now} with types` : now)
+  })
+}
+
+/** Two commands at the same time must not build into the same folder. A lock that is older than any build was left behind. */
+async function alone(lock, run) {
+  for (;;) {
+    try {
+      mkdirSync(lock)
+      break
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error
+      const age = existsSync(lock) ? Date.now() - statSync(lock, { throwIfNoEntry: false })?.mtimeMs : 0
+      if (age > 180_000) rmSync(lock, { recursive: true, force: true })
+      else await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+  try {
+    await run()
+  } finally {
+    rmSync(lock, { recursive: true, force: true })
+  }
 }
 
 export async function setUp() {

@@ -2,5 +2,5 @@
 
 export async function setup(): Promise<void> {
   const { buildIfStale } = await import(new URL('../../scripts/setup.mjs', import.meta.url).href)
-  await buildIfStale()
+  await buildIfStale({ types: false })
 }
