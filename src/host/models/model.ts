@@ -15,7 +15,8 @@ export interface ModelRequest {
 
 export type ModelPart =
   | { type: 'text'; text: string }
-  | { type: 'tool-call'; id: string; name: string; args: Record<string, unknown> }
+  /** `fault` says in words why what the model wrote are no arguments; `args` is empty then. */
+  | { type: 'tool-call'; id: string; name: string; args: Record<string, unknown>; fault?: string }
   | { type: 'end'; reason: 'endTurn' | 'maxTokens' | 'stopSequence' | 'toolUse' | 'refused' | 'other'; usage: ModelUsage }
 
 export interface ModelUsage {
@@ -23,13 +24,21 @@ export interface ModelUsage {
   outputTokens: number
 }
 
+/** From 0 to 1, for choosing among several by what a server prefers: 1 is the dearest, the fastest, the most capable. */
+export interface ModelTraits {
+  cost?: number
+  speed?: number
+  intelligence?: number
+}
+
 export interface Model {
   /** What results name, such as `gpt-5`. */
   readonly id: string
   /** What people see; says so when there is no language model behind it. */
   readonly label: string
-  /** From 0 to 1, for choosing among several by what a server prefers. */
-  readonly traits?: { cost?: number; speed?: number; intelligence?: number }
-  /** Ends with exactly one `end`. Throws ERR_MODEL when the provider fails. */
+  readonly traits?: ModelTraits
+  /** A person writes the answers: they have seen the prompt, and what they wrote. */
+  readonly isPerson?: true
+  /** Ends with exactly one `end`. Throws ERR_MODEL when the provider fails, and the reason of the signal when that is aborted. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>
 }

@@ -1,0 +1,79 @@
+/** Which of several models answers a server, by what that server prefers. The preferences are advice: some model is always chosen. */
+
+import type { ModelPreferences } from '../../protocol/sampling.ts'
+import type { Model, ModelTraits } from './model.ts'
+
+export interface ChooseOptions {
+  /** Names that servers hint at, and what of ours is as good: `{ sonnet: ['qwen3'] }`. Both sides are substrings. */
+  equivalents?: Readonly<Record<string, readonly string[]>>
+}
+
+/**
+ * The first hint that is part of the name of any model decides; priorities choose among several that match, and the
+ * configured order among equals. A hint of a family that is not here stands for the model that is most like that family.
+ */
+export function chooseModel(models: readonly Model[], preferences: ModelPreferences = {}, options: ChooseOptions = {}): Model | undefined {
+  const hints = hintsOf(preferences)
+  for (const hint of hints) {
+    const matches = models.filter(({ id }) => names(hint, options).some((name) => id.toLowerCase().includes(name)))
+    if (matches.length > 0) return best(matches, (model) => score(model, preferences))
+  }
+  const family = hints.map(familyOf).find((traits) => traits !== undefined)
+  if (family) return best(models, (model) => -distance(traitsOf(model), family))
+  return best(models, (model) => score(model, preferences))
+}
+
+// What a server can make us look through.
+const MAX_HINTS = 100
+const MAX_HINT_CHARS = 256
+
+const hintsOf = ({ hints }: ModelPreferences): string[] =>
+  (hints ?? []).slice(0, MAX_HINTS).flatMap(({ name }) => {
+    const hint = typeof name === 'string' ? name.trim().slice(0, MAX_HINT_CHARS).toLowerCase() : ''
+    return hint === '' ? [] : [hint]
+  })
+
+function names(hint: string, { equivalents = {} }: ChooseOptions): string[] {
+  const others = Object.entries(equivalents).flatMap(([name, ours]) => (hint.includes(name.toLowerCase()) ? ours : []))
+  return [hint, ...others.map((name) => name.toLowerCase())]
+}
+
+/** Parts of names by which makers tell their small models from their large ones. */
+const FAMILIES: readonly (readonly [parts: readonly string[], traits: Required<ModelTraits>])[] = [
+  [['haiku', 'mini', 'nano', 'flash', 'lite', 'small', 'instant', 'tiny'], { cost: 0.1, speed: 0.9, intelligence: 0.4 }],
+  [['opus', 'ultra', 'large', 'pro', 'max'], { cost: 0.9, speed: 0.3, intelligence: 1 }],
+  [['sonnet', 'claude', 'gpt', 'gemini', 'medium', 'mistral', 'llama', 'qwen'], { cost: 0.5, speed: 0.6, intelligence: 0.8 }],
+]
+
+// By whole words of the name: `gemini` is not a `mini`.
+const familyOf = (hint: string): Required<ModelTraits> | undefined => {
+  const words = hint.split(/[^a-z]+/)
+  return FAMILIES.find(([parts]) => parts.some((part) => words.includes(part)))?.[1]
+}
+
+const traitsOf = ({ traits }: Model): Required<ModelTraits> => ({
+  cost: share(traits?.cost),
+  speed: share(traits?.speed),
+  intelligence: share(traits?.intelligence),
+})
+
+const share = (value: number | undefined, unknown = 0.5): number =>
+  typeof value === 'number' && !Number.isNaN(value) ? Math.min(1, Math.max(0, value)) : unknown
+
+function score(model: Model, { costPriority, speedPriority, intelligencePriority }: ModelPreferences): number {
+  const { cost, speed, intelligence } = traitsOf(model)
+  return share(costPriority, 0) * (1 - cost) + share(speedPriority, 0) * speed + share(intelligencePriority, 0) * intelligence
+}
+
+const distance = (a: Required<ModelTraits>, b: Required<ModelTraits>): number =>
+  Math.hypot(a.cost - b.cost, a.speed - b.speed, a.intelligence - b.intelligence)
+
+/** The first of those that are worth most. */
+function best(models: readonly Model[], worth: (model: Model) => number): Model | undefined {
+  let chosen: { model: Model; worth: number } | undefined
+  for (const model of models) {
+    const its = worth(model)
+    if (!chosen || its > chosen.worth) chosen = { model, worth: its }
+  }
+  return chosen?.model
+}

@@ -1,0 +1,50 @@
+/** What a failing provider says, as an error that tells a server nothing about the account and nobody anything about the key. */
+
+import { isObject } from '../../jsonrpc/message.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { redactText } from '../../protocol/redact.ts'
+
+/**
+ * The message and its data may reach the server that asked, so they hold the status and nothing that the provider wrote.
+ * That is in the cause, for the person, without what looks like a secret and without the values in `secrets`.
+ * The error of the provider itself is not kept: it carries the whole request and its headers.
+ */
+export function modelFailure(model: string, error: unknown, secrets: readonly string[]): McpError {
+  const status = statusOf(error)
+  const data = status === undefined ? undefined : { status }
+  return new McpError('ERR_MODEL', `The model ${model} ${inWords(status)}`, { data, cause: new Error(detail(error, secrets)) })
+}
+
+function statusOf(error: unknown): number | undefined {
+  const status = isObject(error) ? error.statusCode : undefined
+  return typeof status === 'number' ? status : undefined
+}
+
+function inWords(status: number | undefined): string {
+  if (status === undefined) return 'could not be asked, or broke off'
+  if (status === 401 || status === 403) return `does not accept the credentials it was given (HTTP ${status})`
+  if (status === 404) return 'is not known to its provider (HTTP 404)'
+  if (status === 429) return 'takes no more requests for now (HTTP 429)'
+  if (status >= 500) return `failed at its provider (HTTP ${status})`
+  return `did not accept the request (HTTP ${status})`
+}
+
+const MAX_DETAIL_CHARS = 500
+const MIN_SECRET_CHARS = 4
+
+function detail(error: unknown, secrets: readonly string[]): string {
+  const said = secrets
+    .filter((secret) => secret.length >= MIN_SECRET_CHARS)
+    .reduce((text, secret) => text.replaceAll(secret, '[redacted]'), textOf(error))
+  return redactText(said.slice(0, MAX_DETAIL_CHARS))
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof Error) {
+    const reason = isObject(error.cause) && typeof error.cause.message === 'string' ? `: ${error.cause.message}` : ''
+    return error.message + reason
+  }
+  if (typeof error === 'string') return error
+  if (isObject(error) && typeof error.message === 'string') return error.message
+  return 'The provider gave no reason'
+}

@@ -1,0 +1,34 @@
+/** How long a provider may say nothing. */
+
+import type { Clock, Timer } from '../../jsonrpc/clock.ts'
+
+/** Aborts its signal when nothing has been heard for too long. */
+export class Silence {
+  readonly #controller = new AbortController()
+  readonly #clock: Clock
+  readonly #maxMs: number
+  #timer: Timer
+
+  constructor(clock: Clock, maxMs: number) {
+    this.#clock = clock
+    this.#maxMs = maxMs
+    this.#timer = this.#wait()
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  heard(): void {
+    this.#timer.cancel()
+    this.#timer = this.#wait()
+  }
+
+  end(): void {
+    this.#timer.cancel()
+  }
+
+  #wait(): Timer {
+    return this.#clock.after(this.#maxMs, () => this.#controller.abort())
+  }
+}
