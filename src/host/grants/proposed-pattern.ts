@@ -1,0 +1,95 @@
+/**
+ * From the arguments of one call to the arguments of calls like it, for a person who does not want to be asked each time:
+ * other files of the folder, other pages of the site. What has no such shape stays as it is.
+ */
+
+import { posix, win32 } from 'node:path'
+import { escapeSegment } from '../consent/pointer.ts'
+import type { ArgumentRules, ArgumentTest } from '../consent/rule.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Deeper, wider or longer than this is granted as it is, or not at all. */
+const MAX_DEPTH = 4
+const MAX_RULES = 64
+
+/** What a tool runs is never a matter of length, whatever else it is. */
+const IS_CODE = /command|cmd|script|code|sql|query|expression|shell|eval|program|regex/i
+const IS_FOLDER = /dir|folder|cwd|root|workspace/i
+
+/**
+ * @param args of the call that the person is asked about; they fit the pattern
+ * @param schema the tool's own, which may say that something is one of a few values
+ */
+export function proposePattern(args: Json, schema: unknown = {}): ArgumentRules {
+  const rules = membersOf(args, schema, '', 0)
+  // Equal arguments are the narrowest pattern there is.
+  return rules.length > MAX_RULES ? { '': { eq: args } } : Object.fromEntries(rules)
+}
+
+type Entry = [pointer: string, test: ArgumentTest]
+
+/** Nothing may be given beside what was given this time: that might be the very thing that makes a call harmful. */
+function membersOf(object: Json, schema: unknown, pointer: string, depth: number): Entry[] {
+  const names = Object.keys(object)
+  // `*` as a name cannot be written in a pattern without meaning every name.
+  if (names.length === 0 || names.includes('*')) return [[pointer, { eq: object }]]
+  return [
+    [pointer, { schema: { type: 'object', propertyNames: { enum: names } } }],
+    ...names.flatMap((name) => entriesOf(object[name], propertySchema(schema, name), `${pointer}/${escapeSegment(name)}`, name, depth)),
+  ]
+}
+
+function entriesOf(value: unknown, schema: unknown, pointer: string, name: string, depth: number): Entry[] {
+  if (isJson(value) && depth < MAX_DEPTH) return membersOf(value, schema, pointer, depth + 1)
+  const folders = Array.isArray(value) ? foldersOf(value, name) : undefined
+  if (folders) return [[`${pointer}/*`, { within: folders }]]
+  return [[pointer, testOf(value, schema, name)]]
+}
+
+function testOf(value: unknown, schema: unknown, name: string): ArgumentTest {
+  if (isListed(schema)) return { eq: value }
+  if (typeof value === 'number') return value >= 0 ? { min: 0, max: value } : { eq: value }
+  if (typeof value !== 'string') return { eq: value }
+  const url = webAddress(value)
+  if (url) return { hostIn: [url.host], glob: `${url.protocol}//**` }
+  const folder = folderOf(value, name)
+  if (folder !== undefined) return { within: folder }
+  return isProse(value) && !IS_CODE.test(name) ? { len: { max: roundUp(value.length) } } : { eq: value }
+}
+
+const isListed = (schema: unknown): boolean => isJson(schema) && (Array.isArray(schema.enum) || Object.hasOwn(schema, 'const'))
+
+function webAddress(text: string): URL | undefined {
+  if (!/^https?:\/\/[^\s\\]+$/.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  // One that needs another look is not the base of a pattern.
+  return url.username === '' && url.password === '' ? url : undefined
+}
+
+/** The folder that an absolute path is in; a path that is one itself stays. Never a whole disk. */
+function folderOf(text: string, name: string): string | undefined {
+  const style = posix.isAbsolute(text) && !text.startsWith('//') ? posix : /^[A-Za-z]:[\\/]/.test(text) ? win32 : undefined
+  if (!style || /[\0\n\r]/.test(text)) return undefined
+  const path = style.normalize(text)
+  const folder = IS_FOLDER.test(name) ? path : style.dirname(path)
+  return style.dirname(folder) === folder ? undefined : folder
+}
+
+/** Undefined unless all of a list are paths. */
+function foldersOf(list: readonly unknown[], name: string): string[] | undefined {
+  const folders = list.map((each) => (typeof each === 'string' ? folderOf(each, name) : undefined))
+  return folders.length > 0 && folders.every((folder) => folder !== undefined) ? [...new Set(folders)] : undefined
+}
+
+/** Several words, rather than a name or an address of something. */
+const isProse = (text: string): boolean => /\S\s+\S+\s+\S/.test(text)
+
+const roundUp = (length: number): number => Math.max(100, 2 ** Math.ceil(Math.log2(length)))
+
+function propertySchema(schema: unknown, name: string): unknown {
+  const properties = isJson(schema) ? schema.properties : undefined
+  return isJson(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+}
+
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

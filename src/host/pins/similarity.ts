@@ -1,0 +1,34 @@
+/** How alike two definitions are, whatever they are called: a new name must not make an old tool a new one. */
+
+import { canonicalJson } from '../../protocol/canonical-json.ts'
+import type { Primitive } from './pin.ts'
+
+/** From here on one counts as the other under another name. */
+export const RENAMED_FROM = 0.8
+
+/** What more of a definition says makes no two definitions more or less alike. */
+const MAX_WORDS = 4000
+
+/** The words of a definition with their number, names left out. */
+export function wordsOf({ definition }: Primitive): ReadonlyMap<string, number> {
+  const nameless =
+    typeof definition === 'object' && definition !== null ? { ...definition, name: undefined, uriTemplate: undefined } : definition
+  const counts = new Map<string, number>()
+  let words = 0
+  for (const [word] of canonicalJson(nameless).matchAll(/[\p{L}\p{N}]+/gu)) {
+    if (++words > MAX_WORDS) break
+    const key = word.toLowerCase()
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return counts
+}
+
+/** 0 for nothing in common, 1 for the same words. */
+export function similarity(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+  let common = 0
+  for (const [word, count] of a) common += Math.min(count, b.get(word) ?? 0)
+  const total = sum(a) + sum(b)
+  return total === 0 ? 1 : (2 * common) / total
+}
+
+const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((all, count) => all + count, 0)
