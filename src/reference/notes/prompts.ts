@@ -1,0 +1,42 @@
+/** What a person can start with notes. */
+
+import { embed, McpError, type Server, text } from '../../server/index.ts'
+import { object } from '../schema.ts'
+import { asMarkdown, type NoteBook } from './note-book.ts'
+import { withTag } from './tools.ts'
+
+const WEEK_MS = 7 * 24 * 60 * 60_000
+const MAX_REVIEWED = 50
+
+export function addPrompts(server: Server, book: NoteBook): void {
+  server.prompt(
+    'summarise',
+    {
+      title: 'Summarise a note',
+      description: 'A short summary of one note',
+      input: object({ id: { type: 'string', description: 'The id of the note' } }, 'id'),
+      complete: { id: async () => (await book.all()).map(({ id }) => id) },
+    },
+    async ({ id }) => {
+      const note = await book.find(id)
+      if (!note) throw new McpError('ERR_INVALID_PARAMS', `There is no note ${JSON.stringify(id.slice(0, 40))}`)
+      return [embed(`note://${id}`, asMarkdown(note), 'text/markdown'), text('Summarise this note in three sentences.')]
+    },
+  )
+  server.prompt(
+    'weekly-review',
+    {
+      title: 'Weekly review',
+      description: 'What the notes of the last seven days come to, and what is still open',
+      input: object({ tag: { type: 'string', description: 'Only notes with this tag' } }),
+      complete: { tag: async () => [...new Set((await book.all()).flatMap(({ tags }) => tags))].sort() },
+    },
+    async ({ tag }) => {
+      const since = new Date(Date.now() - WEEK_MS).toISOString()
+      const notes = withTag(await book.all(), tag).filter(({ updatedAt }) => updatedAt >= since)
+      const asked = 'Review these notes of the last seven days: what was done, what was decided, what is still open.'
+      if (notes.length === 0) return `There are no notes of the last seven days${tag === undefined ? '' : ` with the tag ${tag}`}. Say so.`
+      return [...notes.slice(0, MAX_REVIEWED).map((note) => embed(`note://${note.id}`, asMarkdown(note), 'text/markdown')), text(asked)]
+    },
+  )
+}
