@@ -1,0 +1,118 @@
+/** `portico resources` and `portico read`: what a server offers by URI. */
+
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { Client } from '../../client/client.ts'
+import type { Resource, ResourceContents, ResourceTemplate } from '../../protocol/resources.ts'
+import { UsageError } from '../faults.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { printContents } from '../output/content.ts'
+import { bytesOf, MediaFolder } from '../output/media.ts'
+import type { Screen } from '../output/screen.ts'
+import { words } from '../output/shown.ts'
+import { table } from '../output/table.ts'
+import { withClient } from '../target/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { takeTarget } from '../target/target.ts'
+import { personalAnswers } from '../terminal/answers.ts'
+import { firstLine } from './tools.ts'
+
+export function registerResources(program: Command, frame: Frame): void {
+  addTargetOptions(program.command('resources').description('Lists the resources and resource templates of a server.').argument('[server]'))
+    .usage('[options] <server> | -- command...')
+    .option('--json', 'write JSON')
+    .action(frame.action(resourcesAction, { takesCommand: true }))
+}
+
+export function registerRead(program: Command, frame: Frame): void {
+  addTargetOptions(
+    program
+      .command('read')
+      .summary('read a resource')
+      .description('Reads a resource. Text is printed, with what does not print made visible; anything else is saved. -o keeps every byte.')
+      .argument('[server]')
+      .argument('[uri]')
+      .usage('[options] <server> <uri> | <uri> -- command...'),
+  )
+    .option('-o, --output <file>', 'write the content there as it is; - for standard output, unless that is a terminal')
+    .option('--save <folder>', 'save what is not text there')
+    .option('--json', 'write JSON')
+    .action(frame.action(readAction, { takesCommand: true }))
+}
+
+async function resourcesAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<void> {
+  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
+  await withClient(invocation, target, options, async (client) => printResources(invocation.screen, await resourcesOf(client)))
+}
+
+export interface Offered {
+  resources: Resource[]
+  resourceTemplates: ResourceTemplate[]
+}
+
+export async function resourcesOf(client: Client): Promise<Offered> {
+  if (!client.server.capabilities.resources) return { resources: [], resourceTemplates: [] }
+  const [resources, resourceTemplates] = await Promise.all([client.resources().all(), client.resourceTemplates().all()])
+  return { resources, resourceTemplates }
+}
+
+export function printResources(screen: Screen, offered: Offered): void {
+  if (screen.isJson) return screen.printJson(offered)
+  const { resources, resourceTemplates } = offered
+  if (resources.length + resourceTemplates.length === 0) return screen.note(words`It has no resources.`)
+  const rows = [
+    ...resources.map(({ uri, name, mimeType, title, description }) => [uri, mimeType ?? '', firstLine(title ?? description ?? name)]),
+    ...resourceTemplates.map(({ uriTemplate, name, mimeType, title, description }) => [
+      uriTemplate,
+      mimeType ?? '',
+      firstLine(title ?? description ?? name),
+    ]),
+  ]
+  screen.print(table([{ title: 'URI', style: 'bold' }, { title: 'TYPE' }, { title: 'WHAT IT IS' }], rows, screen.style, screen.columns))
+}
+
+interface ReadOptions extends TargetOptions {
+  output?: string
+  save?: string
+}
+
+async function readAction(
+  invocation: Invocation,
+  first: string | undefined,
+  second: string | undefined,
+  options: ReadOptions,
+): Promise<void> {
+  const given = [first, second].filter((word) => word !== undefined)
+  const { target, rest } = takeTarget(given, invocation.after)
+  const [uri] = rest
+  if (uri === undefined) throw new UsageError('No URI was given', 'portico resources SERVER lists them')
+  const { io, screen, signal } = invocation
+  if (options.output === '-' && io.stdout.isTTY)
+    throw new UsageError('Bytes of a server are not written to a terminal as they are', 'Leave -o out, or write to a file')
+  await withClient(
+    invocation,
+    target,
+    options,
+    async (client) => {
+      const { contents } = await client.read(uri, { signal })
+      if (options.output !== undefined) return writeContents(invocation, options.output, contents)
+      if (screen.isJson) return screen.printJson({ contents })
+      const media = new MediaFolder(io, { folder: options.save })
+      for (const each of contents) await printContents({ io, screen }, each, media, 'resource')
+    },
+    { answer: await personalAnswers(invocation) },
+  )
+}
+
+async function writeContents({ io, screen }: Invocation, output: string, contents: readonly ResourceContents[]): Promise<void> {
+  const parts = contents.map((each) => ('text' in each ? Buffer.from(String(each.text)) : (bytesOf(String(each.blob)) ?? Buffer.alloc(0))))
+  if (output === '-') return screen.printBytes(Buffer.concat(parts))
+  const file = await open(resolve(io.cwd, output), 'w')
+  try {
+    for (const part of parts) await file.write(part)
+  } finally {
+    await file.close()
+  }
+  screen.note(words`${parts.reduce((sum, part) => sum + part.length, 0)} bytes written to ${output}`)
+}

@@ -1,0 +1,101 @@
+/** What went wrong, as help: what was expected and what came, what to do, and the exit code. */
+
+import { RemoteError } from '../jsonrpc/remote-error.ts'
+import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
+import { type ExitName, exitNameOf } from './exit-codes.ts'
+import { nearest } from './nearest.ts'
+import { type Shown, untrusted, untrustedLines, words } from './output/shown.ts'
+
+/** The command line is wrong. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  readonly hint: string | undefined
+
+  constructor(message: string, hint?: string) {
+    super(message)
+    this.hint = hint
+  }
+}
+
+/** The person pressed Ctrl-C. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+
+  constructor(what = 'Interrupted') {
+    super(what)
+  }
+}
+
+/** A name that is none, with the nearest that is one. @param kind `tool`, `server`, ... */
+export function unknownName(kind: string, typed: string, names: readonly string[], where = ''): UsageError {
+  const meant = nearest(typed, names)
+  const listed = names.slice(0, 12).join(', ')
+  const rest = names.length > 12 ? ` and ${names.length - 12} more` : ''
+  return new UsageError(
+    `There is no ${kind} ${JSON.stringify(typed)}${where === '' ? '' : ` ${where}`}`,
+    meant !== undefined
+      ? `Did you mean ${JSON.stringify(meant)}?`
+      : names.length === 0
+        ? `There are none at all.`
+        : `There ${names.length === 1 ? 'is' : 'are'}: ${listed}${rest}`,
+  )
+}
+
+export interface Explained {
+  exit: ExitName
+  message: Shown
+  hint: Shown | undefined
+  /** For `--json`. */
+  json: { error: { kind: string; code?: string | number; message: string; hint?: string; data?: unknown } }
+}
+
+export function explain(error: unknown): Explained {
+  if (error instanceof UsageError) return explained('usage', error.message, { kind: 'usage' }, error.hint)
+  if (error instanceof Interrupted) return explained('interrupted', error.message, { kind: 'interrupted' })
+  if (error instanceof Declined || error instanceof Cancelled)
+    return explained('denied', `You said no: ${error.message}`, { kind: 'denied' })
+  if (error instanceof RemoteError) {
+    const { code, data } = error
+    return explained('failed', `The server answered with an error: ${error.message} (${code})`, { kind: 'remote', code, data })
+  }
+  if (error instanceof McpError) {
+    const { code, data } = error
+    return explained(exitNameOf(code), `${error.message} (${code})`, { kind: 'local', code, data }, adviceFor(error))
+  }
+  const { message = String(error), code } = (error ?? {}) as { message?: string; code?: string }
+  return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
+}
+
+function explained(exit: ExitName, message: string, about: Omit<Explained['json']['error'], 'message' | 'hint'>, hint?: string): Explained {
+  return {
+    exit,
+    message: untrustedLines(message),
+    hint: hint === undefined ? undefined : words`${untrusted(hint)}`,
+    json: { error: { ...about, message, ...(hint !== undefined && { hint }) } },
+  }
+}
+
+function adviceFor({ code, data }: McpError): string | undefined {
+  switch (code) {
+    case 'ERR_SPAWN':
+      return 'Give the program and its arguments after --, such as: portico run -- npx some-server'
+    case 'ERR_NETWORK':
+    case 'ERR_NO_ENDPOINT':
+    case 'ERR_HTTP':
+      return 'portico doctor URL says at which step it fails'
+    case 'ERR_INSECURE':
+      return 'Give --insecure if it must be unencrypted'
+    case 'ERR_AUTH':
+      return 'portico servers login NAME logs in; portico doctor URL shows what the server wants'
+    case 'ERR_CONSENT':
+      return 'Run it in a terminal, or answer with: portico inbox answer'
+    case 'ERR_QUARANTINED':
+      return 'portico pins diff shows what changed; portico pins accept takes it'
+    case 'ERR_DENIED': {
+      const feedback = (data as { feedback?: unknown } | undefined)?.feedback
+      return typeof feedback === 'string' ? `They said: ${feedback}` : 'portico policy explain says which rule it was'
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,72 @@
+/** What every command is given, and what becomes of how it ends. */
+
+import type { Command } from 'commander'
+import { type ExitName, exitCode } from './exit-codes.ts'
+import { explain, Interrupted, UsageError } from './faults.ts'
+import type { Io } from './io.ts'
+import { Screen } from './output/screen.ts'
+import { words } from './output/shown.ts'
+
+export interface Invocation {
+  io: Io
+  screen: Screen
+  /** What stood after `--`: a command that starts a server. */
+  after: readonly string[] | undefined
+  /** Aborted by Ctrl-C, with Interrupted as its reason. A second Ctrl-C ends the process. */
+  signal: AbortSignal
+}
+
+/** @returns how it ended; `ok` unless given */
+export type Body<Args extends unknown[]> = (invocation: Invocation, ...args: Args) => Promise<ExitName | undefined | void>
+
+export interface ActionOptions {
+  /** Whether a command may follow `--`. */
+  takesCommand?: boolean
+}
+
+export class Frame {
+  readonly #io: Io
+  readonly #after: readonly string[] | undefined
+  /** What the process ends with. */
+  exit: number = exitCode('ok')
+
+  constructor(io: Io, after: readonly string[] | undefined) {
+    this.#io = io
+    this.#after = after
+  }
+
+  /** An action for commander, whose last two arguments are the options and the command. */
+  action<Args extends unknown[]>(body: Body<Args>, { takesCommand = false }: ActionOptions = {}) {
+    return async (...given: unknown[]): Promise<void> => {
+      const command = given.at(-1) as Command
+      const isJson = command.optsWithGlobals().json === true
+      await this.run(isJson, (invocation) => {
+        if (this.#after !== undefined && !takesCommand) throw new UsageError(`portico ${command.name()} takes no command after --`)
+        return body(invocation, ...(given.slice(0, -1) as Args))
+      })
+    }
+  }
+
+  async run(isJson: boolean, body: (invocation: Invocation) => Promise<ExitName | undefined | void>): Promise<void> {
+    const screen = new Screen(this.#io, { isJson })
+    const stop = new AbortController()
+    const stopListening = this.#io.onInterrupt(() => stop.abort(new Interrupted()))
+    try {
+      const exit = await body({ io: this.#io, screen, after: this.#after, signal: stop.signal })
+      this.exit = exitCode(exit ?? 'ok')
+    } catch (error) {
+      this.fail(stop.signal.aborted && !(error instanceof Interrupted) ? stop.signal.reason : error, screen)
+    } finally {
+      stopListening()
+      screen.clear()
+    }
+  }
+
+  fail(error: unknown, screen: Screen = new Screen(this.#io)): void {
+    const { exit, message, hint, json } = explain(error)
+    this.exit = exitCode(exit)
+    if (screen.isJson) screen.printJson(json)
+    screen.note(words`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
+    if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
+  }
+}

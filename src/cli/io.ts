@@ -1,0 +1,46 @@
+/** Everything the command touches of its process, as one value: a test gives its own. */
+
+import type { Readable, Writable } from 'node:stream'
+
+export interface Output {
+  readonly stream: Writable
+  readonly isTTY: boolean
+  /** Undefined when it has no width. */
+  columns(): number | undefined
+}
+
+export interface Io {
+  /** Not read before it is needed. */
+  readonly stdin: Readable & { isTTY?: boolean }
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly home: string
+  /** Called when the person wants to stop (Ctrl-C); returns what ends that. */
+  onInterrupt(listener: () => void): () => void
+}
+
+/** True when there is a person to ask: a keyboard, and a screen to see the question on. */
+export const isInteractive = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY
+
+export function processIo(): Io {
+  return {
+    stdin: process.stdin,
+    stdout: outputOf(process.stdout),
+    stderr: outputOf(process.stderr),
+    env: process.env,
+    cwd: process.cwd(),
+    home: process.env.HOME ?? process.env.USERPROFILE ?? process.cwd(),
+    onInterrupt: (listener) => {
+      process.on('SIGINT', listener)
+      return () => void process.off('SIGINT', listener)
+    },
+  }
+}
+
+const outputOf = (stream: NodeJS.WriteStream): Output => ({
+  stream,
+  isTTY: stream.isTTY === true,
+  columns: () => stream.columns,
+})

@@ -1,0 +1,88 @@
+/** Content blocks and resource contents, for people. */
+
+import type { ContentBlock } from '../../protocol/content.ts'
+import type { ResourceContents } from '../../protocol/resources.ts'
+import type { CallToolResult } from '../../protocol/tools.ts'
+import type { Invocation } from '../frame.ts'
+import { jsonText } from './json.ts'
+import { bytesOf, inlineImage, type MediaFolder } from './media.ts'
+import type { Screen } from './screen.ts'
+import { untrustedLines, words } from './shown.ts'
+
+type Where = Pick<Invocation, 'io' | 'screen'>
+
+export async function printResult(where: Where, result: CallToolResult, media: MediaFolder, stem: string): Promise<void> {
+  const { structuredContent, content } = result
+  // Servers repeat structured content as text for clients that know no other.
+  const repeated = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
+  for (const block of content) {
+    if (block.type === 'text' && repeated !== undefined && isSameJson(block.text, repeated)) continue
+    await printBlock(where, block, media, stem)
+  }
+  if (structuredContent !== undefined) printValue(where.screen, structuredContent)
+}
+
+export function printValue(screen: Screen, value: unknown): void {
+  screen.print(untrustedLines(jsonText(value, 2)))
+}
+
+export async function printBlock({ io, screen }: Where, block: ContentBlock, media: MediaFolder, stem: string): Promise<void> {
+  switch (block.type) {
+    case 'text':
+      return screen.print(untrustedLines(String(block.text)))
+    case 'image':
+    case 'audio':
+      return printMedia({ io, screen }, String(block.data), String(block.mimeType), block.type, media, stem)
+    case 'resource_link':
+      return screen.print(words`${screen.style.cyan('→')} ${String(block.uri)} ${screen.style.dim(block.title ?? block.name ?? '')}`)
+    case 'resource':
+      return printContents({ io, screen }, block.resource, media, stem)
+    default:
+      return printValue(screen, block)
+  }
+}
+
+export async function printContents(where: Where, contents: ResourceContents, media: MediaFolder, stem: string): Promise<void> {
+  const { screen } = where
+  screen.note(
+    words`${screen.noteStyle.dim(String(contents.uri))}${screen.noteStyle.dim(contents.mimeType === undefined ? '' : ` (${contents.mimeType})`)}`,
+  )
+  if ('text' in contents && typeof contents.text === 'string') return screen.print(untrustedLines(contents.text))
+  if ('blob' in contents && typeof contents.blob === 'string')
+    return printMedia(
+      where,
+      contents.blob,
+      contents.mimeType ?? '',
+      contents.mimeType?.startsWith('image/') ? 'image' : 'data',
+      media,
+      stem,
+    )
+  printValue(screen, contents)
+}
+
+async function printMedia(
+  { io, screen }: Where,
+  base64: string,
+  mimeType: string,
+  kind: 'image' | 'audio' | 'data',
+  media: MediaFolder,
+  stem: string,
+): Promise<void> {
+  const bytes = bytesOf(base64)
+  if (!bytes) return screen.print(words`${screen.style.yellow('!')} The server sent ${mimeType} that is not base64`)
+  const inline = kind === 'image' ? inlineImage(io, bytes, mimeType) : undefined
+  if (inline !== undefined) {
+    screen.printBytes(Buffer.from(`${inline}\n`))
+    return
+  }
+  const path = await media.save(bytes, mimeType, stem)
+  screen.print(words`${screen.style.cyan(`[${kind} ${mimeType}, ${bytes.length} bytes]`)} ${path}`)
+}
+
+function isSameJson(text: string, json: string): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === json
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,38 @@
+/** How far a call is, on one line of standard error. */
+
+import type { Progress } from '../../protocol/progress.ts'
+import type { Screen } from './screen.ts'
+import { words } from './shown.ts'
+
+const BAR = 24
+const MAX_MESSAGE = 60
+
+export class ProgressBar {
+  readonly #screen: Screen
+  readonly #label: string
+  readonly #isQuiet: boolean
+
+  constructor(screen: Screen, label: string, options: { isQuiet?: boolean } = {}) {
+    this.#screen = screen
+    this.#label = label
+    this.#isQuiet = options.isQuiet ?? false
+  }
+
+  readonly onProgress = ({ progress, total, message }: Progress): void => {
+    if (this.#isQuiet) return
+    const { noteStyle } = this.#screen
+    const what = message === undefined ? '' : message.slice(0, MAX_MESSAGE)
+    if (total === undefined || !(total > 0)) {
+      this.#screen.passing(words`${noteStyle.cyan(this.#label)} ${progress} ${noteStyle.dim(what)}`)
+      return
+    }
+    const share = Math.min(1, Math.max(0, progress / total))
+    const full = Math.round(share * BAR)
+    const bar = words`${noteStyle.green('█'.repeat(full))}${noteStyle.dim('░'.repeat(BAR - full))}`
+    this.#screen.passing(words`${noteStyle.cyan(this.#label)} ${bar} ${Math.round(share * 100)}% ${noteStyle.dim(what)}`)
+  }
+
+  end(): void {
+    this.#screen.clear()
+  }
+}

@@ -1,0 +1,81 @@
+/** Where a command writes: results to standard output, everything said about them to standard error. */
+
+import type { Io, Output } from '../io.ts'
+import { jsonText } from './json.ts'
+import { NOTHING, type Shown } from './shown.ts'
+import { type Styles, stylesFor, wantsColour } from './style.ts'
+
+const NARROWEST = 40
+
+export class Screen {
+  readonly #io: Io
+  /** Results are for a program. */
+  readonly isJson: boolean
+  /** Styles of what goes to standard output. */
+  readonly style: Styles
+  /** Styles of what goes to standard error. */
+  readonly noteStyle: Styles
+  /** What stands on the last line of standard error and is to be wiped before anything else is written. */
+  #passing: (() => void) | undefined
+
+  constructor(io: Io, options: { isJson?: boolean } = {}) {
+    this.#io = io
+    this.isJson = options.isJson ?? false
+    this.style = stylesFor(wantsColour(io, io.stdout))
+    this.noteStyle = stylesFor(wantsColour(io, io.stderr))
+  }
+
+  /** Columns to lay a table out for; undefined when nobody looks at it. */
+  get columns(): number | undefined {
+    return columnsOf(this.#io.stdout)
+  }
+
+  /** A line of the result. */
+  print(line: Shown = NOTHING): void {
+    this.#passing?.()
+    this.#io.stdout.stream.write(`${line.text}\n`)
+  }
+
+  /** The whole result, for a program. */
+  printJson(value: unknown): void {
+    this.#passing?.()
+    this.#io.stdout.stream.write(`${jsonText(value, this.#io.stdout.isTTY ? 2 : undefined)}\n`)
+  }
+
+  /** One of many results, for a program. */
+  printJsonLine(value: unknown): void {
+    this.#passing?.()
+    this.#io.stdout.stream.write(`${jsonText(value)}\n`)
+  }
+
+  /** A line for the person, beside the result. */
+  note(line: Shown): void {
+    this.#passing?.()
+    this.#io.stderr.stream.write(`${line.text}\n`)
+  }
+
+  /** Bytes that somebody asked for as they are. */
+  printBytes(bytes: Uint8Array): void {
+    this.#io.stdout.stream.write(bytes)
+  }
+
+  /** Draws over the last line of standard error, until something else is written or `clear` is called. Nothing where there is no terminal. */
+  passing(line: Shown): void {
+    const { stderr } = this.#io
+    if (!stderr.isTTY) return
+    stderr.stream.write(`\r\u001b[K${line.text}`)
+    this.#passing = () => {
+      this.#passing = undefined
+      stderr.stream.write('\r\u001b[K')
+    }
+  }
+
+  clear(): void {
+    this.#passing?.()
+  }
+}
+
+export function columnsOf(output: Output): number | undefined {
+  const columns = output.columns()
+  return output.isTTY && columns !== undefined ? Math.max(NARROWEST, columns) : undefined
+}

@@ -1,0 +1,29 @@
+/** Colours, for those who want them. */
+
+import { styleText } from 'node:util'
+import type { Io, Output } from '../io.ts'
+import { type Showable, Shown } from './shown.ts'
+
+const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan', 'magenta'] as const
+
+export type StyleName = (typeof STYLES)[number]
+
+export type Styles = Readonly<Record<StyleName, (text: Showable) => Shown>>
+
+/** NO_COLOR and FORCE_COLOR say it for everybody; a terminal that is none, or a dumb one, gets none. */
+export function wantsColour({ env }: Pick<Io, 'env'>, output: Output): boolean {
+  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false
+  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true
+  return output.isTTY && env.TERM !== 'dumb'
+}
+
+export function stylesFor(isColoured: boolean): Styles {
+  const entries = STYLES.map((name) => [
+    name,
+    (text: Showable): Shown => {
+      const shown = Shown.join([text])
+      return isColoured ? shown.styled((plain) => styleText(name, plain, { validateStream: false })) : shown
+    },
+  ])
+  return Object.fromEntries(entries) as Styles
+}

@@ -1,0 +1,42 @@
+/** Every command, its options and its help. */
+
+import { Command } from 'commander'
+import { visibleText } from '../protocol/visible-text.ts'
+import { registerCall } from './commands/call.ts'
+import { registerGet, registerPrompts } from './commands/prompts.ts'
+import { registerRead, registerResources } from './commands/resources.ts'
+import { registerTools } from './commands/tools.ts'
+import { EXIT_CODES } from './exit-codes.ts'
+import type { Frame } from './frame.ts'
+import type { Io } from './io.ts'
+import { columnsOf } from './output/screen.ts'
+import { wantsColour } from './output/style.ts'
+import { VERSION } from './version.ts'
+
+const REGISTRATIONS = [registerTools, registerCall, registerResources, registerRead, registerPrompts, registerGet]
+
+export function programFor(frame: Frame, io: Io): Command {
+  const program = new Command('portico')
+  program
+    .description('Servers of the Model Context Protocol: many of them, one policy, nothing without consent.')
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.stream.write(text),
+      // Mistakes quote what was typed.
+      writeErr: (text) => void io.stderr.stream.write(visibleText(text, { multiline: true })),
+      getOutHelpWidth: () => columnsOf(io.stdout) ?? 100,
+      getErrHelpWidth: () => columnsOf(io.stderr) ?? 100,
+      getOutHasColors: () => wantsColour(io, io.stdout),
+      getErrHasColors: () => wantsColour(io, io.stderr),
+    })
+    .showHelpAfterError('(portico help shows what there is)')
+    .addHelpText('after', exitCodeHelp)
+  for (const register of REGISTRATIONS) register(program, frame)
+  return program
+}
+
+const exitCodeHelp = (): string => {
+  const rows = Object.values(EXIT_CODES).map(({ code, when }) => `  ${String(code).padStart(3)}  ${when}`)
+  return `\nA SERVER is a URL, the name of a configured server, or after -- a command.\n\nExit codes:\n${rows.join('\n')}`
+}

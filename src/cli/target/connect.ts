@@ -1,0 +1,125 @@
+/** From a TARGET to a client that is connected to it, for as long as a command needs it. */
+
+import { Client } from '../../client/client.ts'
+import type { ConnectOptions } from '../../client/options.ts'
+import type { Authorizer } from '../../protocol/authorizer.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Target } from '../../protocol/link.ts'
+import type { LogMessage } from '../../protocol/logging.ts'
+import { REVISIONS } from '../../revisions/index.ts'
+import { unknownName } from '../faults.ts'
+import type { Invocation } from '../frame.ts'
+import { isInteractive } from '../io.ts'
+import { jsonText } from '../output/json.ts'
+import { untrusted, words } from '../output/shown.ts'
+import { VERSION } from '../version.ts'
+import { configuredTarget } from './configured.ts'
+import type { TargetOptions } from './options.ts'
+import type { TargetName } from './target.ts'
+
+export const CLIENT_INFO = { name: 'portico', title: 'Portico', version: VERSION }
+
+/** What a transport needs to know to reach it. Nothing is started or asked yet. */
+export async function reach(invocation: Invocation, target: TargetName, options: TargetOptions): Promise<Target> {
+  const { screen } = invocation
+  const onWarning = (message: string): void => screen.note(words`${screen.noteStyle.yellow('!')} ${message}`)
+  switch (target.kind) {
+    case 'server':
+      return configuredTarget(invocation, target.id, options)
+    case 'url': {
+      const { httpTarget } = await import('../../http/client/target.ts')
+      return httpTarget(target.url, {
+        headers: options.header,
+        // Whoever brings a key of their own is not sent to a login.
+        ...(!hasAuthorization(options.header) && { authorize: await personalAuthorizer(invocation) }),
+        ...(options.insecure && { allowInsecure: true }),
+        onWarning,
+      })
+    }
+    case 'command': {
+      const { processTarget } = await import('../../stdio/index.ts')
+      return processTarget({
+        command: target.command,
+        args: target.args,
+        env: options.env,
+        ...(options.cwd !== undefined && { cwd: options.cwd }),
+        ...(options.verbose && { onStderr: (line: string) => screen.note(words`${screen.noteStyle.dim('│')} ${untrusted(line)}`) }),
+        onWarning,
+      })
+    }
+  }
+}
+
+const hasAuthorization = (headers: Record<string, string>): boolean =>
+  Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+
+/** Logs in with the person's browser, and only where there is a person; tokens from earlier are used anywhere. */
+async function personalAuthorizer({ io, screen }: Invocation): Promise<Authorizer> {
+  const { oauth, fileTokenStore } = await import('../../auth/index.ts')
+  const { openBrowser } = await import('../../auth/client/node/browser.ts')
+  return oauth({
+    store: fileTokenStore(),
+    about: { name: 'Portico' },
+    openBrowser: async (url) => {
+      if (!isInteractive(io)) throw new McpError('ERR_AUTH', 'The server wants a login, and nobody is here to log in')
+      screen.note(words`The server wants a login. If no page opens, visit:\n  ${screen.noteStyle.cyan(url)}`)
+      await openBrowser(url).catch(() => {})
+    },
+  })
+}
+
+export function connectOptions({ screen }: Invocation, options: TargetOptions): ConnectOptions {
+  return {
+    info: CLIENT_INFO,
+    cache: false,
+    ...(options.revision.length > 0 && { revisions: options.revision.map(knownRevision) }),
+    ...(options.timeout !== undefined && { limits: { timeoutMs: options.timeout * 1000, connectTimeoutMs: options.timeout * 1000 } }),
+    ...(options.log && { logLevel: options.log }),
+    onLog: ({ level, logger, data }: LogMessage) => {
+      const text = typeof data === 'string' ? data : jsonText(data)
+      screen.note(words`${screen.noteStyle.dim(`[${level}${logger === undefined ? '' : ` ${logger}`}]`)} ${text}`)
+    },
+    onWarning: (message) => screen.note(words`${screen.noteStyle.yellow('!')} ${message}`),
+  }
+}
+
+function knownRevision(date: string): string {
+  const known = REVISIONS.map(({ version }) => version)
+  if (!known.includes(date)) throw unknownName('protocol revision', date, known)
+  return date
+}
+
+/** Connects, and closes whatever happens. */
+export async function withClient<T>(
+  invocation: Invocation,
+  target: TargetName,
+  options: TargetOptions,
+  use: (client: Client) => Promise<T>,
+  extra: ConnectOptions = {},
+): Promise<T> {
+  const reached = await reach(invocation, target, options)
+  const { signal } = invocation
+  const connecting = Client.connect(reached, { ...connectOptions(invocation, options), ...extra })
+  const client = await orInterrupted(connecting, signal, () => void connecting.then((late) => late.close()).catch(() => {}))
+  try {
+    return await orInterrupted(use(client), signal)
+  } finally {
+    await client.close()
+  }
+}
+
+/** What `work` gives, or a rejection as soon as the person wants no more of it. */
+function orInterrupted<T>(work: Promise<T>, signal: AbortSignal, onLeft: () => void = () => {}): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason as Error)
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      onLeft()
+      // Work that listens to the signal itself may have more to say about how it ended.
+      setTimeout(() => reject(signal.reason as Error), LAST_WORDS_MS)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}
+
+const LAST_WORDS_MS = 200

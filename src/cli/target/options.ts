@@ -1,0 +1,53 @@
+/** Options of every command that connects to a server. */
+
+import { type Command, InvalidArgumentError } from 'commander'
+import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../protocol/logging.ts'
+
+export interface TargetOptions {
+  header: Record<string, string>
+  env: Record<string, string>
+  cwd?: string
+  insecure?: true
+  timeout?: number
+  revision: string[]
+  log?: LogLevel
+  verbose?: true
+}
+
+/** @param isQuick leaves out what makes no sense for a single look, such as log messages */
+export function addTargetOptions(command: Command): Command {
+  return command
+    .option('-H, --header <name: value>', 'a header for requests to a URL; may be given several times', addHeader, {})
+    .option('-e, --env <NAME=value>', 'a variable for the command after --; may be given several times', addVariable, {})
+    .option('--cwd <folder>', 'the working directory of the command after --')
+    .option('--insecure', 'speak unencrypted to a host that is not this machine')
+    .option('--timeout <seconds>', 'how long a request may go without an answer or progress', toSeconds)
+    .option('--revision <date>', 'a protocol revision to speak; may be given several times', addTo, [])
+    .option('--log <level>', 'show log messages of the server from this level on', toLogLevel)
+    .option('-v, --verbose', 'show what the server writes to its standard error')
+}
+
+function addHeader(text: string, before: Record<string, string>): Record<string, string> {
+  const match = /^([!#$%&'*+\-.^_`|~\w]+)\s*:\s*(.*)$/.exec(text)
+  if (!match) throw new InvalidArgumentError('Expected "Name: value".')
+  return { ...before, [match[1] as string]: match[2] as string }
+}
+
+function addVariable(text: string, before: Record<string, string>): Record<string, string> {
+  const equals = text.indexOf('=')
+  if (equals < 1) throw new InvalidArgumentError('Expected NAME=value.')
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) }
+}
+
+const addTo = (text: string, before: string[]): string[] => [...before, text]
+
+export function toSeconds(text: string): number {
+  const seconds = Number(text)
+  if (!(seconds > 0) || seconds > 86_400) throw new InvalidArgumentError('Expected a number of seconds, more than 0 and at most 86400.')
+  return seconds
+}
+
+function toLogLevel(text: string): LogLevel {
+  if (!isLogLevel(text)) throw new InvalidArgumentError(`Expected one of ${LOG_LEVELS.join(', ')}.`)
+  return text
+}

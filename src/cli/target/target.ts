@@ -1,0 +1,66 @@
+/** TARGET: a URL, the name of a configured server, or after `--` a command. */
+
+import { UsageError } from '../faults.ts'
+
+export type TargetName =
+  | { kind: 'url'; url: string }
+  | { kind: 'command'; command: string; args: readonly string[] }
+  | { kind: 'server'; id: string }
+
+export const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
+
+/** What is to be connected to, and the arguments that are left. @param want what the first word names, for errors */
+export function takeTarget(
+  words: readonly string[],
+  after: readonly string[] | undefined,
+): { target: TargetName; rest: readonly string[] } {
+  if (after !== undefined) return { target: commandIn(after), rest: words }
+  const [first, ...rest] = words
+  if (first === undefined) {
+    throw new UsageError('No server was given', 'Give a URL, the name of a configured server, or a command after --')
+  }
+  return { target: isUrl(first) ? { kind: 'url', url: first } : { kind: 'server', id: first }, rest }
+}
+
+/**
+ * The same for `TARGET/NAME`, as in `notes/add`. After a URL, whose own slashes say nothing, and beside a command the name is a word of its own.
+ * @param what `tool` or `prompt`
+ */
+export function takeTargetAndName(
+  words: readonly string[],
+  after: readonly string[] | undefined,
+  what: string,
+): { target: TargetName; name: string; rest: readonly string[] } {
+  const [first, ...others] = words
+  const slash = first?.indexOf('/') ?? -1
+  // The name of a server has no slash in it; the name of a tool may.
+  if (after === undefined && first !== undefined && !isUrl(first) && slash > 0) {
+    return { target: { kind: 'server', id: first.slice(0, slash) }, name: first.slice(slash + 1), rest: others }
+  }
+  const { target, rest } = takeTarget(words, after)
+  const [name, ...more] = rest
+  if (name === undefined || /^[^=]+:?=/.test(name)) {
+    throw new UsageError(
+      `No ${what} was given`,
+      `Write SERVER/${what.toUpperCase()}, or URL ${what.toUpperCase()}, or ${what.toUpperCase()} -- COMMAND`,
+    )
+  }
+  return { target, name, rest: more }
+}
+
+function commandIn(after: readonly string[]): TargetName {
+  const [command, ...args] = after
+  if (command === undefined) throw new UsageError('There is nothing after --', 'Give the program that is the server, and its arguments')
+  return { kind: 'command', command, args }
+}
+
+export function describeTarget(target: TargetName): string {
+  switch (target.kind) {
+    case 'url':
+      return target.url
+    case 'command':
+      return [target.command, ...target.args].join(' ')
+    case 'server':
+      return target.id
+  }
+}
