@@ -7,14 +7,17 @@ export type Reach = 'public' | 'loopback' | 'private'
 /** The reach of an IPv4 or IPv6 address in any spelling that resolvers give; what is no address is `private`. */
 export function reachOf(address: string): Reach {
   if (!ipaddr.isValid(address)) return 'private'
-  const parsed = ipaddr.parse(address)
-  const inner = parsed instanceof ipaddr.IPv6 ? (embedded(parsed) ?? parsed) : parsed
+  const inner = innerAddress(ipaddr.parse(address))
   const range = inner.range()
   if (range === 'loopback') return 'loopback'
   // What is not assigned is `unicast` for the library; the open internet of IPv6 is 2000::/3 and nothing else.
   if (inner instanceof ipaddr.IPv6 && (inner.parts[0] ?? 0) >> 13 !== 1) return 'private'
   return range === 'unicast' ? 'public' : 'private'
 }
+
+/** The address that is reached in the end, which is another where one is written inside the other. */
+export const innerAddress = (address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 =>
+  address instanceof ipaddr.IPv6 ? (embedded(address) ?? address) : address
 
 /** The IPv4 address that an IPv6 address leads to: through a translator or a tunnel it is that one which is reached. */
 function embedded(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {

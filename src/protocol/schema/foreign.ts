@@ -34,7 +34,7 @@ async function linearPatterns({ maxPatternSize }: SchemaBounds): Promise<(source
 }
 
 /** How many states an expression has once `a{1000}` is written out, about: the engine's own count comes too late. */
-function patternSize(source: string): number {
+export function patternSize(source: string): number {
   const outer: number[] = []
   let size = 0
   let atom = 0

@@ -1,0 +1,201 @@
+/** Rules as they are written to conditions that can be asked one by one, by the decision and by its explanation alike. */
+
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import { McpError } from '../../protocol/errors.ts'
+import type { ToolAnnotations } from '../../protocol/tools.ts'
+import { PRIVATE } from '../flow/label.ts'
+import { ACTION_KINDS, type Action, type ActionKind, type ActionLimits } from './action.ts'
+import { type CompiledArgument, compileArguments, type Folders } from './argument-test.ts'
+import { compileGlob, hasWildcard, type TextTest } from './glob.ts'
+import { limitsOf } from './limits.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from './rule.ts'
+
+/** A condition of `match`. */
+export interface Condition {
+  name: string
+  expected: string
+  holds(action: Action): boolean
+  /** What the action has there, for people. */
+  got(action: Action): string
+}
+
+export interface CompiledRule {
+  rule: Rule
+  layer: PolicyLayer
+  /** 0 is the uppermost layer. */
+  rank: number
+  kinds: ReadonlySet<ActionKind>
+  conditions: readonly Condition[]
+  arguments: readonly CompiledArgument[]
+  limits: ActionLimits
+}
+
+export interface CompiledPolicy {
+  policy: Policy
+  rules: readonly CompiledRule[]
+  /** The same, by the kind of action they can be about at all. */
+  byKind: ReadonlyMap<ActionKind, readonly CompiledRule[]>
+  folders: Folders
+}
+
+/** Looks up where the folders of `within` really are, which is all the I/O there is. @throws McpError ERR_CONFIG that names the rule */
+export async function compilePolicy(policy: Policy): Promise<CompiledPolicy> {
+  const written = new Set(allRules(policy).flatMap(({ rule }) => Object.values(rule.args ?? {}).flatMap(({ within = [] }) => within)))
+  const real = new Map<string, string>()
+  for (const folder of written) if (isAbsolute(folder)) real.set(folder, await realFolder(folder))
+  return compileRules(policy, real)
+}
+
+/** The same, for whoever knows where the folders are. */
+export function compileRules(policy: Policy, real: ReadonlyMap<string, string> = new Map()): CompiledPolicy {
+  const folders: Folders = { roots: policy.roots, real }
+  const rules = allRules(policy).map(({ rule, layer }) => compileRule(rule, layer, folders))
+  const byKind = new Map(ACTION_KINDS.map((kind) => [kind, rules.filter(({ kinds }) => kinds.has(kind))]))
+  return { policy, rules, byKind, folders }
+}
+
+const allRules = ({ layers }: Policy): { rule: Rule; layer: PolicyLayer }[] =>
+  POLICY_LAYERS.flatMap((layer) => (layers[layer] ?? []).map((rule) => ({ rule, layer })))
+
+/** A folder that is not there yet is where its nearest ancestor is. */
+async function realFolder(folder: string): Promise<string> {
+  try {
+    return await realpath(folder)
+  } catch {
+    const parent = dirname(folder)
+    return parent === folder ? folder : join(await realFolder(parent), basename(folder))
+  }
+}
+
+function compileRule(rule: Rule, layer: PolicyLayer, folders: Folders): CompiledRule {
+  try {
+    return {
+      rule,
+      layer,
+      rank: POLICY_LAYERS.indexOf(layer),
+      kinds: kindsOf(rule.match.action),
+      conditions: conditionsOf(rule),
+      arguments: compileArguments(rule.args ?? {}, folders),
+      limits: limitsOf(rule.limits),
+    }
+  } catch (cause) {
+    throw new McpError('ERR_CONFIG', `Rule ${JSON.stringify(rule.id)} of the ${layer} layer: ${(cause as Error).message}`, { cause })
+  }
+}
+
+export function kindsOf(action: Rule['match']['action']): ReadonlySet<ActionKind> {
+  if (action === undefined) return new Set(ACTION_KINDS)
+  const kinds = new Set<ActionKind>()
+  for (const pattern of [action].flat()) {
+    const test = nameTest(pattern)
+    const matching = ACTION_KINDS.filter((kind) => test(kind))
+    if (matching.length === 0) {
+      throw new McpError(
+        'ERR_CONFIG',
+        `match.action: expected ${ACTION_KINDS.join(', ')} or a pattern of these, got ${JSON.stringify(pattern)}`,
+      )
+    }
+    for (const kind of matching) kinds.add(kind)
+  }
+  return kinds
+}
+
+/** A lone `*` is anything at all, slashes included: who writes it for a name means every name. */
+export const nameTest = (pattern: string): TextTest => (pattern === '*' ? () => true : compileGlob(pattern))
+
+function conditionsOf({ effect, match }: Rule): Condition[] {
+  const conditions: Condition[] = []
+  const add = (name: string, expected: unknown, holds: Condition['holds'], got: (action: Action) => unknown): void => {
+    conditions.push({ name, expected: JSON.stringify(expected), holds, got: (action) => JSON.stringify(got(action)) ?? 'nothing' })
+  }
+  // Here so that a rule written from good faith in hints grants nothing by them.
+  if (effect === 'allow' && match.claimed) {
+    add(
+      'claimed',
+      match.claimed,
+      () => false,
+      () => 'claims of the server, which allow nothing; say it with "asserted"',
+    )
+  }
+  const { server, tool, tier, initiator, mode, labels, claimed, asserted } = match
+  if (server !== undefined) {
+    const test = anyName(server)
+    add(
+      'server',
+      server,
+      (action) => test(action.server.id),
+      (action) => action.server.id,
+    )
+  }
+  if (tool !== undefined) {
+    const test = anyName(tool)
+    add(
+      'tool',
+      tool,
+      ({ primitive }) => primitive !== undefined && test(primitive.name),
+      ({ primitive }) => primitive?.name,
+    )
+  }
+  if (tier !== undefined)
+    add(
+      'tier',
+      tier,
+      (action) => action.server.tier === tier,
+      (action) => action.server.tier,
+    )
+  if (initiator !== undefined) {
+    const initiators = [initiator].flat()
+    add(
+      'initiator',
+      initiator,
+      (action) => initiators.includes(action.initiator),
+      (action) => action.initiator,
+    )
+  }
+  if (mode !== undefined)
+    add(
+      'mode',
+      mode,
+      (action) => action.mode === mode,
+      (action) => action.mode,
+    )
+  if (labels !== undefined) {
+    add(
+      'labels',
+      labels,
+      (action) => labels.every((label) => hasLabel(action, label)),
+      (action) => [...action.labels, ...action.server.labels],
+    )
+  }
+  if (claimed)
+    add(
+      'claimed',
+      claimed,
+      (action) => agrees(action.claimed, claimed),
+      (action) => action.claimed,
+    )
+  if (asserted)
+    add(
+      'asserted',
+      asserted,
+      (action) => agrees(action.asserted, asserted),
+      (action) => action.asserted,
+    )
+  return conditions
+}
+
+function anyName(patterns: string | readonly string[]): TextTest {
+  const list = [patterns].flat()
+  const names = new Set(list.filter((pattern) => !hasWildcard(pattern)))
+  const globs = list.filter(hasWildcard).map(nameTest)
+  return (name) => names.has(name) || globs.some((test) => test(name))
+}
+
+function hasLabel({ labels, server }: Action, wanted: string): boolean {
+  const test = wanted === `${PRIVATE}*` ? (label: string) => label.startsWith(PRIVATE) : (label: string) => label === wanted
+  return labels.some(test) || server.labels.some(test)
+}
+
+const agrees = (hints: ToolAnnotations, wanted: ToolAnnotations): boolean =>
+  Object.entries(wanted).every(([name, value]) => hints[name as keyof ToolAnnotations] === value)

@@ -1,0 +1,155 @@
+/**
+ * The one decision point of a host: whether an action may be done. A pure function of rules, facts and grants, so that
+ * it can be explained, tested and asked again about the past.
+ *
+ * What it goes by, the strictest always holding (deny > quarantine > ask > allow):
+ *
+ * 1. A server that is not configured: deny. Something of a server that is not as it was approved: quarantine.
+ * 2. Rules of all layers. A rule marked `mayRelax` is set aside when a rule of a lower layer matches; any other rule
+ *    stands, so that lower layers only tighten. Where no rule matches, defaults.ts holds; rules of the project layer
+ *    cannot loosen it. A rule that forbids and cannot be judged makes this a forced question, in a headless run a no.
+ * 3. Limits of the rules that stand: deny, naming the limit.
+ * 4. Claims of the server, and text of strangers in the conversation, raise `allow` to `ask`, and lower nothing.
+ * 5. Guards force a question: the same call three times in a row; untrusted text, private data and a way out together;
+ *    what only a person can answer. No grant and no bypass answers a forced question.
+ * 6. A live grant for just this turns `ask` into `allow`; so does bypass, except for who is let in at all.
+ *
+ * In a headless run `ask` stays `ask`: whoever runs it knows whether there is an inbox that a person will look into.
+ */
+
+import type { Grant } from '../grants/grant.ts'
+import { type Action, type Decision, EFFECTS, type Effect, type Reason } from './action.ts'
+import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
+import { DEFAULTS, LOOSENS_DEFAULT } from './defaults.ts'
+import { grantMatches } from './grant-match.ts'
+import { forcedQuestions, raises, refusals } from './guards.ts'
+import { exceeded, tightest } from './limits.ts'
+import { isForbidding, matchRule } from './match-rule.ts'
+
+/** More reasons than a person reads are not given. */
+const MAX_REASONS = 20
+
+/** Never throws: what cannot be evaluated is a forced question, or in a headless run a no. */
+export function decide(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Decision {
+  try {
+    return settle(policy, action, matchedRules(policy, action), () => findGrant(policy, action, grants))
+  } catch (error) {
+    const effect = action?.mode === 'interactive' ? 'ask' : 'deny'
+    const reason = builtIn('evaluator', effect, `The rules could not be evaluated: ${(error as Error).message}`)
+    return effect === 'ask' ? { effect, reasons: [reason], isForced: true, limits: {} } : { effect, reasons: [reason], limits: {} }
+  }
+}
+
+export interface MatchedRules {
+  matched: readonly CompiledRule[]
+  unsure: readonly { rule: CompiledRule; why: string }[]
+}
+
+export function matchedRules(policy: CompiledPolicy, action: Action): MatchedRules {
+  const matched: CompiledRule[] = []
+  const unsure: { rule: CompiledRule; why: string }[] = []
+  for (const rule of policy.byKind.get(action.kind) ?? []) {
+    const verdict = matchRule(rule, action)
+    if (verdict.kind === 'matches') matched.push(rule)
+    else if (verdict.kind === 'unsure') unsure.push({ rule, why: verdict.why })
+  }
+  return { matched, unsure }
+}
+
+/** The rules that hold: all but those that let themselves be relaxed, where a lower layer has something to say. */
+export function standingRules(matched: readonly CompiledRule[]): readonly CompiledRule[] {
+  const lowest = matched.reduce((rank, rule) => Math.max(rank, rule.rank), 0)
+  return matched.filter(({ rule, rank }) => !rule.mayRelax || rank === lowest)
+}
+
+/** Which rules matched is known: the rest of the decision. */
+export function settle(
+  policy: CompiledPolicy,
+  action: Action,
+  { matched, unsure }: MatchedRules,
+  grantFor: () => Grant | undefined,
+): Decision {
+  const standing = standingRules(matched)
+  const limits = tightest(standing.map((each) => each.limits))
+  const reasons: Reason[] = [...refusals(action), ...standing.map(reasonOf)]
+  if (!matched.some(({ layer }) => LOOSENS_DEFAULT[layer])) reasons.push(byDefault(action, matched))
+  const limit = exceeded(limits, action.usage)
+  if (limit !== undefined) reasons.push(builtIn('limit', 'deny', limit))
+  if (strictest(reasons) === 'allow') reasons.push(...raises(action, standing))
+  const forced = forcedQuestions(action)
+  reasons.push(...forced)
+  let isForced = forced.length > 0
+  for (const { rule, why } of unsure) {
+    reasons.push(unsureReason(rule, why, action))
+    isForced ||= isForbidding(rule.rule)
+  }
+  const effect = strictest(reasons)
+  const sorted = sortReasons(reasons)
+  if (effect !== 'ask') return { effect, reasons: sorted, limits }
+  if (isForced) return { effect, reasons: forcedFirst(sorted, forced), isForced, limits }
+  const grant = grantFor()
+  if (grant) return { effect: 'allow', reasons: [grantReason(grant), ...sorted], grant: grant.id, limits }
+  if (policy.policy.isBypassing && !DEFAULTS[action.kind].defiesBypass) {
+    return { effect: 'allow', reasons: [builtIn('bypass', 'allow', 'The person asked not to be asked'), ...sorted], limits }
+  }
+  return { effect, reasons: sorted, limits }
+}
+
+export const rankOf = (effect: Effect): number => EFFECTS.indexOf(effect)
+
+const strictest = (reasons: readonly Reason[]): Effect =>
+  reasons.reduce<Effect>((found, { effect }) => (rankOf(effect) > rankOf(found) ? effect : found), 'allow')
+
+const sortReasons = (reasons: readonly Reason[]): Reason[] =>
+  [...reasons].sort((a, b) => rankOf(b.effect) - rankOf(a.effect)).slice(0, MAX_REASONS)
+
+const forcedFirst = (sorted: readonly Reason[], forced: readonly Reason[]): Reason[] =>
+  [...forced, ...sorted.filter((reason) => !forced.includes(reason))].slice(0, MAX_REASONS)
+
+function findGrant(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Grant | undefined {
+  return grants.find((grant) => {
+    try {
+      return grantMatches(grant, action, policy.folders)
+    } catch {
+      // A grant that cannot be read is none.
+      return false
+    }
+  })
+}
+
+function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
+  const { effect, byUser, pin } = DEFAULTS[action.kind]
+  const isOwnAct = action.initiator === 'user' && (pin === 'none' || action.primitive?.state === 'pinned')
+  const text =
+    matched.length > 0
+      ? 'Rules of a project only tighten, and no rule above lets them do more'
+      : isOwnAct && byUser === 'allow'
+        ? 'The person wants it, and no rule speaks against it'
+        : `No rule is about this, and ${action.kind} is then ${IN_WORDS[effect]}`
+  return builtIn('default', isOwnAct ? byUser : effect, text)
+}
+
+const IN_WORDS: Record<Effect, string> = { allow: 'allowed', ask: 'asked about', quarantine: 'quarantined', deny: 'denied' }
+
+const reasonOf = ({ rule, layer }: CompiledRule): Reason => ({
+  id: rule.id,
+  layer,
+  effect: rule.effect,
+  text: rule.reason ?? `Rule ${rule.id} of the ${layer} layer says ${rule.effect}`,
+})
+
+const unsureReason = ({ rule, layer }: CompiledRule, why: string, { mode }: Action): Reason => ({
+  id: rule.id,
+  layer,
+  effect: mode === 'interactive' ? 'ask' : 'deny',
+  text: `Whether rule ${rule.id} applies cannot be told: ${why}`,
+})
+
+const grantReason = ({ id, by, scope }: Grant): Reason => ({
+  id,
+  layer: 'grant',
+  effect: 'allow',
+  text: `${by} said yes to this (${scope})`,
+})
+
+const builtIn = (id: string, effect: Effect, text: string): Reason => ({ id, layer: 'built-in', effect, text })

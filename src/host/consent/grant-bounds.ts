@@ -1,0 +1,55 @@
+/** What a person's yes may be kept for. */
+
+import { GRANT_SCOPES, type GrantScope } from '../grants/grant.ts'
+import type { Action } from './action.ts'
+import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
+import { matchedRules, standingRules } from './decide.ts'
+import { DEFAULT_GRANT_TTL_MS, DEFAULTS, KEEP_DESTRUCTIVE, KEEP_OPEN_OR_UNTRUSTED, LOOSENS_DEFAULT } from './defaults.ts'
+import { durationMs } from './duration.ts'
+import { forcedQuestions } from './guards.ts'
+import { isDeclared, isPossible } from './hints.ts'
+
+export interface GrantBounds {
+  /** From the shortest on; `once` is always among them. */
+  scopes: readonly GrantScope[]
+  maxTtlMs: number
+  /** Undefined for any number. */
+  maxUses: number | undefined
+}
+
+/**
+ * Rules may say it, the tightest of those that match; where none does, the kind of action, hints and the tier say it.
+ * Rules of a project only make it less. A question that is forced is asked again the next time, so nothing is kept.
+ */
+export function grantBounds(policy: CompiledPolicy, action: Action): GrantBounds {
+  const standing = standingRules(matchedRules(policy, action).matched)
+  const [loosening, tightening] = [true, false].map((may) => standing.filter(({ layer }) => LOOSENS_DEFAULT[layer] === may)) as [
+    CompiledRule[],
+    CompiledRule[],
+  ]
+  const scope = [shortest(scopesOf(loosening)) ?? defaultScope(action), ...scopesOf(tightening)]
+  const ttlMs = [least(ttlsOf(loosening)) ?? DEFAULT_GRANT_TTL_MS, ...ttlsOf(tightening)]
+  const longest = forcedQuestions(action).length > 0 ? 'once' : (shortest(scope) ?? 'once')
+  return {
+    scopes: GRANT_SCOPES.slice(0, GRANT_SCOPES.indexOf(longest) + 1),
+    maxTtlMs: Math.min(...ttlMs),
+    maxUses: least(standing.flatMap(({ rule }) => rule.grant?.maxUses ?? [])),
+  }
+}
+
+const scopesOf = (rules: readonly CompiledRule[]): GrantScope[] => rules.flatMap(({ rule }) => rule.grant?.scope ?? [])
+
+const ttlsOf = (rules: readonly CompiledRule[]): number[] =>
+  rules.flatMap(({ rule }) => (rule.grant?.ttl === undefined ? [] : [durationMs(rule.grant.ttl)]))
+
+const shortest = (scopes: readonly GrantScope[]): GrantScope | undefined => GRANT_SCOPES.find((scope) => scopes.includes(scope))
+
+const least = (numbers: readonly number[]): number | undefined => (numbers.length > 0 ? Math.min(...numbers) : undefined)
+
+function defaultScope(action: Action): GrantScope {
+  const { keep, hasHints } = DEFAULTS[action.kind]
+  if (!hasHints) return keep
+  if (isDeclared(action, 'destructiveHint')) return KEEP_DESTRUCTIVE
+  const isCareDue = isPossible(action, 'openWorldHint') || isPossible(action, 'destructiveHint')
+  return isCareDue ? KEEP_OPEN_OR_UNTRUSTED : keep
+}

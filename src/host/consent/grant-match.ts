@@ -1,0 +1,77 @@
+/** Whether a person's yes of before is a yes to this. */
+
+import type { ArgumentPredicate, Grant } from '../grants/grant.ts'
+import type { Action } from './action.ts'
+import { type CompiledArgument, compileArguments, type Folders, judgeArgument } from './argument-test.ts'
+import { argumentsDigest } from './arguments-digest.ts'
+import { concerns } from './pointer.ts'
+import type { ArgumentRules } from './rule.ts'
+
+const NO_FOLDERS: Folders = { roots: {}, real: new Map() }
+
+/** Live, and given for this action, by this principal, of this server as it is, of this definition as it is, here and now. */
+export function grantMatches(grant: Grant, action: Action, folders: Folders = NO_FOLDERS): boolean {
+  const { bind } = grant
+  return (
+    grant.action === action.kind &&
+    action.at < grant.expiresAt &&
+    (grant.usesLeft === undefined || grant.usesLeft > 0) &&
+    bind.principal === action.principal &&
+    bind.server === action.server.id &&
+    bind.fingerprint === action.server.fingerprint &&
+    bind.primitive === action.primitive?.name &&
+    bind.pin === action.primitive?.pin &&
+    isInScope(grant, action) &&
+    fits(bind.args, action, folders)
+  )
+}
+
+/** What the scope needs must be there, and whatever is there must fit, needed or not. */
+function isInScope({ scope, usesLeft, bind }: Grant, { run, turn, project }: Action): boolean {
+  if (bind.run !== undefined && bind.run !== run) return false
+  if (bind.turn !== undefined && bind.turn !== turn) return false
+  if (bind.project !== undefined && bind.project !== project) return false
+  switch (scope) {
+    case 'once':
+      return bind.run !== undefined && usesLeft !== undefined
+    case 'turn':
+      return bind.run !== undefined && bind.turn !== undefined
+    case 'session':
+      return bind.run !== undefined
+    case 'project':
+      return bind.project !== undefined
+    case 'always':
+      return true
+    default:
+      return false
+  }
+}
+
+function fits(predicate: ArgumentPredicate, action: Action, folders: Folders): boolean {
+  switch (predicate.kind) {
+    case 'any':
+      return true
+    case 'exact':
+      return predicate.digest === argumentsDigest(action.args)
+    case 'pattern': {
+      const compiled = compilePattern(predicate.args, folders)
+      // An argument that the pattern is silent about was not there when the person looked at it.
+      const isCovered = Object.keys(action.args).every((member) => compiled.some(({ pointer }) => concerns(pointer, member)))
+      return isCovered && compiled.every((argument) => judgeArgument(argument, action, 'all') === true)
+    }
+    default:
+      return false
+  }
+}
+
+/** By the pattern itself, so that it goes when the grant goes. */
+const compiledPatterns = new WeakMap<ArgumentRules, { folders: Folders; compiled: CompiledArgument[] }>()
+
+/** @throws McpError ERR_CONFIG for a pattern that is none */
+export function compilePattern(pattern: ArgumentRules, folders: Folders): CompiledArgument[] {
+  const known = compiledPatterns.get(pattern)
+  if (known && known.folders === folders) return known.compiled
+  const compiled = compileArguments(pattern, folders)
+  compiledPatterns.set(pattern, { folders, compiled })
+  return compiled
+}

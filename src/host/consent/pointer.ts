@@ -1,0 +1,79 @@
+/** JSON pointers into arguments, with `*` for any member or element. */
+
+import { McpError } from '../../protocol/errors.ts'
+
+const ANY = Symbol('*')
+
+export interface Pointer {
+  text: string
+  segments: readonly (string | typeof ANY)[]
+  isWild: boolean
+}
+
+export interface Selection {
+  /** What was found, each with the pointer that leads to just that value. */
+  found: { pointer: string; value: unknown }[]
+  /** At least one branch ended before the pointer did. */
+  isIncomplete: boolean
+}
+
+/** More values than this under one pointer are not judged one by one. */
+export const MAX_SELECTED = 1_000
+
+export function parsePointer(text: string): Pointer {
+  if (text !== '' && !text.startsWith('/')) {
+    throw new McpError('ERR_CONFIG', `Expected a JSON pointer such as "/path" or "/items/*", got ${JSON.stringify(text)}`)
+  }
+  const segments = text
+    .split('/')
+    .slice(1)
+    .map((segment) => (segment === '*' ? ANY : segment.replaceAll('~1', '/').replaceAll('~0', '~')))
+  return { text, segments, isWild: segments.includes(ANY) }
+}
+
+/** Whether a member of the arguments is on the way of the pointer, so that whoever wrote it has thought of that member. */
+export const concerns = ({ segments }: Pointer, member: string): boolean =>
+  segments[0] === undefined || segments[0] === ANY || segments[0] === member
+
+/** @throws McpError ERR_LIMIT past MAX_SELECTED */
+export function select(args: unknown, pointer: Pointer): Selection {
+  if (!pointer.isWild) return selectOne(args, pointer)
+  let found: Selection['found'] = [{ pointer: '', value: args }]
+  let isIncomplete = false
+  for (const segment of pointer.segments) {
+    const next: Selection['found'] = []
+    for (const { pointer: from, value } of found) {
+      const keys = segment === ANY ? keysOf(value) : has(value, segment) ? [segment] : []
+      if (keys.length === 0) isIncomplete = true
+      if (next.length + keys.length > MAX_SELECTED) {
+        throw new McpError('ERR_LIMIT', `More than ${MAX_SELECTED} values stand at ${pointer.text}`)
+      }
+      for (const key of keys) next.push({ pointer: `${from}/${escapeSegment(key)}`, value: (value as Record<string, unknown>)[key] })
+    }
+    found = next
+  }
+  return { found, isIncomplete }
+}
+
+const NOTHING: Selection = { found: [], isIncomplete: true }
+
+function selectOne(args: unknown, { text, segments }: Pointer): Selection {
+  let value = args
+  for (const segment of segments) {
+    if (!has(value, segment as string)) return NOTHING
+    value = (value as Record<string, unknown>)[segment as string]
+  }
+  return { found: [{ pointer: text, value }], isIncomplete: false }
+}
+
+const has = (value: unknown, key: string): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.hasOwn(value, key) &&
+  (value as Record<string, unknown>)[key] !== undefined &&
+  // `length` is an own property of a list, and none of its elements.
+  !(Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key))
+
+const keysOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : [])
+
+export const escapeSegment = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
