@@ -1,0 +1,52 @@
+/** Reads a log, one record after another, whatever its size. Whether it is what was written is for verify.ts to say. */
+
+import { McpError } from '../../protocol/errors.ts'
+import type { ActionKind, Effect } from '../consent/action.ts'
+import { parsed } from './chain.ts'
+import type { AuditRecord, KeptEntry, RecordBody } from './record.ts'
+import { linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
+
+/** All that are given must hold. What an outcome is about is not in it: those of all entries are passed, unless a kind is given. */
+export interface AuditFilter {
+  kinds?: readonly RecordBody['kind'][]
+  action?: ActionKind
+  server?: string
+  principal?: string
+  run?: string
+  effect?: Effect
+  /** Numbers and times, both ends included; times in milliseconds of the wall clock. */
+  fromSeq?: number
+  since?: number
+  until?: number
+}
+
+const MAX_LINE_BYTES = 16 * 1024 * 1024
+
+export async function* readAudit(folder: string, filter: AuditFilter = {}): AsyncGenerator<AuditRecord, void, undefined> {
+  for (const number of await segmentsIn(folder)) {
+    const handle = await openSegment(folder, number, 'read')
+    try {
+      let line = 0
+      for await (const { text, isWhole } of linesOf(handle, 0, MAX_LINE_BYTES)) {
+        line++
+        // Being written, or left by a crash.
+        if (!isWhole) break
+        const record = parsed(text)
+        if (!record) throw new McpError('ERR_AUDIT', `Line ${line} of ${segmentName(number)} in ${folder} is not a record`)
+        if (passes(record, filter)) yield record
+      }
+    } finally {
+      await handle.close()
+    }
+  }
+}
+
+function passes(record: AuditRecord, { kinds, fromSeq, since, until, ...ofEntry }: AuditFilter): boolean {
+  if (kinds && !kinds.includes(record.kind)) return false
+  if (fromSeq !== undefined && record.seq < fromSeq) return false
+  if ((since !== undefined && record.at < since) || (until !== undefined && record.at > until)) return false
+  const wanted = Object.entries(ofEntry).filter(([, value]) => value !== undefined)
+  if (record.kind === 'outcome' || wanted.length === 0) return true
+  if (record.kind !== 'intent' && record.kind !== 'refusal') return false
+  return wanted.every(([name, value]) => record.entry[name as keyof KeptEntry] === value)
+}
