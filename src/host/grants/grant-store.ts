@@ -2,6 +2,7 @@
 
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/json-snapshot.ts'
 import { sharedJson } from '../../files/shared-json.ts'
+import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { ACTION_KINDS } from '../consent/action.ts'
@@ -177,5 +178,3 @@ function faultOf(value: unknown): string | undefined {
 
 const isPredicate = ({ kind, digest, args }: { kind?: unknown; digest?: unknown; args?: unknown }): boolean =>
   kind === 'any' || (kind === 'exact' && typeof digest === 'string') || (kind === 'pattern' && isObject(args))
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,15 +4,8 @@ import { randomUUID } from 'node:crypto'
 import type { Answer } from '../ask/question.ts'
 import type { Action } from '../consent/action.ts'
 import { argumentsDigest } from '../consent/arguments-digest.ts'
+import type { GrantBounds } from '../consent/grant-bounds.ts'
 import { type ArgumentPredicate, GRANT_SCOPES, type Grant, type GrantScope } from './grant.ts'
-
-/** What a yes may be kept for at most, as the rules say that led to the question. */
-export interface GrantBounds {
-  /** Those that a person may choose from. */
-  scopes: readonly GrantScope[]
-  ttlMs?: number | undefined
-  maxUses?: number | undefined
-}
 
 export interface MakeGrantOptions {
   bounds: GrantBounds
@@ -25,14 +18,8 @@ export interface MakeGrantOptions {
 
 const HOUR_MS = 60 * 60_000
 
-/** How long a yes holds when nobody says otherwise. Even `always` ends: who still wants it says so once a month. */
-export const GRANT_TTL_MS: Readonly<Record<GrantScope, number>> = {
-  once: HOUR_MS / 4,
-  turn: HOUR_MS,
-  session: 24 * HOUR_MS,
-  project: 30 * 24 * HOUR_MS,
-  always: 30 * 24 * HOUR_MS,
-}
+/** How long a yes holds at most that ends with a conversation: some never end. What outlives it holds for as long as the rules say. */
+const PASSING_TTL_MS: Partial<Record<GrantScope, number>> = { once: HOUR_MS / 4, turn: HOUR_MS, session: 24 * HOUR_MS }
 
 /** @param action with the arguments as the person left them, if they edited them */
 export function makeGrant(action: Action, answer: Extract<Answer, { kind: 'allow' }>, options: MakeGrantOptions): Grant {
@@ -43,7 +30,7 @@ export function makeGrant(action: Action, answer: Extract<Answer, { kind: 'allow
     id: randomUUID(),
     action: action.kind,
     scope,
-    expiresAt: now + Math.min(GRANT_TTL_MS[scope], bounds.ttlMs ?? Number.POSITIVE_INFINITY),
+    expiresAt: now + Math.min(PASSING_TTL_MS[scope] ?? Number.POSITIVE_INFINITY, bounds.maxTtlMs),
     ...(usesLeft !== undefined && { usesLeft }),
     bind: {
       server: action.server.id,

@@ -4,6 +4,7 @@
  */
 
 import { posix, win32 } from 'node:path'
+import { isObject } from '../../jsonrpc/message.ts'
 import { escapeSegment } from '../consent/pointer.ts'
 import type { ArgumentRules, ArgumentTest } from '../consent/rule.ts'
 
@@ -29,19 +30,19 @@ export function proposePattern(args: Json, schema: unknown = {}): ArgumentRules 
 
 type Entry = [pointer: string, test: ArgumentTest]
 
-/** Nothing may be given beside what was given this time: that might be the very thing that makes a call harmful. */
 function membersOf(object: Json, schema: unknown, pointer: string, depth: number): Entry[] {
   const names = Object.keys(object)
   // `*` as a name cannot be written in a pattern without meaning every name.
   if (names.length === 0 || names.includes('*')) return [[pointer, { eq: object }]]
-  return [
-    [pointer, { schema: { type: 'object', propertyNames: { enum: names } } }],
-    ...names.flatMap((name) => entriesOf(object[name], propertySchema(schema, name), `${pointer}/${escapeSegment(name)}`, name, depth)),
-  ]
+  const members = names.flatMap((name) =>
+    entriesOf(object[name], propertySchema(schema, name), `${pointer}/${escapeSegment(name)}`, name, depth),
+  )
+  // Arguments that a pattern is silent about do not fit it. Inside of one that must be said.
+  return depth === 0 ? members : [[pointer, { schema: { propertyNames: { enum: names } } }], ...members]
 }
 
 function entriesOf(value: unknown, schema: unknown, pointer: string, name: string, depth: number): Entry[] {
-  if (isJson(value) && depth < MAX_DEPTH) return membersOf(value, schema, pointer, depth + 1)
+  if (isObject(value) && depth < MAX_DEPTH) return membersOf(value, schema, pointer, depth + 1)
   const folders = Array.isArray(value) ? foldersOf(value, name) : undefined
   if (folders) return [[`${pointer}/*`, { within: folders }]]
   return [[pointer, testOf(value, schema, name)]]
@@ -58,7 +59,7 @@ function testOf(value: unknown, schema: unknown, name: string): ArgumentTest {
   return isProse(value) && !IS_CODE.test(name) ? { len: { max: roundUp(value.length) } } : { eq: value }
 }
 
-const isListed = (schema: unknown): boolean => isJson(schema) && (Array.isArray(schema.enum) || Object.hasOwn(schema, 'const'))
+const isListed = (schema: unknown): boolean => isObject(schema) && (Array.isArray(schema.enum) || Object.hasOwn(schema, 'const'))
 
 function webAddress(text: string): URL | undefined {
   if (!/^https?:\/\/[^\s\\]+$/.test(text) || !URL.canParse(text)) return undefined
@@ -88,8 +89,6 @@ const isProse = (text: string): boolean => /\S\s+\S+\s+\S/.test(text)
 const roundUp = (length: number): number => Math.max(100, 2 ** Math.ceil(Math.log2(length)))
 
 function propertySchema(schema: unknown, name: string): unknown {
-  const properties = isJson(schema) ? schema.properties : undefined
-  return isJson(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  const properties = isObject(schema) ? schema.properties : undefined
+  return isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
 }
-
-const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,6 @@
 /** What changed between two definitions of one tool, prompt or template, of the instructions, or of the capabilities. */
 
+import { isObject } from '../../jsonrpc/message.ts'
 import { isEqual } from '../../protocol/schema/canonical.ts'
 import type { ToolAnnotations } from '../../protocol/tools.ts'
 import { at, type Change, changeOf, textChange, worstOf } from './change.ts'
@@ -130,7 +131,5 @@ const MEMBERS: ReadonlyMap<string, Compare> = new Map([
   ['annotations', compareAnnotations],
   ['arguments', compareArguments],
 ] satisfies [string, Compare][])
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const own = (object: Record<string, unknown>, name: string): unknown => (Object.hasOwn(object, name) ? object[name] : undefined)

@@ -1,0 +1,120 @@
+/**
+ * What a server is, in one short text: the program and its arguments, or the address. Consent to start it, and everything
+ * granted to it, is for this and ends with it; its name in a configuration says nothing.
+ */
+
+import type { Implementation } from '../protocol/base.ts'
+import { redactText } from '../protocol/redact.ts'
+import { digestOf } from './digest.ts'
+import { type EntryFileFacts, entryFilesOf, packageOf } from './entry-file.ts'
+import type { HttpWay, ProcessWay, Way } from './servers/spec.ts'
+
+/** One thing that makes a server what it is. */
+export interface FingerprintPart {
+  /** For people: `argument 2`, `environment variable TOKEN`. */
+  name: string
+  /** Of the whole value. Values themselves are not kept: somebody may have written a secret into one. */
+  digest: string
+  /** What may be shown of it. */
+  shown: string
+}
+
+export interface Fingerprint {
+  fingerprint: string
+  parts: readonly FingerprintPart[]
+  /** What a person should know before they agree: that somebody else decides which program it will be next time. */
+  warnings: readonly string[]
+}
+
+/** What is known of a server beyond its configuration. */
+export interface FingerprintFacts extends EntryFileFacts {
+  issuer?: string
+  resource?: string
+  info?: Implementation
+}
+
+/** @param way as it is configured, with its placeholders: what a secret is now is not part of what the server is */
+export async function fingerprintOf(way: Way, facts: FingerprintFacts = {}): Promise<Fingerprint> {
+  const { parts, warnings } = await partsOf(way, facts)
+  return { fingerprint: digestOf(parts.map(({ name, digest }) => [name, digest])), parts, warnings }
+}
+
+/** In words, one for each part that is not what it was. */
+export function fingerprintChanges(before: readonly FingerprintPart[], after: readonly FingerprintPart[]): string[] {
+  const [left, right] = [new Map(before.map((part) => [part.name, part])), new Map(after.map((part) => [part.name, part]))]
+  return [...new Set([...left.keys(), ...right.keys()])].flatMap((name) => {
+    const [was, is] = [left.get(name), right.get(name)]
+    if (was?.digest === is?.digest) return []
+    if (!was) return [`${name} is new: ${is?.shown}`]
+    if (!is) return [`${name} is gone: ${was.shown}`]
+    return [was.shown === is.shown ? `${name} is another one` : `${name}: ${was.shown} → ${is.shown}`]
+  })
+}
+
+interface Parts {
+  parts: FingerprintPart[]
+  warnings: string[]
+}
+
+async function partsOf(way: Way, facts: FingerprintFacts): Promise<Parts> {
+  if (way.transport === 'stdio') return processParts(way, facts)
+  if (way.transport === 'http') return { parts: httpParts(way, facts), warnings: [] }
+  const { name = 'unnamed', version = '' } = facts.info ?? {}
+  return { parts: [part('transport', 'memory'), part('name', name), part('version', version)], warnings: [] }
+}
+
+async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<Parts> {
+  const files = await entryFilesOf(way, facts)
+  const found = await packageOf(way, facts)
+  return {
+    parts: [
+      part('transport', 'stdio'),
+      part('command', way.command),
+      ...way.args.map((value, i) => part(`argument ${i + 1}`, value)),
+      ...(way.cwd === undefined ? [] : [part('working folder', way.cwd)]),
+      ...named('environment variable', way.env),
+      part('program', files.program ?? 'not found'),
+      ...files.contents.map(({ path, digest }) => ({ name: `content of ${path}`, digest, shown: digest.slice(0, 12) })),
+      ...(found?.integrity === undefined ? [] : [part(`package ${found.name}`, found.integrity)]),
+    ],
+    warnings: [
+      ...(files.program === undefined ? [`No program ${way.command} was found`] : []),
+      ...(found && !found.isPinned ? [`${found.spec} is whatever version is published when it starts; name a version to keep one`] : []),
+    ],
+  }
+}
+
+function httpParts({ url, headers }: HttpWay, { issuer, resource }: FingerprintFacts): FingerprintPart[] {
+  return [
+    part('transport', 'http'),
+    ...addressParts(url),
+    ...named('header', headers),
+    ...(issuer === undefined ? [] : [part('authorization server', issuer)]),
+    ...(resource === undefined ? [] : [part('resource', resource)]),
+  ]
+}
+
+/** With a placeholder in the host it may be no address yet; then it is compared as it is written. */
+function addressParts(text: string): FingerprintPart[] {
+  if (!URL.canParse(text)) return [part('address', text)]
+  const { origin, protocol, username, password, pathname, search } = new URL(text)
+  return [
+    part('host', origin === 'null' ? protocol : origin),
+    part('path', pathname),
+    ...(search === '' ? [] : [hidden('query', search)]),
+    ...(username === '' && password === '' ? [] : [hidden('user information', `${username}:${password}`)]),
+  ]
+}
+
+const named = (what: string, values: Readonly<Record<string, string>>): FingerprintPart[] =>
+  Object.entries(values)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => (isPlaceholder(value) ? part(`${what} ${name}`, value) : hidden(`${what} ${name}`, value)))
+
+/** Says where a value comes from, and nothing of the value. */
+const isPlaceholder = (value: string): boolean => /^\$\{[a-zA-Z]+:[^${}]*\}$/.test(value)
+
+const part = (name: string, value: string): FingerprintPart => ({ name, digest: digestOf(value), shown: redactText(value) })
+
+/** For what is likely to be secret: only that it is there. */
+const hidden = (name: string, value: string): FingerprintPart => ({ name, digest: digestOf(value), shown: 'a value that is not shown' })

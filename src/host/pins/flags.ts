@@ -1,0 +1,169 @@
+/** What a person should look at twice before they approve something. Hints for reading, in words; nothing is decided by them. */
+
+import { isObject } from '../../jsonrpc/message.ts'
+import { looksLike } from '../../protocol/confusable.ts'
+import { hasInvisible, visibleText } from '../../protocol/visible-text.ts'
+import type { Primitive } from './pin.ts'
+
+/** What other servers offer, by which a name can be told to be theirs. */
+export interface OtherName {
+  server: string
+  name: string
+}
+
+export interface FlagContext {
+  others: readonly OtherName[]
+}
+
+/** A definition of more text than this is read to the end by nobody. */
+const LONG_TEXT = 4000
+
+/** Texts that are looked at; beyond, the flag says so. */
+const MAX_TEXTS = 5000
+const MAX_DEPTH = 64
+
+export function flagsOf(primitive: Primitive, { others }: FlagContext): string[] {
+  const { texts, isWhole } = textsIn(primitive.definition)
+  const prose = texts.join('\n')
+  return [
+    ...(isWhole ? [] : ['It has more texts than were looked at']),
+    ...invisible([primitive.name, ...texts]),
+    ...alike(primitive, others),
+    ...mentions(primitive, prose, others),
+    ...orders(prose),
+    ...addresses(prose),
+    ...(prose.length > LONG_TEXT ? [`It has ${prose.length} characters of text, more than a person reads`] : []),
+    ...secretParameters(primitive.definition),
+  ]
+}
+
+/** Every text of a definition, names of members included: a model reads them all. */
+function textsIn(definition: unknown): { texts: string[]; isWhole: boolean } {
+  const texts: string[] = []
+  let isWhole = true
+  const visit = (value: unknown, depth: number): void => {
+    if (texts.length >= MAX_TEXTS || depth > MAX_DEPTH) isWhole = false
+    else if (typeof value === 'string') texts.push(value)
+    else if (Array.isArray(value)) for (const each of value) visit(each, depth + 1)
+    else if (isObject(value)) {
+      for (const [name, each] of Object.entries(value)) {
+        texts.push(name)
+        visit(each, depth + 1)
+      }
+    }
+  }
+  visit(definition, 0)
+  return { texts, isWhole }
+}
+
+function invisible(texts: readonly string[]): string[] {
+  const found = texts.filter(hasInvisible)
+  const hidden = taggedText(found.join(''))
+  return [
+    ...(found.length > 0 ? [`It has characters that cannot be seen: ${excerpt(found[0] as string)}`] : []),
+    ...(hidden === '' ? [] : [`It has a text that only a model can read: ${JSON.stringify(visibleText(hidden))}`]),
+  ]
+}
+
+/** Around the first thing that is not seen. */
+function excerpt(text: string): string {
+  const shown = visibleText(text)
+  let at = 0
+  while (at < shown.length && shown[at] === text[at]) at++
+  return `"${shown.slice(Math.max(0, at - 20), at + 40)}"`
+}
+
+/** Tag characters are ASCII that is not drawn. */
+const taggedText = (text: string): string =>
+  Array.from(text.matchAll(/[\u{e0020}-\u{e007e}]/gu), ([tag]) => String.fromCodePoint((tag.codePointAt(0) as number) - 0xe0000)).join('')
+
+function alike({ kind, name }: Primitive, others: readonly OtherName[]): string[] {
+  if (kind === 'instructions' || kind === 'capabilities') return []
+  return others.flatMap((other) => {
+    if (other.name === name) return [`${other.server} offers something of the same name`]
+    return looksLike(other.name, name) ? [`Its name looks like ${visibleText(other.name)} of ${other.server}`] : []
+  })
+}
+
+/** Names so plain that any text has them. */
+const SHORTEST_NAME = 5
+
+/** A text about the tools of another server tells the model how to use what is not its own. */
+function mentions({ name }: Primitive, prose: string, others: readonly OtherName[]): string[] {
+  const words = new Set(
+    prose
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_.-]+/gu)
+      ?.map((word) => word.replace(/\.+$/, '')),
+  )
+  const found = others.filter(
+    (other) =>
+      other.name !== name &&
+      other.name.length >= SHORTEST_NAME &&
+      /[_.-]|\p{Ll}\p{Lu}/u.test(other.name) &&
+      words.has(other.name.toLowerCase()),
+  )
+  const servers = [...new Set(others.map(({ server }) => server))].filter(
+    (server) => server.length >= SHORTEST_NAME && words.has(server.toLowerCase()),
+  )
+  return [
+    ...found.map((other) => `It speaks of ${visibleText(other.name)}, which is of ${other.server}`),
+    ...servers.map((server) => `It speaks of the server ${server}`),
+  ]
+}
+
+/** Words that are said to a model and not to a person. Each pattern takes time in proportion to the text. */
+const ORDERS: readonly [pattern: RegExp, text: string][] = [
+  [
+    /\b(?:ignore|disregard|forget|override) (?:all |any |the |your )?(?:previous|prior|above|earlier|other|system)\b/i,
+    'tells a model to ignore what it was told',
+  ],
+  [
+    /\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|show|showing|notify|notifying|reveal|ask|asking)\b/i,
+    'tells a model to keep something from you',
+  ],
+  [
+    /<\/?\s?(?:important|system|secret|instructions?|critical|hidden|admin)\s?>/i,
+    'has marks that are made to look like instructions of the system',
+  ],
+  [
+    /\b(?:before|after|instead of) (?:using|calling|invoking|running) (?:this|any|other|another|the)\b/i,
+    'tells a model what to do around a call',
+  ],
+  [/\b(?:you must|always|make sure to) (?:first |also )?(?:call|read|send|include|pass|use|forward|copy|add)\b/i, 'gives a model orders'],
+  [/(?:~\/\.|\/\.)(?:ssh|aws|gnupg|kube|env|netrc|config)\b|\bid_rsa\b|\/etc\/passwd\b/i, 'speaks of files in which secrets are kept'],
+]
+
+const orders = (prose: string): string[] => {
+  const text = prose.replace(/[ \t\r\n]+/g, ' ')
+  return ORDERS.filter(([pattern]) => pattern.test(text)).map(([, words]) => `It ${words}`)
+}
+
+/** The dialect of a schema is named by an address that nobody opens. */
+const KNOWN_ADDRESS = /^https?:\/\/json-schema\.org\//i
+const SHOWN_ADDRESSES = 5
+
+function addresses(prose: string): string[] {
+  const urls = (prose.match(/\b(?:https?|wss?|ftp):\/\/[^\s"'<>)\]]+/gi) ?? []).filter((url) => !KNOWN_ADDRESS.test(url))
+  const mails = prose.match(/(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g) ?? []
+  const all = [...new Set([...urls, ...mails])]
+  if (all.length === 0) return []
+  const more = all.length > SHOWN_ADDRESSES ? ` and ${all.length - SHOWN_ADDRESSES} more` : ''
+  return [
+    `It names addresses: ${all
+      .slice(0, SHOWN_ADDRESSES)
+      .map((each) => visibleText(each))
+      .join(', ')}${more}`,
+  ]
+}
+
+const SECRET = /pass(?:word|wd|phrase)|secret|token(?!s$)|api[-_]?key|private[-_]?key|credential|cookie|^pin$|^otp$/i
+
+/** Where a person, or a model on their behalf, would be putting a secret into a call. */
+function secretParameters(definition: unknown): string[] {
+  const schema = isObject(definition) ? definition.inputSchema : undefined
+  const properties = isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : []
+  const listed = isObject(definition) && Array.isArray(definition.arguments) ? definition.arguments : []
+  const names = [...properties, ...listed.flatMap((each) => (isObject(each) && typeof each.name === 'string' ? [each.name] : []))]
+  return names.filter((name) => SECRET.test(name)).map((name) => `It asks for ${visibleText(name)}, which sounds like a secret`)
+}
