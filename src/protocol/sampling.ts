@@ -63,3 +63,26 @@ export interface CreateMessageResult extends Result {
 }
 
 export const samplingMethods = methodRows([{ method: 'sampling/createMessage', kind: 'request', from: 'server', capability: 'sampling' }])
+
+/**
+ * What breaks the rules of tool use in a conversation, and where: every use is answered by the very next message, which holds
+ * nothing but results, and only the assistant uses tools.
+ * @see sampling, Message Content Constraints
+ */
+export function toolUseFault(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
+  let open: string[] = []
+  for (const [index, { role, content }] of messages.entries()) {
+    const blocks = Array.isArray(content) ? content : [content]
+    const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : []))
+    const uses = blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
+    const unanswered = open.filter((id) => !results.includes(id))
+    if (results.length > 0 && results.length < blocks.length) return { index, what: 'mixes tool results with other content' }
+    if (unanswered.length > 0) return { index, what: `leaves the tool use ${unanswered.join(', ')} without a result` }
+    if (results.some((id) => !open.includes(id))) return { index, what: 'answers a tool use that was not made' }
+    if (results.length > 0 && role !== 'user') return { index, what: 'has tool results that are not from the user' }
+    if (uses.length > 0 && role !== 'assistant') return { index, what: 'has a tool use that is not from the assistant' }
+    if (new Set(uses).size < uses.length) return { index, what: 'has two tool uses of one id' }
+    open = uses
+  }
+  return open.length > 0 ? { index: messages.length - 1, what: `leaves the tool use ${open.join(', ')} without a result` } : undefined
+}

@@ -7,7 +7,7 @@ import type { InputRequest } from '../../protocol/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
 import { isPersonUrl } from '../../protocol/person-url.ts'
 import type { ListRootsResult } from '../../protocol/roots.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
+import { type CreateMessageParams, type CreateMessageResult, toolUseFault } from '../../protocol/sampling.ts'
 import { compile, type Validate } from '../../protocol/schema/compile.ts'
 import { toFormSchema } from '../../protocol/schema/form.ts'
 import { type Checked, describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
@@ -133,22 +133,11 @@ const judge = (check: (value: unknown) => Checked, answer: unknown): Checked =>
 
 const within = (key: string, issues: readonly Issue[]): Issue[] => issues.map(({ path, message }) => ({ path: [key, ...path], message }))
 
-/** Every tool use must be answered before anything else is said, and tool results stand alone. */
 function checkSampling(params: CreateMessageParams): CreateMessageParams {
-  let open: string[] = []
-  for (const [i, { role, content }] of params.messages.entries()) {
-    const blocks = Array.isArray(content) ? content : [content]
-    const results = blocks.flatMap((block) => (block.type === 'tool_result' ? [block.toolUseId] : []))
-    if (results.length > 0 && results.length < blocks.length) throw badSampling(i, 'mixes tool results with other content')
-    const unanswered = open.filter((id) => !results.includes(id))
-    if (unanswered.length > 0) throw badSampling(i, `leaves the tool use ${unanswered.join(', ')} without a result`)
-    if (results.some((id) => !open.includes(id))) throw badSampling(i, 'answers a tool use that was not made')
-    open = role === 'assistant' ? blocks.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])) : []
-  }
+  const fault = toolUseFault(params.messages)
+  if (fault) throw new McpError('ERR_ASK', `Sampling message ${fault.index} ${fault.what}`)
   return params
 }
-
-const badSampling = (index: number, what: string): McpError => new McpError('ERR_ASK', `Sampling message ${index} ${what}`)
 
 export const describeAnswerIssues = (question: Question, issues: readonly Issue[]): string =>
   `The answer to ${question.request.method} is not usable: ${describeIssues(issues)}`

@@ -106,7 +106,7 @@ function fillTexts(sentence: Sentence, { open, put, toolWords }: Filling): void 
     if (field && value) put(field, value)
   }
   give(like(PLACE_LIKE), () => sentence.take(/(?:[a-z][a-z0-9+.-]*:\/\/\S+|(?:\.{0,2}\/)?[\w.-]+\/[\w./-]*|\b[\w-]+\.[a-z]{1,5}\b)/i))
-  give(like(VERSION_LIKE), () => sentence.take(/(?<![\w.])v?\d+\.\d+[\w.+-]*\w/i))
+  give(like(VERSION_LIKE), () => sentence.take(/(?<![\w.])v?(\d+\.\d+[\w.+-]*\w)/i))
   give(like(NAME_LIKE) ?? needed(), () => sentence.takeAfter('called|titled|named'))
   give(like(QUERY_LIKE) ?? like(NAME_LIKE), () => sentence.takeAfter('about|matching|containing|for'))
   give(like(GOAL_LIKE), () => sentence.takeAfter('to|into|onto', 1))

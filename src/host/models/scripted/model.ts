@@ -1,6 +1,7 @@
 /** No language model: a script that finds the tool by the words of a request, and answers with what the tool said. */
 
 import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../../protocol/sampling.ts'
+import { CHARS_PER_TOKEN, estimateTokens, tokensIn } from '../estimate.ts'
 import type { Model, ModelPart, ModelRequest } from '../model.ts'
 import { answerFrom, extract } from './extract.ts'
 import { type OfferedTool, type Plan, planCall, sides, steps } from './plan.ts'
@@ -18,7 +19,7 @@ export function scriptedModel({ id = 'scripted' }: ScriptedOptions = {}): Model 
     async *stream(request, signal) {
       const { text, calls } = respond(request)
       const { said, reason } = cut(text, request)
-      const inputTokens = tokensIn(JSON.stringify(request.messages))
+      const inputTokens = estimateTokens(request.messages)
       for (const piece of said.match(/\S+\s*|\s+/g) ?? []) {
         signal.throwIfAborted()
         yield { type: 'text', text: piece }
@@ -26,7 +27,7 @@ export function scriptedModel({ id = 'scripted' }: ScriptedOptions = {}): Model 
       signal.throwIfAborted()
       // What was cut off in the middle of a sentence would not have come to its calls.
       if (reason === undefined) yield* calls
-      const usage = { inputTokens, outputTokens: tokensIn(said) + tokensIn(JSON.stringify(calls)) }
+      const usage = { inputTokens, outputTokens: tokensIn(said.length) + (calls.length > 0 ? estimateTokens(calls) : 0) }
       yield { type: 'end', reason: reason ?? (calls.length > 0 ? 'toolUse' : 'endTurn'), usage }
     },
   }
@@ -128,10 +129,6 @@ function help(tools: readonly OfferedTool[]): string {
   const more = tools.length > MAX_LISTED ? `\n… and ${tools.length - MAX_LISTED} more` : ''
   return `There is no language model here, only a script that finds a tool by the words you use. It found none for this. There are:\n${listed.join('\n')}${more}`
 }
-
-const CHARS_PER_TOKEN = 4
-
-const tokensIn = (text: string): number => Math.ceil(text.length / CHARS_PER_TOKEN)
 
 /** As much of a text as was asked for. */
 function cut(text: string, { maxTokens, stopSequences = [] }: ModelRequest): { said: string; reason?: 'maxTokens' | 'stopSequence' } {

@@ -1,0 +1,155 @@
+/** What each server may ask of the models: so many requests an hour, so many tokens a day. */
+
+import { sharedJson } from '../../files/shared-json.ts'
+import { isObject } from '../../jsonrpc/message.ts'
+import { McpError } from '../../protocol/errors.ts'
+
+export interface BudgetLimits {
+  /** Those that a person or the policy refused are counted as well: each may have been a question. */
+  requestsPerHour: number
+  /** Of prompt and answer; a day begins at midnight UTC. */
+  tokensPerDay: number
+}
+
+export const DEFAULT_BUDGET_LIMITS: BudgetLimits = { requestsPerHour: 20, tokensPerDay: 100_000 }
+
+/** What a server has used. */
+export interface Spent {
+  /** When it asked, within the last hour; milliseconds of the wall clock. */
+  requests: readonly number[]
+  /** Days since 1970. */
+  day: number
+  /** On that day. */
+  tokens: number
+}
+
+/** Where that is kept. An update is made to what is there, and no other comes in between. */
+export interface BudgetStore {
+  read(server: string): Promise<Spent | undefined>
+  update(server: string, change: (spent: Spent | undefined) => Spent): Promise<void>
+}
+
+export interface BudgetLeft {
+  tokensLeft: number
+  requestsLeft: number
+}
+
+export interface Reservation {
+  /** How many tokens the answer may have. */
+  maxTokens: number
+  /** What was left before. */
+  left: BudgetLeft
+  /** Puts what was really used in the place of what was reserved. */
+  settle(tokens: number): Promise<void>
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+export class Budget {
+  readonly #store: BudgetStore
+  readonly #limitsOf: (server: string) => BudgetLimits
+  readonly #now: () => number
+
+  constructor(store: BudgetStore, limitsOf: (server: string) => BudgetLimits, now: () => number) {
+    this.#store = store
+    this.#limitsOf = limitsOf
+    this.#now = now
+  }
+
+  async left(server: string): Promise<BudgetLeft> {
+    return this.#left(server, current(await this.#store.read(server), this.#now()))
+  }
+
+  /** Takes one request, and tokens for a prompt and an answer before they are used, so that several at once cannot use the same. */
+  async reserve(server: string, wanted: { promptTokens: number; maxTokens: number }): Promise<Reservation> {
+    const now = this.#now()
+    let left: BudgetLeft = { tokensLeft: 0, requestsLeft: 0 }
+    let maxTokens = 0
+    await this.#store.update(server, (before) => {
+      const spent = current(before, now)
+      left = this.#left(server, spent)
+      if (left.requestsLeft < 1) throw this.#exceeded(server, 'requestsPerHour', Math.max(0, (spent.requests[0] ?? now) + HOUR_MS - now))
+      maxTokens = Math.min(wanted.maxTokens, left.tokensLeft - wanted.promptTokens)
+      if (maxTokens < 1) throw this.#exceeded(server, 'tokensPerDay', (spent.day + 1) * DAY_MS - now)
+      return { ...spent, requests: [...spent.requests, now], tokens: spent.tokens + wanted.promptTokens + maxTokens }
+    })
+    const reserved = wanted.promptTokens + maxTokens
+    const day = dayOf(now)
+    return {
+      maxTokens,
+      left,
+      settle: (tokens) =>
+        this.#store.update(server, (before) => {
+          const spent = current(before, this.#now())
+          // What was reserved yesterday is not given back today.
+          return spent.day === day
+            ? { ...spent, tokens: Math.max(0, spent.tokens - reserved + tokens) }
+            : { ...spent, tokens: spent.tokens + tokens }
+        }),
+    }
+  }
+
+  #left(server: string, { requests, tokens }: Spent): BudgetLeft {
+    const { requestsPerHour, tokensPerDay } = this.#limitsOf(server)
+    return { tokensLeft: Math.max(0, tokensPerDay - tokens), requestsLeft: Math.max(0, requestsPerHour - requests.length) }
+  }
+
+  #exceeded(server: string, limit: keyof BudgetLimits, retryAfterMs: number): McpError {
+    const most = this.#limitsOf(server)[limit]
+    const what = limit === 'requestsPerHour' ? `${most} requests an hour` : `${most} tokens a day`
+    return new McpError('ERR_BUDGET', `The server ${server} has used up what it may ask of the model: ${what} (${limit})`, {
+      data: { limit, retryAfterMs },
+    })
+  }
+}
+
+const dayOf = (now: number): number => Math.floor(now / DAY_MS)
+
+function current(spent: Spent | undefined, now: number): Spent {
+  const day = dayOf(now)
+  const requests = (spent?.requests ?? []).filter((at) => at > now - HOUR_MS)
+  return { requests, day, tokens: spent?.day === day ? spent.tokens : 0 }
+}
+
+/** Forgets with the process. */
+export function memoryBudgetStore(): BudgetStore {
+  const servers = new Map<string, Spent>()
+  return {
+    read: async (server) => servers.get(server),
+    update: async (server, change) => {
+      servers.set(server, change(servers.get(server)))
+    },
+  }
+}
+
+/** In a file that several processes share. */
+export function fileBudgetStore(file: string): BudgetStore {
+  const document = sharedJson<Readonly<Record<string, Spent>>>(file, { empty: {}, check: checkDocument })
+  return {
+    read: async (server) => {
+      const servers = await document.read()
+      return Object.hasOwn(servers, server) ? servers[server] : undefined
+    },
+    update: async (server, change) => {
+      await document.update((servers) => {
+        const next = new Map(Object.entries(servers))
+        const spent = change(next.get(server))
+        // Servers that have not asked for a day have nothing left to count.
+        for (const [name, { day, requests }] of next) if (day < spent.day - 1 && requests.length === 0) next.delete(name)
+        next.set(server, spent)
+        return Object.fromEntries(next)
+      })
+    },
+  }
+}
+
+function checkDocument(value: unknown): Record<string, Spent> {
+  if (!isObject(value)) throw new TypeError('expected an object of servers')
+  for (const [server, spent] of Object.entries(value)) {
+    const isSpent = isObject(spent) && Array.isArray(spent.requests) && Number.isFinite(spent.day) && Number.isFinite(spent.tokens)
+    if (!isSpent || !(spent.requests as unknown[]).every(Number.isFinite))
+      throw new TypeError(`expected { requests, day, tokens } for ${server}`)
+  }
+  return value as Record<string, Spent>
+}

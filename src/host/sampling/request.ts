@@ -1,0 +1,125 @@
+/** Whether what a server wants of a model, or what a person made of it, is what the protocol lets it be. */
+
+import { isObject } from '../../jsonrpc/message.ts'
+import { isContentBlock } from '../../protocol/content.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { type CreateMessageParams, type CreateMessageResult, toolUseFault } from '../../protocol/sampling.ts'
+
+export interface RequestLimits {
+  maxMessages: number
+  /** Of messages, system prompt and tools together, as JSON. */
+  maxRequestChars: number
+  maxTools: number
+  maxStopSequences: number
+}
+
+export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxMessages: 1000, maxRequestChars: 2_000_000, maxTools: 128, maxStopSequences: 16 }
+
+/** Throws ERR_INVALID_PARAMS that says what was expected, or ERR_LIMIT that names the limit. */
+export function checkSamplingParams(value: unknown, limits: RequestLimits = DEFAULT_REQUEST_LIMITS): CreateMessageParams {
+  if (!isObject(value) || !Array.isArray(value.messages)) throw invalid('messages must be a list')
+  const { messages, maxTokens, systemPrompt, includeContext, temperature, stopSequences } = value
+  within(messages.length, limits, 'maxMessages', 'messages')
+  if (messages.length === 0) throw invalid('messages must hold at least one message')
+  for (const [index, message] of messages.entries()) checkMessage(message, `messages[${index}]`)
+  if (!Number.isInteger(maxTokens) || Number(maxTokens) < 1) throw invalid('maxTokens must be a whole number of at least 1')
+  if (systemPrompt !== undefined && typeof systemPrompt !== 'string') throw invalid('systemPrompt must be a string')
+  if (includeContext !== undefined && !CONTEXTS.has(includeContext)) throw invalid('includeContext must be none, thisServer or allServers')
+  if (temperature !== undefined && !Number.isFinite(temperature)) throw invalid('temperature must be a number')
+  if (stopSequences !== undefined) {
+    if (!Array.isArray(stopSequences) || stopSequences.some((each) => typeof each !== 'string'))
+      throw invalid('stopSequences must be a list of strings')
+    within(stopSequences.length, limits, 'maxStopSequences', 'stop sequences')
+  }
+  checkPreferences(value.modelPreferences)
+  checkTools(value.tools, value.toolChoice, limits)
+  within(JSON.stringify([messages, systemPrompt, value.tools]).length, limits, 'maxRequestChars', 'characters')
+  const params = value as unknown as CreateMessageParams
+  const fault = toolUseFault(params.messages)
+  if (fault) throw invalid(`messages[${fault.index}] ${fault.what}`)
+  return params
+}
+
+/** Throws ERR_ANSWER_INVALID. */
+export function checkSamplingResult(value: unknown): CreateMessageResult {
+  try {
+    checkMessage(value, 'The answer')
+    const { role, content, model } = value as { role: unknown; content: unknown; model?: unknown }
+    if (role !== 'assistant') throw invalid('The answer must be from the assistant')
+    if (typeof model !== 'string') throw invalid('The answer must name its model')
+    if (blocksOf(content).some((block) => isObject(block) && block.type === 'tool_result'))
+      throw invalid('The answer must not hold tool results')
+    return value as CreateMessageResult
+  } catch (error) {
+    throw new McpError('ERR_ANSWER_INVALID', (error as Error).message)
+  }
+}
+
+const CONTEXTS = new Set<unknown>(['none', 'thisServer', 'allServers'])
+const MODES = new Set<unknown>([undefined, 'auto', 'required', 'none'])
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+const invalid = (what: string): McpError => new McpError('ERR_INVALID_PARAMS', what)
+
+function within(count: number, limits: RequestLimits, limit: keyof RequestLimits, what: string): void {
+  if (count > limits[limit])
+    throw new McpError('ERR_LIMIT', `A sampling request may hold ${limits[limit]} ${what} (${limit}), not ${count}`)
+}
+
+function checkMessage(message: unknown, where: string): void {
+  if (!isObject(message) || (message.role !== 'user' && message.role !== 'assistant'))
+    throw invalid(`${where} must have the role user or assistant`)
+  const blocks = blocksOf(message.content)
+  if (blocks.length === 0) throw invalid(`${where} must have content`)
+  for (const block of blocks) checkBlock(block, where)
+}
+
+const blocksOf = (content: unknown): unknown[] => (Array.isArray(content) ? content : [content])
+
+function checkBlock(block: unknown, where: string): void {
+  if (!isObject(block)) throw invalid(`${where} must have content of a known type`)
+  switch (block.type) {
+    case 'text':
+      if (typeof block.text !== 'string') throw invalid(`${where} has a text that is not a string`)
+      return
+    case 'image':
+    case 'audio':
+      if (typeof block.mimeType !== 'string' || !isBase64(block.data))
+        throw invalid(`${where} has ${block.type} without mimeType or base64 data`)
+      return
+    case 'tool_use':
+      if (typeof block.id !== 'string' || typeof block.name !== 'string' || !isObject(block.input))
+        throw invalid(`${where} has a tool use without id, name or input`)
+      return
+    case 'tool_result':
+      if (typeof block.toolUseId !== 'string' || !Array.isArray(block.content) || !block.content.every(isContentBlock))
+        throw invalid(`${where} has a tool result without toolUseId or content`)
+      return
+    default:
+      throw invalid(`${where} must have content of the type text, image, audio, tool_use or tool_result`)
+  }
+}
+
+const isBase64 = (data: unknown): boolean => typeof data === 'string' && data.length % 4 === 0 && BASE64.test(data)
+
+function checkPreferences(preferences: unknown): void {
+  if (preferences === undefined) return
+  if (!isObject(preferences)) throw invalid('modelPreferences must be an object')
+  for (const name of ['costPriority', 'speedPriority', 'intelligencePriority']) {
+    const priority = preferences[name]
+    if (priority !== undefined && !(typeof priority === 'number' && priority >= 0 && priority <= 1))
+      throw invalid(`modelPreferences.${name} must be a number from 0 to 1`)
+  }
+  const { hints } = preferences
+  if (hints !== undefined && !(Array.isArray(hints) && hints.every(isObject)))
+    throw invalid('modelPreferences.hints must be a list of objects')
+}
+
+function checkTools(tools: unknown, choice: unknown, limits: RequestLimits): void {
+  if (choice !== undefined && !(isObject(choice) && MODES.has(choice.mode))) throw invalid('toolChoice.mode must be auto, required or none')
+  if (tools === undefined) return
+  if (!Array.isArray(tools) || !tools.every((tool) => isObject(tool) && typeof tool.name === 'string' && isObject(tool.inputSchema)))
+    throw invalid('tools must be a list of tools with name and inputSchema')
+  within(tools.length, limits, 'maxTools', 'tools')
+  if (new Set(tools.map(({ name }) => name)).size < tools.length) throw invalid('tools must have names of their own')
+}
