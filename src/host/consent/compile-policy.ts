@@ -1,7 +1,7 @@
 /** Rules as they are written to conditions that can be asked one by one, by the decision and by its explanation alike. */
 
-import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join } from 'node:path'
+import { isAbsolute } from 'node:path'
+import { nearestRealPath } from '../../files/nearest-real-path.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../protocol/tools.ts'
 import { PRIVATE } from '../flow/label.ts'
@@ -43,7 +43,7 @@ export interface CompiledPolicy {
 export async function compilePolicy(policy: Policy): Promise<CompiledPolicy> {
   const written = new Set(allRules(policy).flatMap(({ rule }) => Object.values(rule.args ?? {}).flatMap(({ within = [] }) => within)))
   const real = new Map<string, string>()
-  for (const folder of written) if (isAbsolute(folder)) real.set(folder, await realFolder(folder))
+  for (const folder of written) if (isAbsolute(folder)) real.set(folder, (await nearestRealPath(folder)) ?? folder)
   return compileRules(policy, real)
 }
 
@@ -57,16 +57,6 @@ export function compileRules(policy: Policy, real: ReadonlyMap<string, string> =
 
 const allRules = ({ layers }: Policy): { rule: Rule; layer: PolicyLayer }[] =>
   POLICY_LAYERS.flatMap((layer) => (layers[layer] ?? []).map((rule) => ({ rule, layer })))
-
-/** A folder that is not there yet is where its nearest ancestor is. */
-async function realFolder(folder: string): Promise<string> {
-  try {
-    return await realpath(folder)
-  } catch {
-    const parent = dirname(folder)
-    return parent === folder ? folder : join(await realFolder(parent), basename(folder))
-  }
-}
 
 function compileRule(rule: Rule, layer: PolicyLayer, folders: Folders): CompiledRule {
   try {

@@ -27,7 +27,7 @@ export function parsePointer(text: string): Pointer {
   const segments = text
     .split('/')
     .slice(1)
-    .map((segment) => (segment === '*' ? ANY : segment.replaceAll('~1', '/').replaceAll('~0', '~')))
+    .map((segment) => (segment === '*' ? ANY : unescapeSegment(segment)))
   return { text, segments, isWild: segments.includes(ANY) }
 }
 
@@ -55,6 +55,12 @@ export function select(args: unknown, pointer: Pointer): Selection {
   return { found, isIncomplete }
 }
 
+/** What stands at the pointer of a selection, where `*` is a name like any other. */
+export function valueAt(args: unknown, pointer: string): unknown {
+  const segments = pointer.split('/').slice(1).map(unescapeSegment)
+  return selectOne(args, { text: pointer, segments, isWild: false }).found[0]?.value
+}
+
 const NOTHING: Selection = { found: [], isIncomplete: true }
 
 function selectOne(args: unknown, { text, segments }: Pointer): Selection {
@@ -77,3 +83,5 @@ const has = (value: unknown, key: string): boolean =>
 const keysOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : [])
 
 export const escapeSegment = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+const unescapeSegment = (segment: string): string => segment.replaceAll('~1', '/').replaceAll('~0', '~')

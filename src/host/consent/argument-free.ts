@@ -1,0 +1,19 @@
+/** Rules and an action whose arguments are not known any more. */
+
+import type { Action } from './action.ts'
+import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
+import type { MatchedRules } from './decide.ts'
+
+export interface ArgumentFree {
+  certain: MatchedRules
+  /** All but their arguments match. */
+  open: readonly CompiledRule[]
+}
+
+export function argumentFree(policy: CompiledPolicy, action: Action): ArgumentFree {
+  const rules = (policy.byKind.get(action.kind) ?? []).filter(({ conditions }) => conditions.every((condition) => condition.holds(action)))
+  return {
+    certain: { matched: rules.filter((rule) => rule.arguments.length === 0), unsure: [] },
+    open: rules.filter((rule) => rule.arguments.length > 0),
+  }
+}

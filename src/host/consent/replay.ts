@@ -1,0 +1,70 @@
+/** Decisions of the past under other rules: which would have been others. */
+
+import type { Grant } from '../grants/grant.ts'
+import type { Action, Effect } from './action.ts'
+import { argumentFree } from './argument-free.ts'
+import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
+import { type MatchedRules, matchedRules, settle } from './decide.ts'
+import { actionFrom } from './facts.ts'
+
+/** What the audit log has of a decision. */
+export interface DecisionRecord {
+  seq: number
+  /** As it was decided, before anybody answered. */
+  effect: Effect
+  /** What `factsOf` gave. */
+  facts: unknown
+  /** Only if the log has them whole; a preview is not what was decided about. */
+  args?: Readonly<Record<string, unknown>>
+  /** The grant that answered, if one did: it is taken to answer again. */
+  grant?: string
+}
+
+export type Replayed =
+  | { kind: 'same' | 'changed'; seq: number; before: Effect; after: Effect; reasons: readonly string[] }
+  /** It depends on arguments that are not known any more. */
+  | { kind: 'unknown'; seq: number; before: Effect; possible: readonly Effect[]; rules: readonly string[] }
+  | { kind: 'unreadable'; seq: number; why: string }
+
+export function* replayDecisions(records: Iterable<DecisionRecord>, policy: CompiledPolicy): Generator<Replayed> {
+  for (const record of records) yield replayDecision(record, policy)
+}
+
+function replayDecision(record: DecisionRecord, policy: CompiledPolicy): Replayed {
+  try {
+    return decideAgain(record, policy)
+  } catch (error) {
+    return { kind: 'unreadable', seq: record.seq, why: (error as Error).message }
+  }
+}
+
+function decideAgain({ seq, effect: before, facts, args, grant }: DecisionRecord, policy: CompiledPolicy): Replayed {
+  const action = actionFrom(facts, args)
+  const grantFor = (): Grant | undefined => (grant === undefined ? undefined : pastGrant(grant, action))
+  const { certain, open } = args === undefined ? argumentFree(policy, action) : { certain: matchedRules(policy, action), open: [] }
+  const decisions = worlds(certain, open).map((matched) => settle(policy, action, matched, grantFor))
+  const possible = [...new Set(decisions.map((decision) => decision.effect))]
+  const [first] = decisions
+  if (possible.length > 1 || !first) return { kind: 'unknown', seq, before, possible, rules: open.map(({ rule }) => rule.id) }
+  const after = first.effect
+  return { kind: after === before ? 'same' : 'changed', seq, before, after, reasons: first.reasons.map(({ text }) => text) }
+}
+
+/**
+ * None of the open rules, each alone, and all: if these agree, so does every other choice. The result is the strictest
+ * of what stands, and what is set aside depends only on the lowest layer that matched, which one rule alone reaches.
+ */
+function worlds({ matched, unsure }: MatchedRules, open: readonly CompiledRule[]): MatchedRules[] {
+  if (open.length === 0) return [{ matched, unsure }]
+  return [[], ...open.map((rule) => [rule]), open].map((extra) => ({ matched: [...matched, ...extra], unsure }))
+}
+
+const pastGrant = (id: string, action: Action): Grant => ({
+  id,
+  action: action.kind,
+  scope: 'always',
+  expiresAt: action.at,
+  bind: { server: action.server.id, fingerprint: action.server.fingerprint, args: { kind: 'any' }, principal: action.principal },
+  by: 'somebody, then,',
+  at: action.at,
+})

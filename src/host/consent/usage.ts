@@ -1,0 +1,172 @@
+/** How much of what was done lately, in bounded memory: what limits and the loop guard go by. */
+
+import { withDefaults } from '../../protocol/with-defaults.ts'
+import type { ActionKind, Usage } from './action.ts'
+import { argumentsDigest } from './arguments-digest.ts'
+
+export interface UsageLimits {
+  /** Counted apart for each principal, server and name; what comes when there are so many is counted together. */
+  maxCounters: number
+  /** Runs whose last call is remembered; the one that was longest without a call is forgotten first. */
+  maxRuns: number
+}
+
+export const DEFAULT_USAGE_LIMITS: UsageLimits = { maxCounters: 10_000, maxRuns: 1_000 }
+
+export interface CountedCall {
+  kind: ActionKind
+  principal: string
+  run: string
+  server: string
+  /** The server's own name of the tool, prompt or resource; empty for what concerns the server as a whole. */
+  name: string
+  args: Readonly<Record<string, unknown>>
+}
+
+export interface UsageOptions {
+  /** Milliseconds of the wall clock. */
+  now?: () => number
+  limits?: Partial<UsageLimits>
+}
+
+interface Counter {
+  minute: Window
+  hour: Window
+  day: Window
+  open: number
+}
+
+const SECOND = 1_000
+const DAY = 86_400 * SECOND
+
+export class UsageCounter {
+  readonly #now: () => number
+  readonly #limits: UsageLimits
+  readonly #counters = new Map<string, Counter>()
+  /** Counts for all that came when there was no room for a counter of its own: too strict rather than not at all. */
+  readonly #overflow = newCounter()
+  readonly #tokens = new Map<string, Window>()
+  readonly #tokensOverflow = newDay()
+  readonly #rows = new Map<string, { call: string; count: number }>()
+
+  constructor({ now = Date.now, limits }: UsageOptions = {}) {
+    this.#now = now
+    this.#limits = withDefaults(DEFAULT_USAGE_LIMITS, limits)
+  }
+
+  /** Somebody wants it: a no is as much a step of a loop as a yes. Ask once for each time it is wanted. */
+  attempt(call: CountedCall): Usage {
+    const text = callText(call)
+    const row = this.#rows.get(call.run)
+    const count = row?.call === text ? row.count + 1 : 1
+    this.#rows.delete(call.run)
+    this.#rows.set(call.run, { call: text, count })
+    const [oldest] = this.#rows.keys()
+    if (this.#rows.size > this.#limits.maxRuns && oldest !== undefined) this.#rows.delete(oldest)
+    return this.usageOf(call)
+  }
+
+  /** As it is now; to be looked at again after a person has thought about their answer. */
+  usageOf(call: CountedCall): Usage {
+    const now = this.#now()
+    const counter = this.#counters.get(keyOf(call)) ?? (this.#isFull(now) ? this.#overflow : undefined)
+    const row = this.#rows.get(call.run)
+    return {
+      identicalInARow: row?.call === callText(call) ? row.count : 1,
+      concurrent: counter?.open ?? 0,
+      lastMinute: counter?.minute.sum(now) ?? 0,
+      lastHour: counter?.hour.sum(now) ?? 0,
+      lastDay: counter?.day.sum(now) ?? 0,
+      tokensToday: this.#tokensOf(call.server)?.sum(now) ?? 0,
+    }
+  }
+
+  /** It is being done, until what is returned is called. */
+  begin(call: CountedCall): () => void {
+    const now = this.#now()
+    const counter = this.#counterFor(keyOf(call), now)
+    for (const window of [counter.minute, counter.hour, counter.day]) window.add(now, 1)
+    counter.open++
+    let isOpen = true
+    return () => {
+      if (isOpen) counter.open--
+      isOpen = false
+    }
+  }
+
+  spend(server: string, tokens: number): void {
+    const known = this.#tokensOf(server)
+    const window = known ?? newDay()
+    if (!known) this.#tokens.set(server, window)
+    window.add(this.#now(), tokens)
+  }
+
+  /** A run is over. */
+  forget(run: string): void {
+    this.#rows.delete(run)
+  }
+
+  /** Undefined where there is room for a new one. */
+  #tokensOf(server: string): Window | undefined {
+    return this.#tokens.get(server) ?? (this.#tokens.size < this.#limits.maxCounters ? undefined : this.#tokensOverflow)
+  }
+
+  #counterFor(key: string, now: number): Counter {
+    const known = this.#counters.get(key)
+    if (known) return known
+    if (this.#isFull(now)) return this.#overflow
+    const counter = newCounter()
+    this.#counters.set(key, counter)
+    return counter
+  }
+
+  #isFull(now: number): boolean {
+    if (this.#counters.size < this.#limits.maxCounters) return false
+    for (const [key, counter] of this.#counters) if (counter.open === 0 && counter.day.sum(now) === 0) this.#counters.delete(key)
+    return this.#counters.size >= this.#limits.maxCounters
+  }
+}
+
+/**
+ * A sum over the last while, in slots. The slot that is just leaving still counts, so that a sum is never too small,
+ * and a clock that is set back starts nothing anew.
+ */
+class Window {
+  readonly #slotMs: number
+  readonly #slots: number[]
+  #newest = 0
+
+  constructor(spanMs: number, slots: number) {
+    this.#slotMs = spanMs / slots
+    this.#slots = new Array<number>(slots + 1).fill(0)
+  }
+
+  add(now: number, amount: number): void {
+    this.#advance(now)
+    this.#slots[this.#newest % this.#slots.length] = this.#current() + amount
+  }
+
+  sum(now: number): number {
+    this.#advance(now)
+    return this.#slots.reduce((total, each) => total + each, 0)
+  }
+
+  #current(): number {
+    return this.#slots[this.#newest % this.#slots.length] ?? 0
+  }
+
+  #advance(now: number): void {
+    const slot = Math.floor(now / this.#slotMs)
+    const from = Math.max(this.#newest + 1, slot - this.#slots.length + 1)
+    for (let each = from; each <= slot; each++) this.#slots[each % this.#slots.length] = 0
+    this.#newest = Math.max(this.#newest, slot)
+  }
+}
+
+const newDay = (): Window => new Window(DAY, 24)
+
+const newCounter = (): Counter => ({ minute: new Window(60 * SECOND, 12), hour: new Window(3_600 * SECOND, 12), day: newDay(), open: 0 })
+
+const keyOf = ({ principal, server, name }: CountedCall): string => JSON.stringify([principal, server, name])
+
+const callText = ({ kind, server, name, args }: CountedCall): string => JSON.stringify([kind, server, name, argumentsDigest(args)])
