@@ -1,4 +1,4 @@
-/** The key that a folder of tokens is encrypted with: from a passphrase, from the keychain, or from a file beside them. */
+/** The key that a folder of tokens or secrets is encrypted with: from a passphrase, from the keychain, or from a file beside them. */
 
 import { randomBytes, scrypt } from 'node:crypto'
 import { link, rm } from 'node:fs/promises'
@@ -17,7 +17,7 @@ const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 160 * 1024 * 1024 }
 
 /** The same passphrase gives the same key for as long as the salt, which is no secret, stays in the folder. */
 export async function keyFromPassphrase(folder: string, passphrase: string): Promise<Bytes> {
-  if (passphrase === '') throw new McpError('ERR_STORE', 'The passphrase of the token store is empty')
+  if (passphrase === '') throw new McpError('ERR_STORE', 'The passphrase is empty')
   const salt = await readOrMake(join(folder, 'salt'), SALT_BYTES)
   return new Promise((resolve, reject) => {
     scrypt(passphrase, salt, KEY_BYTES, SCRYPT, (error, key) => (error ? reject(error) : resolve(new Uint8Array(key))))
@@ -57,6 +57,6 @@ async function readOrMake(file: string, size: number): Promise<Bytes> {
 
 function decoded(text: string): Bytes {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))
-  if (bytes.byteLength !== KEY_BYTES) throw new McpError('ERR_STORE', 'What the keychain has as the key of the token store is none')
+  if (bytes.byteLength !== KEY_BYTES) throw new McpError('ERR_STORE', 'What the keychain has as the key of the store is none')
   return bytes
 }
