@@ -41,6 +41,9 @@ function hide(name: string, value: unknown, depth: number): unknown {
   return Array.isArray(value) && depth < MAX_DEPTH ? value.map((each) => hide(name, each, depth + 1)) : redact(value, depth)
 }
 
+/** Of a variable, a header, an option or a member: what it names is nobody else's business. */
+export const isSecretName = (name: string): boolean => SECRET_NAME.test(name) && !COUNT_NAME.test(name)
+
 export const redactText = (text: string): string =>
   SECRET_VALUES.reduce(
     (current, pattern) => current.replace(pattern, (_match, kept: unknown) => (typeof kept === 'string' ? kept + HIDDEN : HIDDEN)),

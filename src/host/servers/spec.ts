@@ -36,6 +36,17 @@ export interface MemoryWay {
 
 export type Way = ProcessWay | HttpWay | MemoryWay
 
+/** A value that a configuration asks a person for: what `${input:id}` stands for. */
+export interface InputSpec {
+  id: string
+  description?: string
+  /** It is not shown while it is typed, and may be kept in the vault. */
+  isSecret: boolean
+  default?: string
+  /** The values to choose from; without them any text will do. */
+  options?: readonly string[]
+}
+
 export interface ServerSpec {
   /** The name in the configuration; unique in a host, and what rules and grants mean by a server. */
   id: string
@@ -51,4 +62,6 @@ export interface ServerSpec {
   /** Folders it may be given as roots, before anybody is asked. */
   roots?: readonly string[]
   timeoutMs?: number
+  /** The inputs that its placeholders name. */
+  inputs?: readonly InputSpec[]
 }

@@ -1,0 +1,74 @@
+/** Which client a file belongs to: by where it is, and otherwise by what is in it. */
+
+import { basename, dirname, extname } from 'node:path'
+import type { Dialect } from './dialect.ts'
+import { claudeCode, claudeCodeState } from './dialects/claude-code.ts'
+import { codex } from './dialects/codex.ts'
+import { continueDev } from './dialects/continue.ts'
+import { goose } from './dialects/goose.ts'
+import { librechat } from './dialects/librechat.ts'
+import { amazonQ, antigravity, claudeDesktop, cline, cursor, gemini, kiro, windsurf } from './dialects/mcp-servers.ts'
+import { opencode } from './dialects/opencode.ts'
+import { portico } from './dialects/portico.ts'
+import { registry } from './dialects/registry.ts'
+import { devcontainer, vscode, vscodeSettings } from './dialects/vscode.ts'
+import { zed } from './dialects/zed.ts'
+import type { Syntax } from './document.ts'
+import { isObject } from './members.ts'
+
+export function syntaxOf(file: string): Syntax {
+  const extension = extname(file).toLowerCase()
+  if (extension === '.toml') return 'toml'
+  return extension === '.yaml' || extension === '.yml' ? 'yaml' : 'json'
+}
+
+/** The last parts of paths that only one client uses. */
+const BY_PATH: Readonly<Record<string, Dialect>> = {
+  '.mcp.json': claudeCode,
+  'managed-mcp.json': claudeCode,
+  '.claude.json': claudeCodeState,
+  'claude_desktop_config.json': claudeDesktop,
+  'cline_mcp_settings.json': cline,
+  'devcontainer.json': devcontainer,
+  '.devcontainer.json': devcontainer,
+  '.cursor/mcp.json': cursor,
+  '.vscode/mcp.json': vscode,
+  'User/mcp.json': vscode,
+  '.vscode/settings.json': vscodeSettings,
+  'User/settings.json': vscodeSettings,
+  'windsurf/mcp_config.json': windsurf,
+  'antigravity/mcp_config.json': antigravity,
+  'settings/mcp.json': kiro,
+  '.gemini/settings.json': gemini,
+  'amazonq/mcp.json': amazonQ,
+  '.amazonq/mcp.json': amazonQ,
+  'zed/settings.json': zed,
+  '.zed/settings.json': zed,
+}
+
+export function dialectOf(file: string, document: unknown): Dialect {
+  const name = basename(file)
+  return BY_PATH[name] ?? BY_PATH[`${basename(dirname(file))}/${name}`] ?? dialectOfShape(document)
+}
+
+/** What has none of these shapes is read as ours, which says what is wrong with it. */
+function dialectOfShape(document: unknown): Dialect {
+  if (!isObject(document)) return portico
+  const { mcpServers, mcp } = document
+  if (isObject(document.mcp_servers)) return codex
+  if (isObject(document.extensions)) return goose
+  if (Array.isArray(mcpServers)) return continueDev
+  if (isObject(document.context_servers)) return zed
+  if (isObject(mcpServers)) {
+    if (isObject(document.projects)) return claudeCodeState
+    return isLibreChat(document) ? librechat : portico
+  }
+  if (isObject(document.servers)) return vscode
+  if (isObject(document.customizations)) return devcontainer
+  if (isObject(mcp)) return isObject(mcp.servers) || Array.isArray(mcp.inputs) ? vscodeSettings : opencode
+  const inner = isObject(document.server) ? document.server : document
+  return Array.isArray(inner.packages) || Array.isArray(inner.remotes) ? registry : portico
+}
+
+const isLibreChat = (document: Record<string, unknown>): boolean =>
+  ['endpoints', 'registration', 'interface', 'mcpSettings'].some((name) => name in document)

@@ -1,0 +1,66 @@
+/** Codex: `mcp_servers` in TOML, among its settings. It has no placeholders, and names variables instead. */
+
+import type { Dialect, Draft, Reading } from '../dialect.ts'
+import { httpWay, negated, processWay, readEntries, timeoutIn } from '../entry.ts'
+import { literal } from '../foreign-text.ts'
+import { isObject, type Members } from '../members.ts'
+import { placeholderText } from '../placeholder.ts'
+import { Refused, within } from '../problem.ts'
+
+export const codex: Dialect = {
+  client: 'Codex',
+  read: (document, reading) => readEntries(document.inner('mcp_servers'), reading, (entry) => server(entry, reading)),
+}
+
+function server(entry: Members, reading: Reading): Draft {
+  const command = entry.text('command')
+  const url = entry.text('url')
+  const args = entry.texts('args')
+  const env = entry.table('env')
+  const cwd = entry.text('cwd')
+  const headers = entry.table('http_headers')
+  const headersFromEnv = entry.table('env_http_headers') ?? {}
+  const bearer = entry.text('bearer_token_env_var')
+  const passedOn = (entry.list('env_vars') ?? []).map((each) => variableName(each, entry.where))
+  const isDisabled = negated(entry.flag('enabled'))
+  const timeoutMs = timeoutIn(entry, 'tool_timeout_sec', 1000)
+  entry.pass(
+    'startup_timeout_sec',
+    'startup_timeout_ms',
+    'enabled_tools',
+    'disabled_tools',
+    'required',
+    'scopes',
+    'supports_parallel_tool_calls',
+  )
+  for (const name of ['default_tools_approval_mode', 'tools']) {
+    if (entry.has(name)) reading.problem(within(entry.where, name), 'What may be done without a question is not taken over')
+  }
+  const rest = { ...(isDisabled !== undefined && { isDisabled }), ...(timeoutMs !== undefined && { timeoutMs }) }
+  if (command !== undefined && url !== undefined)
+    throw new Refused(entry.where, 'It has a command and a URL; only one of them can be meant')
+  if (command !== undefined) {
+    const way = processWay(entry.where, { command, args, env, cwd }, literal)
+    return {
+      way: { ...way, env: { ...Object.fromEntries(passedOn.map((name) => [name, variable(name, entry.where)])), ...way.env } },
+      ...rest,
+    }
+  }
+  if (url === undefined) throw new Refused(entry.where, 'It has neither a command nor a URL')
+  const way = httpWay(entry.where, { url, headers }, literal)
+  const fromEnv = Object.entries(headersFromEnv).map(([name, from]) => [name, variable(from, entry.where)])
+  const authorization = bearer === undefined ? {} : { Authorization: `Bearer ${variable(bearer, entry.where)}` }
+  return { way: { ...way, headers: { ...way.headers, ...Object.fromEntries(fromEnv), ...authorization } }, ...rest }
+}
+
+/** `"NAME"`, or `{ name = "NAME" }`. */
+function variableName(value: unknown, where: string): string {
+  const name = isObject(value) ? value.name : value
+  if (typeof name === 'string') return name
+  throw new Refused(within(where, 'env_vars'), 'Names of variables were expected')
+}
+
+function variable(name: string, where: string): string {
+  if (!/^[A-Za-z_]\w{0,127}$/.test(name)) throw new Refused(where, 'A name of a variable was expected')
+  return placeholderText({ kind: 'env', name })
+}

@@ -1,0 +1,34 @@
+/** opencode: `mcp` has servers by name, whose command is a list with its arguments. */
+
+import type { Dialect, Draft, Reading } from '../dialect.ts'
+import { httpWay, negated, processWay, readEntries, timeoutIn } from '../entry.ts'
+import { curly } from '../foreign-text.ts'
+import type { Members } from '../members.ts'
+import { Refused, within } from '../problem.ts'
+
+export const opencode: Dialect = {
+  client: 'opencode',
+  read: (document, reading) => readEntries(document.inner('mcp'), reading, (entry) => server(entry, reading)),
+}
+
+function server(entry: Members, reading: Reading): Draft | undefined {
+  const type = entry.text('type')
+  const isDisabled = negated(entry.flag('enabled'))
+  const timeoutMs = timeoutIn(entry, 'timeout', 1)
+  const rest = { ...(isDisabled !== undefined && { isDisabled }), ...(timeoutMs !== undefined && { timeoutMs }) }
+  if (entry.has('oauth'))
+    reading.problem(within(entry.where, 'oauth'), 'Settings of a login are not taken over; the host finds them by itself, or asks')
+  if (type === 'remote') {
+    const url = entry.text('url')
+    if (url === undefined) throw new Refused(entry.where, 'It is said to be remote, and has no url')
+    return { way: httpWay(entry.where, { url, headers: entry.table('headers') }, curly), ...rest }
+  }
+  if (type === 'local') {
+    const [command, ...args] = entry.texts('command') ?? []
+    if (command === undefined) throw new Refused(entry.where, 'It is said to be local, and has no command')
+    return { way: processWay(entry.where, { command, args, env: entry.table('environment'), cwd: entry.text('cwd') }, curly), ...rest }
+  }
+  // Only switches a server off or on that another file has.
+  if (type === undefined && isDisabled !== undefined) return undefined
+  throw new Refused(within(entry.where, 'type'), 'local or remote was expected')
+}

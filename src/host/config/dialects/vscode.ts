@@ -1,0 +1,74 @@
+/** VS Code: `mcp.json`, the member `mcp` of its settings, and that of a development container. */
+
+import type { InputSpec } from '../../servers/spec.ts'
+import type { Dialect, Reading } from '../dialect.ts'
+import { readEntries, readEntry } from '../entry.ts'
+import { editorLike } from '../foreign-text.ts'
+import { type Members, membersOf } from '../members.ts'
+import { Refused, within } from '../problem.ts'
+
+function readServersAndInputs(document: Members, reading: Reading): void {
+  const shape = { translate: editorLike(reading.places), passed: ['gallery', 'version', 'dev'] }
+  readInputs(document, reading)
+  readEntries(document.inner('servers'), reading, (entry) => readEntry(entry, shape, reading.problem))
+  if (document.has('sandbox')) reading.problem(within(document.where, 'sandbox'), 'The sandbox of the client is not taken over')
+  document.finish(reading.problem)
+}
+
+function readInputs(document: Members, reading: Reading): void {
+  document.list('inputs')?.forEach((value, i) => {
+    const where = `${within(document.where, 'inputs')}[${i}]`
+    try {
+      reading.input(inputIn(membersOf(value, where), reading))
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      reading.problem(error.where, error.message)
+    }
+  })
+}
+
+function inputIn(input: Members, reading: Reading): InputSpec {
+  const id = input.text('id')
+  if (id === undefined) throw new Refused(input.where, 'An input without an id')
+  const type = input.text('type') ?? 'promptString'
+  if (type === 'command') throw new Refused(input.where, 'The value comes from a command of the client, which is not run')
+  if (type !== 'promptString' && type !== 'pickString')
+    throw new Refused(within(input.where, 'type'), 'promptString or pickString was expected')
+  const description = input.text('description')
+  const fallback = input.text('default')
+  const options = type === 'pickString' ? input.list('options')?.map((option) => optionText(option, input.where)) : undefined
+  const isSecret = input.flag('password') === true
+  input.finish(reading.problem)
+  return {
+    id,
+    isSecret,
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+    ...(options !== undefined && { options }),
+  }
+}
+
+function optionText(option: unknown, where: string): string {
+  if (typeof option === 'string') return option
+  const value = membersOf(option, `${where}.options`).text('value')
+  if (value === undefined) throw new Refused(`${where}.options`, 'A choice without a value')
+  return value
+}
+
+export const vscode: Dialect = { client: 'VS Code', read: readServersAndInputs }
+
+export const vscodeSettings: Dialect = {
+  client: 'VS Code',
+  read: (document, reading) => {
+    const mcp = document.inner('mcp')
+    if (mcp) readServersAndInputs(mcp, reading)
+  },
+}
+
+export const devcontainer: Dialect = {
+  client: 'VS Code (dev container)',
+  read: (document, reading) => {
+    const mcp = document.inner('customizations')?.inner('vscode')?.inner('mcp')
+    if (mcp) readServersAndInputs(mcp, reading)
+  },
+}

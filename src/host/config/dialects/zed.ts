@@ -1,0 +1,41 @@
+/** Zed: `context_servers` among its settings. */
+
+import type { Dialect, Draft, Reading } from '../dialect.ts'
+import { readEntry } from '../entry.ts'
+import { literal } from '../foreign-text.ts'
+import { isObject, type Members, membersOf } from '../members.ts'
+import { Refused, within } from '../problem.ts'
+
+export const zed: Dialect = {
+  client: 'Zed',
+  read: (document, reading) => {
+    const servers = document.inner('context_servers')
+    for (const [name, value] of servers?.entries() ?? []) {
+      const where = within('context_servers', name)
+      reading.server(name, where, () => server(value, where, reading))
+    }
+  },
+}
+
+function server(value: unknown, where: string, reading: Reading): Draft {
+  const entry = membersOf(value, where)
+  entry.pass('source', 'settings', 'remote')
+  if (!entry.has('command') && !entry.has('url')) {
+    throw new Refused(where, 'The command is known to an extension of Zed only')
+  }
+  const shape = { translate: literal, passed: ['path'] }
+  // Older files have the command as an object with its arguments.
+  const command = isObject(value) ? value.command : undefined
+  if (!isObject(command)) return finished(entry, readEntry(entry, shape, reading.problem), reading)
+  const { path, ...others } = command
+  const inner = membersOf({ command: path, ...others }, within(where, 'command'))
+  const draft = readEntry(inner, shape, reading.problem)
+  inner.finish(reading.problem)
+  const isDisabled = entry.flag('enabled') === false
+  return finished(entry, { ...draft, ...(isDisabled && { isDisabled }) }, reading)
+}
+
+function finished(entry: Members, draft: Draft, reading: Reading): Draft {
+  entry.finish(reading.problem)
+  return draft
+}

@@ -1,0 +1,69 @@
+/** The same server from several places is one server; different servers of one name are several. */
+
+import type { Provenance, ServerSpec, Way } from '../servers/spec.ts'
+import { freeName } from './names.ts'
+import { partsOf, textsOf } from './placeholder.ts'
+
+/** `more` after `first`: what `first` has keeps its name, and its place. `reserved` are names that nobody gets. */
+export function mergeServers(first: readonly ServerSpec[], more: readonly ServerSpec[], reserved: readonly string[] = []): ServerSpec[] {
+  const merged: ServerSpec[] = []
+  const byWay = new Map<string, number>()
+  const byId = new Map<string, number>()
+  const taken = new Set(reserved)
+  const add = (spec: ServerSpec): void => {
+    taken.add(spec.id)
+    byWay.set(identityOf(spec.way), merged.length)
+    byId.set(spec.id, merged.length)
+    merged.push(spec)
+  }
+  for (const spec of first) add(spec)
+  for (const spec of more) {
+    const place = byWay.get(identityOf(spec.way)) ?? byId.get(spec.id)
+    const known = place === undefined ? undefined : merged[place]
+    if (place !== undefined && known && isSameServer(known.way, spec.way)) {
+      merged[place] = joined(known, spec)
+      continue
+    }
+    const id = freeName(spec.id, taken, spec.provenance[0]?.client)
+    add(id === spec.id ? spec : { ...spec, id, title: spec.title ?? spec.id })
+  }
+  return merged
+}
+
+function joined(known: ServerSpec, also: ServerSpec): ServerSpec {
+  const { isDisabled, ...rest } = known
+  const provenance = [...known.provenance, ...also.provenance.filter((from) => !known.provenance.some((other) => isSame(from, other)))]
+  // Somebody uses it, so it is offered; nothing is started for that.
+  return { ...rest, provenance, ...(isDisabled && also.isDisabled && { isDisabled }) }
+}
+
+const isSame = (a: Provenance, b: Provenance): boolean => a.client === b.client && a.scope === b.scope && a.file === b.file
+
+/** Equal for ways that start or reach the same thing with the same values, in whatever order these were written. */
+const identityOf = (way: Way): string =>
+  JSON.stringify([
+    way.transport,
+    ...textsOf(way)
+      .map(({ where, text }) => [where, text])
+      .sort(byText),
+  ])
+
+const byText = (a: readonly string[], b: readonly string[]): number => (String(a) < String(b) ? -1 : 1)
+
+/** Also when what is known had its secrets moved into the vault since: otherwise a second import would bring the plain ones back. */
+function isSameServer(known: Way, found: Way): boolean {
+  if (known.transport === 'memory' || known.transport !== found.transport) return false
+  const texts = new Map(textsOf(found).map(({ where, text }) => [where, text]))
+  const ours = textsOf(known)
+  return ours.length === texts.size && ours.every(({ where, text }) => fits(text, texts.get(where)))
+}
+
+function fits(known: string, found: string | undefined): boolean {
+  if (found === undefined) return false
+  if (known === found) return true
+  const parts = partsOf(known)
+  const [secret, another] = parts.filter((part) => 'placeholder' in part && part.placeholder.kind === 'secret')
+  if (!secret || another) return false
+  const [before, after] = [known.slice(0, secret.start), known.slice(secret.end)]
+  return found.length >= before.length + after.length && found.startsWith(before) && found.endsWith(after)
+}

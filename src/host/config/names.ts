@@ -1,0 +1,25 @@
+/** Names of servers that rules, grants, files and commands can use. */
+
+const MAX_CHARS = 64
+
+/** Letters, digits, `.`, `_` and `-`: a slash, say, would make `server/tool` mean two things. */
+export function safeName(name: string): string {
+  const safe = name
+    .normalize('NFKC')
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, MAX_CHARS)
+    .replace(/^[-.]+|[-.]+$/g, '')
+  // A name that every object has as a member is asking for trouble.
+  return safe === '' || safe in {} ? `server${safe === '' ? '' : `-${safe}`}`.slice(0, MAX_CHARS) : safe
+}
+
+/** The name, or the first of `name-2`, `name-3`, … that nobody has. */
+export function freeName(name: string, taken: ReadonlySet<string>, suffix?: string): string {
+  if (!taken.has(name)) return name
+  const base = suffix === undefined ? name : `${name.slice(0, MAX_CHARS - 20)}-${safeName(suffix).toLowerCase().slice(0, 18)}`
+  if (suffix !== undefined && !taken.has(base)) return base
+  for (let count = 2; ; count++) {
+    const next = `${base.slice(0, MAX_CHARS - 6)}-${count}`
+    if (!taken.has(next)) return next
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Placeholders in the texts of a configuration: `${secret:NAME}`, `${env:NAME}`, `${env:NAME:-instead}` and `${input:NAME}`.
+ * `${$}` is a dollar sign, for text that only looks like one of them.
+ */
+
+import type { ServerSpec, Way } from '../servers/spec.ts'
+
+export interface Placeholder {
+  kind: 'secret' | 'env' | 'input'
+  name: string
+  /** What stands in its place when there is no such variable. */
+  fallback?: string
+}
+
+export type Part = { literal: string; start: number; end: number } | { placeholder: Placeholder; start: number; end: number }
+
+// Every repetition is bounded and stops at a brace, so that the time is in proportion to the text.
+const PATTERN = /\$\{(?:\$|(secret|env|input):([^\s{}:$]{1,128})(?::-([^{}]{0,4096}))?)\}/g
+
+export const placeholderText = ({ kind, name, fallback }: Placeholder): string =>
+  `\${${kind}:${name}${fallback === undefined ? '' : `:-${fallback}`}}`
+
+/** Text that means itself: nothing in it is a placeholder, whatever it looks like. */
+export const escapeText = (text: string): string => text.replace(PATTERN, (match) => `\${$}${match.slice(1)}`)
+
+/** The text in parts, from left to right. Dollar signs that were written as `${$}` are literals of their own. */
+export function partsOf(text: string): Part[] {
+  const parts: Part[] = []
+  let end = 0
+  const literal = (from: number, to: number): void => {
+    if (to > from) parts.push({ literal: text.slice(from, to), start: from, end: to })
+  }
+  for (const match of text.matchAll(PATTERN)) {
+    const [whole, kind, name, fallback] = match
+    literal(end, match.index)
+    const place = { start: match.index, end: match.index + whole.length }
+    if (kind === undefined || name === undefined) parts.push({ literal: '$', ...place })
+    else parts.push({ placeholder: { kind: kind as Placeholder['kind'], name, ...(fallback !== undefined && { fallback }) }, ...place })
+    end = place.end
+  }
+  literal(end, text.length)
+  return parts
+}
+
+export interface PlacedText {
+  /** `command`, `args[0]`, `env.TOKEN`, `cwd`, `url`, `headers.Authorization`. */
+  where: string
+  text: string
+}
+
+/** Every text of a way that may hold placeholders. */
+export function textsOf(way: Way): PlacedText[] {
+  switch (way.transport) {
+    case 'stdio':
+      return [
+        { where: 'command', text: way.command },
+        ...way.args.map((text, i) => ({ where: `args[${i}]`, text })),
+        ...Object.entries(way.env).map(([name, text]) => ({ where: `env.${name}`, text })),
+        ...(way.cwd === undefined ? [] : [{ where: 'cwd', text: way.cwd }]),
+      ]
+    case 'http':
+      return [{ where: 'url', text: way.url }, ...Object.entries(way.headers).map(([name, text]) => ({ where: `headers.${name}`, text }))]
+    case 'memory':
+      return []
+  }
+}
+
+/** The same way with every text replaced. */
+export function mapTexts(way: Way, change: (text: string, where: string) => string): Way {
+  const table = (values: Readonly<Record<string, string>>, place: string): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).map(([name, text]) => [name, change(text, `${place}.${name}`)]))
+  switch (way.transport) {
+    case 'stdio':
+      return {
+        ...way,
+        command: change(way.command, 'command'),
+        args: way.args.map((text, i) => change(text, `args[${i}]`)),
+        env: table(way.env, 'env'),
+        ...(way.cwd !== undefined && { cwd: change(way.cwd, 'cwd') }),
+      }
+    case 'http':
+      return { ...way, url: change(way.url, 'url'), headers: table(way.headers, 'headers') }
+    case 'memory':
+      return way
+  }
+}
+
+export interface PlacedPlaceholder extends Placeholder {
+  where: string
+}
+
+/** What a server will be given when it is started, and where: for the question whether it may be. */
+export const placeholdersIn = (spec: Pick<ServerSpec, 'way'>): PlacedPlaceholder[] =>
+  textsOf(spec.way).flatMap(({ where, text }) =>
+    partsOf(text).flatMap((part) => ('placeholder' in part ? [{ ...part.placeholder, where }] : [])),
+  )
