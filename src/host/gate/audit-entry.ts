@@ -1,0 +1,32 @@
+/** What is written down about a decision. */
+
+import type { Answer } from '../ask/question.ts'
+import type { AuditEntry } from '../audit/record.ts'
+import type { Action, Decision } from '../consent/action.ts'
+import { factsOf } from '../consent/facts.ts'
+
+export function entryOf(action: Action, decision: Decision, answer: Answer | undefined): AuditEntry {
+  const { primitive } = action
+  return {
+    action: action.kind,
+    principal: action.principal,
+    run: action.run,
+    initiator: action.initiator,
+    server: action.server.id,
+    fingerprint: action.server.fingerprint,
+    ...(primitive && { primitive: primitive.name }),
+    ...(primitive?.pin !== undefined && { pin: primitive.pin }),
+    effect: decision.effect,
+    reasons: decision.reasons.map(({ text }) => text),
+    ...(decision.grant !== undefined && { grant: decision.grant }),
+    ...(answer && { answer: said(answer, action) }),
+    args: action.args,
+    facts: factsOf(action),
+  }
+}
+
+const said = (answer: Answer, { principal }: Action): NonNullable<AuditEntry['answer']> => ({
+  kind: answer.kind,
+  by: answer.by ?? principal,
+  ...(answer.kind === 'allow' && { scope: answer.scope }),
+})

@@ -1,0 +1,277 @@
+/**
+ * The one way to an action. Whatever a host does, for a person, a model or a server, is decided here, asked about here if it
+ * must be, written down here before it is done, and done only then.
+ */
+
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../jsonrpc/clock.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Answer, Asker, Question, Subject } from '../ask/question.ts'
+import type { AuditLog, Outcome } from '../audit/record.ts'
+import type { Action, Decision, Usage } from '../consent/action.ts'
+import type { CompiledPolicy } from '../consent/compile-policy.ts'
+import { decide } from '../consent/decide.ts'
+import { grantBounds } from '../consent/grant-bounds.ts'
+import { grantMatches } from '../consent/grant-match.ts'
+import { exceeded } from '../consent/limits.ts'
+import { pathPointers } from '../consent/path-pointers.ts'
+import type { CountedCall, UsageCounter } from '../consent/usage.ts'
+import { GRANT_SCOPES, type Grant } from '../grants/grant.ts'
+import type { GrantStore } from '../grants/grant-store.ts'
+import { makeGrant } from '../grants/make-grant.ts'
+import { unlessAborted } from '../unless-aborted.ts'
+import { entryOf } from './audit-entry.ts'
+import { realPathsOf } from './real-paths.ts'
+import { nameOf, refusalOf } from './refusal.ts'
+
+/** An action as whoever wants it describes it; the gate adds what it knows itself. */
+export type WantedAction = Omit<Action, 'usage' | 'realPaths' | 'at' | 'principal' | 'project' | 'mode'>
+
+export interface Want {
+  /** Called again after a person has answered: what is there by then may not be what they were asked about. */
+  describe(): WantedAction
+  /** What the person is shown. Called only if they are asked. */
+  subject(action: Action): Subject | Promise<Subject>
+  server: Question['server']
+  chain: readonly string[]
+  /** Takes what the person edited. Throws, saying what was expected, for what does not fit. Nothing can be edited without it. */
+  edit?(edited: unknown): void | Promise<void>
+  signal?: AbortSignal
+}
+
+export interface Permit {
+  action: Action
+  decision: Decision
+  /** What the person said, if they were asked. */
+  answer: Extract<Answer, { kind: 'allow' }> | undefined
+}
+
+export interface GateLimits {
+  /** How long a question waits for a person. */
+  questionTimeoutMs: number
+  /** Questions that wait at the same time; more are refused. */
+  maxQuestions: number
+}
+
+export const DEFAULT_GATE_LIMITS: GateLimits = { questionTimeoutMs: 10 * 60_000, maxQuestions: 64 }
+
+export interface GateOptions {
+  principal: string
+  project: string
+  mode: Action['mode']
+  policy(): CompiledPolicy
+  grants: GrantStore
+  usage: UsageCounter
+  asker: Asker
+  audit: AuditLog
+  clock: Clock
+  /** Milliseconds of the wall clock, which grants end by. */
+  wallNow(): number
+  limits: GateLimits
+}
+
+/** Rounds of losing the last use of a grant to somebody else. */
+const MAX_TRIES = 3
+
+export class Gate {
+  readonly #options: GateOptions
+  #waiting = 0
+
+  constructor(options: GateOptions) {
+    this.#options = options
+  }
+
+  /** Does `perform` if it may be done, and rejects with ERR_DENIED, ERR_QUARANTINED, ERR_CONSENT or ERR_AUDIT if not. */
+  async run<T>(want: Want, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
+    const permit = await this.#permit(want)
+    const { clock, audit } = this.#options
+    const end = await this.#begin(permit)
+    try {
+      // Nothing is done that is not written down: when this rejects, nothing was done.
+      const intent = await audit.intent(entryOf(permit.action, permit.decision, permit.answer))
+      const started = clock.now()
+      let outcome: Outcome
+      let result: T
+      try {
+        result = await perform(permit)
+        outcome = { kind: 'done', durationMs: clock.now() - started, ...measure?.(result) }
+      } catch (error) {
+        const kind = want.signal?.aborted ? 'cancelled' : 'failed'
+        await intent.outcome({ kind, durationMs: clock.now() - started, error: codeOf(error) })
+        throw error
+      }
+      await intent.outcome(outcome)
+      return result
+    } finally {
+      end()
+    }
+  }
+
+  /** What would be decided now, without asking anybody or counting anything. */
+  async foresee(want: Pick<Want, 'describe'>): Promise<{ action: Action; decision: Decision }> {
+    const grants = await this.#options.grants.live(this.#options.wallNow())
+    const action = await this.#completed(want.describe(), grants)
+    return { action, decision: decide(this.#options.policy(), action, grants) }
+  }
+
+  /** Others may have begun since it was decided: a limit is looked at once more, in the same moment as it is counted. */
+  async #begin({ action, decision }: Permit): Promise<() => void> {
+    const { usage } = this.#options
+    const limit = exceeded(decision.limits, usage.usageOf(counted(action)))
+    if (limit === undefined) return usage.begin(counted(action))
+    const reason = { id: 'limit', layer: 'built-in', effect: 'deny', text: limit } as const
+    return this.#refuse(action, { ...decision, effect: 'deny', reasons: [reason, ...decision.reasons] }, undefined)
+  }
+
+  async #permit(want: Want): Promise<Permit> {
+    this.#options.usage.attempt(counted({ ...want.describe(), principal: this.#options.principal }))
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      want.signal?.throwIfAborted()
+      const { action, decision } = await this.foresee(want)
+      if (decision.effect === 'ask') return this.#permitByPerson(want, action, decision)
+      if (decision.effect !== 'allow') return this.#refuse(action, decision, undefined)
+      if (decision.grant === undefined || (await this.#use(decision.grant))) return { action, decision, answer: undefined }
+      // Somebody else took its last use, or it was revoked just now: look again.
+    }
+    throw new McpError('ERR_CONSENT', 'What had been allowed was taken back, or used up by somebody else, again and again')
+  }
+
+  async #permitByPerson(want: Want, asked: Action, decision: Decision): Promise<Permit> {
+    const answer = await this.#ask(want, asked, decision)
+    if (answer.kind !== 'allow') return this.#refuse(asked, decision, answer)
+    if (answer.edited !== undefined) {
+      if (!want.edit) throw new McpError('ERR_INVALID_PARAMS', `${nameOf(asked)} cannot be edited, only allowed or refused`)
+      await want.edit(answer.edited)
+    }
+    const grant = await this.#grantFor(want, asked, decision, answer)
+    // The world has gone on while the person was thinking: it is decided again, with the answer in hand.
+    const grants = await this.#options.grants.live(this.#options.wallNow())
+    const action = await this.#unchanged(want, asked, grants)
+    const again = decide(this.#options.policy(), action, grants)
+    const isAnswered = this.#isAnsweredBy(grant, grants, action)
+    // A forced question is answered by its own answer and by no other grant.
+    if (again.effect !== 'allow' && !(isAnswered && again.effect === 'ask' && again.isForced))
+      return this.#refuse(action, { ...again, effect: stricter(again.effect) }, undefined)
+    // Its own first: an answer that is left over would be one for a call that nobody was asked about.
+    const used = isAnswered ? grant.id : again.grant
+    if (used !== undefined && !(await this.#use(used)))
+      throw new McpError('ERR_CONSENT', `The permission for ${nameOf(action)} was taken back before it was used`)
+    return { action, decision: { ...again, effect: 'allow', ...(used !== undefined && { grant: used }) }, answer }
+  }
+
+  async #grantFor(want: Want, asked: Action, decision: Decision, answer: Extract<Answer, { kind: 'allow' }>): Promise<Grant> {
+    const { grants, wallNow, policy, principal } = this.#options
+    const action = await this.#unchanged(want, asked, await grants.live(wallNow()))
+    const grant = makeGrant(action, answer, {
+      bounds: grantBounds(policy(), action),
+      isForced: decision.isForced ?? false,
+      now: wallNow(),
+      by: answer.by ?? principal,
+    })
+    await grants.add(grant)
+    return grant
+  }
+
+  #isAnsweredBy(grant: Grant, live: readonly Grant[], action: Action): boolean {
+    return live.some(({ id }) => id === grant.id) && grantMatches(grant, action, this.#options.policy().folders)
+  }
+
+  /** A definition, or a server, that changed while the person was asked has not been looked at by anybody. */
+  async #unchanged(want: Want, asked: Action, grants: readonly Grant[]): Promise<Action> {
+    const now = await this.#completed(want.describe(), grants)
+    const isSame =
+      now.kind === asked.kind &&
+      now.server.id === asked.server.id &&
+      now.server.fingerprint === asked.server.fingerprint &&
+      now.primitive?.name === asked.primitive?.name &&
+      now.primitive?.pin === asked.primitive?.pin
+    if (isSame) return now
+    throw new McpError('ERR_QUARANTINED', `${nameOf(asked)} is not what it was when you were asked about it`, {
+      data: { server: asked.server.id, primitive: asked.primitive?.name },
+    })
+  }
+
+  async #ask(want: Want, action: Action, decision: Decision): Promise<Answer> {
+    const { asker, limits, clock, principal, policy, wallNow } = this.#options
+    if (this.#waiting >= limits.maxQuestions)
+      throw new McpError('ERR_LIMIT', `${this.#waiting} questions are waiting for a person already (maxQuestions)`)
+    this.#waiting++
+    const timeout = new AbortController()
+    const timer = clock.after(limits.questionTimeoutMs, () => timeout.abort(unanswered(action, limits)))
+    try {
+      const askedAt = wallNow()
+      const isOnce = decision.isForced === true
+      const question: Question = {
+        id: randomUUID(),
+        action: action.kind,
+        principal,
+        run: action.run,
+        askedAt,
+        expiresAt: askedAt + limits.questionTimeoutMs,
+        server: want.server,
+        chain: want.chain,
+        reasons: decision.reasons.map(({ text }) => text),
+        subject: await want.subject(action),
+        scopes: isOnce ? ['once'] : grantBounds(policy(), action).scopes,
+        widths: isOnce || action.kind !== 'tool.call' ? ['exact'] : ['exact', 'pattern', 'any'],
+      }
+      const signal = want.signal ? AbortSignal.any([want.signal, timeout.signal]) : timeout.signal
+      return checkAnswer(await unlessAborted(asker.ask(question, signal), signal))
+    } finally {
+      timer.cancel()
+      this.#waiting--
+    }
+  }
+
+  async #refuse(action: Action, decision: Decision, answer: Answer | undefined): Promise<never> {
+    await this.#options.audit.refusal(entryOf(action, decision, answer))
+    throw refusalOf(action, decision, answer)
+  }
+
+  async #completed(wanted: WantedAction, grants: readonly Grant[]): Promise<Action> {
+    const { principal, project, mode, usage, policy, wallNow } = this.#options
+    const action: Action = { ...wanted, principal, project, mode, at: wallNow(), realPaths: {}, usage: NOTHING_USED }
+    const pointers = pathPointers(policy(), action, grants)
+    const realPaths = pointers.length === 0 ? action.realPaths : await realPathsOf(action, pointers)
+    return { ...action, realPaths, usage: usage.usageOf(counted(action)) }
+  }
+
+  #use(grant: string): Promise<boolean> {
+    return this.#options.grants.use(grant, this.#options.wallNow())
+  }
+}
+
+const counted = ({
+  kind,
+  principal,
+  run,
+  server,
+  primitive,
+  args,
+}: Omit<Action, 'usage' | 'realPaths' | 'at' | 'project' | 'mode'>): CountedCall => ({
+  kind,
+  principal,
+  run,
+  server: server.id,
+  name: primitive?.name ?? '',
+  args,
+})
+
+const NOTHING_USED: Usage = { identicalInARow: 1, concurrent: 0, lastMinute: 0, lastHour: 0, lastDay: 0, tokensToday: 0 }
+
+/** What is still a question after the person has answered it is a no. */
+const stricter = (effect: Decision['effect']): Decision['effect'] => (effect === 'ask' ? 'deny' : effect)
+
+const unanswered = (action: Action, { questionTimeoutMs }: GateLimits): McpError =>
+  new McpError('ERR_CONSENT', `Nobody answered within ${questionTimeoutMs} ms (questionTimeoutMs) whether ${nameOf(action)} may be done`)
+
+/** Answers come from other processes as well, and through files. */
+function checkAnswer(answer: Answer): Answer {
+  const kinds: readonly unknown[] = ['allow', 'deny', 'cancel']
+  if (!kinds.includes(answer?.kind) || (answer.kind === 'allow' && !GRANT_SCOPES.includes(answer.scope)))
+    throw new McpError('ERR_ANSWER_INVALID', `An answer must be allow with a scope (${GRANT_SCOPES.join(', ')}), deny or cancel`)
+  return answer
+}
+
+/** The kind of failure, and none of its text: that may hold what must not be kept. */
+const codeOf = (error: unknown): string => (error instanceof McpError ? error.code : error instanceof Error ? error.name : 'unknown')

@@ -1,0 +1,62 @@
+/** A gate with everything it stands on in memory, and a clock that tests move. */
+
+import type { Answer, Question } from '../../../src/host/ask/question.ts'
+import type { AuditEntry, Outcome } from '../../../src/host/audit/record.ts'
+import { compileRules } from '../../../src/host/consent/compile-policy.ts'
+import type { Policy } from '../../../src/host/consent/rule.ts'
+import { UsageCounter } from '../../../src/host/consent/usage.ts'
+import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../../../src/host/gate/gate.ts'
+import { openGrants } from '../../../src/host/grants/grant-store.ts'
+import { fakeClock } from '../../../src/testing/fake-clock.ts'
+
+export const DAY_MS = 24 * 60 * 60_000
+
+export interface GateInMemoryOptions {
+  policy?: Policy
+  mode?: 'interactive' | 'headless'
+  limits?: Partial<GateLimits>
+}
+
+export async function gateInMemory(ask: (question: Question, signal: AbortSignal) => Promise<Answer>, options: GateInMemoryOptions = {}) {
+  const { policy = { layers: {}, roots: {} }, mode = 'interactive', limits } = options
+  const clock = fakeClock()
+  const entries: AuditEntry[] = []
+  const outcomes: Outcome[] = []
+  let now = 1_000_000
+  const grants = await openGrants()
+  const state = { policy: compileRules(policy) }
+  const gate = new Gate({
+    principal: 'person',
+    project: 'project',
+    mode,
+    policy: () => state.policy,
+    grants,
+    usage: new UsageCounter({ now: () => now }),
+    asker: { ask },
+    audit: {
+      intent: async (entry) => {
+        entries.push(entry)
+        return { seq: entries.length, outcome: async (outcome) => void outcomes.push(outcome) }
+      },
+      refusal: async (entry) => void entries.push(entry),
+      close: async () => {},
+    },
+    clock,
+    wallNow: () => now,
+    limits: { ...DEFAULT_GATE_LIMITS, ...limits },
+  })
+  return {
+    gate,
+    grants,
+    clock,
+    entries,
+    outcomes,
+    wallNow: () => now,
+    passTime: (ms: number) => {
+      now += ms
+    },
+    setPolicy: (next: Policy) => {
+      state.policy = compileRules(next)
+    },
+  }
+}
