@@ -1,7 +1,7 @@
 /** What a person should look at twice before they approve something. Hints for reading, in words; nothing is decided by them. */
 
 import { isObject } from '../../jsonrpc/message.ts'
-import { looksLike } from '../../protocol/confusable.ts'
+import { skeleton } from '../../protocol/confusable.ts'
 import { hasInvisible, visibleText } from '../../protocol/visible-text.ts'
 import type { Primitive } from './pin.ts'
 
@@ -11,10 +11,6 @@ export interface OtherName {
   name: string
 }
 
-export interface FlagContext {
-  others: readonly OtherName[]
-}
-
 /** A definition of more text than this is read to the end by nobody. */
 const LONG_TEXT = 4000
 
@@ -22,19 +18,37 @@ const LONG_TEXT = 4000
 const MAX_TEXTS = 5000
 const MAX_DEPTH = 64
 
-export function flagsOf(primitive: Primitive, { others }: FlagContext): string[] {
-  const { texts, isWhole } = textsIn(primitive.definition)
-  const prose = texts.join('\n')
-  return [
-    ...(isWhole ? [] : ['It has more texts than were looked at']),
-    ...invisible([primitive.name, ...texts]),
-    ...alike(primitive, others),
-    ...mentions(primitive, prose, others),
-    ...orders(prose),
-    ...addresses(prose),
-    ...(prose.length > LONG_TEXT ? [`It has ${prose.length} characters of text, more than a person reads`] : []),
-    ...secretParameters(primitive.definition),
-  ]
+/** @param others what all other servers offer; looked through once, whatever is judged by it */
+export function flagger(others: readonly OtherName[]): (primitive: Primitive) => string[] {
+  const names = groupBy(others, ({ name }) => name.toLowerCase())
+  const skeletons = groupBy(others, ({ name }) => skeleton(name))
+  const servers = new Set(others.map(({ server }) => server))
+  return (primitive) => {
+    const { texts, isWhole } = textsIn(primitive.definition)
+    const prose = texts.join('\n')
+    return [
+      ...(isWhole ? [] : ['It has more texts than were looked at']),
+      ...invisible([primitive.name, ...texts]),
+      ...alike(primitive, skeletons),
+      ...mentions(primitive, prose, names, servers),
+      ...orders(prose),
+      ...addresses(prose),
+      ...(prose.length > LONG_TEXT ? [`It has ${prose.length} characters of text, more than a person reads`] : []),
+      ...secretParameters(primitive.definition),
+    ]
+  }
+}
+
+type Groups = ReadonlyMap<string, readonly OtherName[]>
+
+function groupBy(others: readonly OtherName[], keyOf: (other: OtherName) => string): Groups {
+  const groups = new Map<string, OtherName[]>()
+  for (const other of others) {
+    const group = groups.get(keyOf(other))
+    if (group) group.push(other)
+    else groups.set(keyOf(other), [other])
+  }
+  return groups
 }
 
 /** Every text of a definition, names of members included: a model reads them all. */
@@ -77,39 +91,28 @@ function excerpt(text: string): string {
 const taggedText = (text: string): string =>
   Array.from(text.matchAll(/[\u{e0020}-\u{e007e}]/gu), ([tag]) => String.fromCodePoint((tag.codePointAt(0) as number) - 0xe0000)).join('')
 
-function alike({ kind, name }: Primitive, others: readonly OtherName[]): string[] {
+function alike({ kind, name }: Primitive, skeletons: Groups): string[] {
   if (kind === 'instructions' || kind === 'capabilities') return []
-  return others.flatMap((other) => {
-    if (other.name === name) return [`${other.server} offers something of the same name`]
-    return looksLike(other.name, name) ? [`Its name looks like ${visibleText(other.name)} of ${other.server}`] : []
-  })
+  return (skeletons.get(skeleton(name)) ?? []).map((other) =>
+    other.name === name
+      ? `${other.server} offers something of the same name`
+      : `Its name looks like ${visibleText(other.name)} of ${other.server}`,
+  )
 }
 
-/** Names so plain that any text has them. */
-const SHORTEST_NAME = 5
+/** Only names that no text has by chance: of some length, and of more than one word or with a mark in them. */
+const isTelling = (name: string): boolean => name.length >= 5 && /[_.-]|\p{Ll}\p{Lu}/u.test(name)
 
 /** A text about the tools of another server tells the model how to use what is not its own. */
-function mentions({ name }: Primitive, prose: string, others: readonly OtherName[]): string[] {
-  const words = new Set(
-    prose
-      .toLowerCase()
-      .match(/[\p{L}\p{N}_.-]+/gu)
-      ?.map((word) => word.replace(/\.+$/, '')),
-  )
-  const found = others.filter(
-    (other) =>
-      other.name !== name &&
-      other.name.length >= SHORTEST_NAME &&
-      /[_.-]|\p{Ll}\p{Lu}/u.test(other.name) &&
-      words.has(other.name.toLowerCase()),
-  )
-  const servers = [...new Set(others.map(({ server }) => server))].filter(
-    (server) => server.length >= SHORTEST_NAME && words.has(server.toLowerCase()),
-  )
-  return [
-    ...found.map((other) => `It speaks of ${visibleText(other.name)}, which is of ${other.server}`),
-    ...servers.map((server) => `It speaks of the server ${server}`),
-  ]
+function mentions({ name }: Primitive, prose: string, names: Groups, servers: ReadonlySet<string>): string[] {
+  const words = new Set(prose.match(/[\p{L}\p{N}_.-]+/gu)?.map((word) => word.replace(/\.+$/, '')))
+  return [...words].flatMap((word) => {
+    const others = (names.get(word.toLowerCase()) ?? []).filter((other) => other.name !== name && isTelling(other.name))
+    return [
+      ...others.map((other) => `It speaks of ${visibleText(other.name)}, which is of ${other.server}`),
+      ...(servers.has(word) && word.length >= 5 ? [`It speaks of the server ${word}`] : []),
+    ]
+  })
 }
 
 /** Words that are said to a model and not to a person. Each pattern takes time in proportion to the text. */

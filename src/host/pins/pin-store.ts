@@ -114,7 +114,8 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       return baseline && { fingerprint: baseline.fingerprint, parts: baseline.parts, warnings: [] }
     },
     adopt: async (id, { fingerprint, parts }) => {
-      if (index().get(id)?.baseline.fingerprint === fingerprint) return
+      const known = (await store.refresh()).find(({ server }) => server === id)
+      if (known?.fingerprint === fingerprint && known.parts.length > 0) return
       await change(id, (baseline) => ({ server: id, items: [], ...baseline, fingerprint, parts }))
     },
     approve: async ({ id, fingerprint }, items, at) => {
