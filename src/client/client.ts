@@ -2,6 +2,7 @@
 
 import type { Params } from '../jsonrpc/message.ts'
 import { isObject } from '../jsonrpc/message.ts'
+import { onAbort } from '../jsonrpc/on-abort.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -81,8 +82,17 @@ export class Client {
 
   /** Opens the connection and finds out what the server speaks. */
   static async connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
+    const { signal } = options
+    signal?.throwIfAborted()
     const client = new Client(target, options)
-    await client.#connection.open()
+    const unwatch = signal && onAbort(signal, () => void client.close().catch(() => {}))
+    try {
+      await client.#connection.open()
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error
+    } finally {
+      unwatch?.()
+    }
     return client
   }
 
@@ -167,6 +177,11 @@ export class Client {
   /** Calls `listener` when a list has changed; resolves with what ends that. */
   onChange(kind: ListKind, listener: () => void): Promise<() => void> {
     return this.#watching.onList(kind, listener)
+  }
+
+  /** Calls `listener` when a resource, or one below it, has changed; resolves with what ends that. */
+  onResourceChange(uri: string, listener: (uri: string) => void): Promise<() => void> {
+    return this.#watching.onResource(uri, listener)
   }
 
   /** The least severe log message wanted from now on. */

@@ -24,6 +24,8 @@ export interface ConnectOptions {
   cachePartition?: string
   /** Where is remembered which kind of server this is. */
   memory?: VerdictMemory
+  /** Gives up the opening of the connection, and leaves nothing of it; it means nothing once the connection is open. */
+  signal?: AbortSignal
   /** How often to look whether a quiet session is alive; 0 for never. */
   pingIntervalMs?: number
   /** The least severe log message wanted from the start. */

@@ -73,6 +73,17 @@ describe('connecting', () => {
     }
   })
 
+  test('is given up with its signal, and nothing of the connection is left', async () => {
+    const server = scriptedServer(() => {})
+    const controller = new AbortController()
+    const connecting = Client.connect(server.target, { signal: controller.signal, memory: verdictMemory() })
+    const reason = new Error('changed my mind')
+    setTimeout(() => controller.abort(reason), 10)
+    await expect(connecting).rejects.toBe(reason)
+    expect(server.isClosed).toBe(true)
+    await expect(Client.connect(server.target, { signal: controller.signal })).rejects.toBe(reason)
+  })
+
   test('understands a version refusal in the form of an error [T-LIFE-041]', async () => {
     const server = scriptedServer(({ id, method }, send) => {
       if (id === undefined) return
