@@ -1,0 +1,60 @@
+/** Every bound of a supervised server, with its default. Each is an option of the same name. */
+
+import type { Rate } from '../../protocol/rate.ts'
+
+export interface ServerLimits {
+  /** How long opening a connection may take. */
+  connectTimeoutMs: number
+  /** How long a call waits for a connection that is being opened. */
+  waitMs: number
+  /** The first pause after a failure; each further one is twice as long, with chance in it. */
+  firstRetryMs: number
+  /** The longest pause after a failure. */
+  maxRetryMs: number
+  /** A connection that lasted this long was a good one: what failed before it is forgotten. */
+  stableMs: number
+  /** So many failures ... */
+  breakerFailures: number
+  /** ... in so much time, and nothing is tried ... */
+  breakerWindowMs: number
+  /** ... for so long. */
+  breakerOpenMs: number
+  /** How often a server that nobody calls is asked for a sign of life; 0 for never. */
+  pingIntervalMs: number
+  /** How long it may take to answer that. */
+  pingTimeoutMs: number
+  /** So many unanswered in a row, and the connection is opened anew. */
+  maxMissedPings: number
+  /** Changes of lists that come within this time are read together. */
+  listDebounceMs: number
+  /** A list that could not be read is tried again after this time. */
+  relistMs: number
+  /** Tools, prompts, resources and templates of one server together. */
+  maxSurfaceItems: number
+  /** All that it lists, its instructions and capabilities, as JSON. */
+  maxSurfaceBytes: number
+  /** Resources watched at the same time. */
+  maxSubscriptions: number
+  /** Log messages and lines of standard error that are passed on. */
+  logs: Rate
+}
+
+export const DEFAULT_SERVER_LIMITS: ServerLimits = {
+  connectTimeoutMs: 60_000,
+  waitMs: 5_000,
+  firstRetryMs: 1_000,
+  maxRetryMs: 30_000,
+  stableMs: 30_000,
+  breakerFailures: 5,
+  breakerWindowMs: 60_000,
+  breakerOpenMs: 60_000,
+  pingIntervalMs: 30_000,
+  pingTimeoutMs: 10_000,
+  maxMissedPings: 2,
+  listDebounceMs: 200,
+  relistMs: 30_000,
+  maxSurfaceItems: 10_000,
+  maxSurfaceBytes: 16 * 1024 * 1024,
+  maxSubscriptions: 1_000,
+  logs: { perSecond: 50, burst: 500 },
+}

@@ -1,0 +1,236 @@
+/**
+ * All that a server lists, read whole and again when it says that something changed. What cannot be read stays as it was
+ * last known: a list that fails once takes nothing away from people.
+ */
+
+import type { Client } from '../../client/client.ts'
+import type { List } from '../../client/paging.ts'
+import type { ListKind } from '../../client/watching.ts'
+import type { Clock, Timer } from '../../jsonrpc/clock.ts'
+import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
+import { RemoteError } from '../../jsonrpc/remote-error.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { ServerLimits } from './limits.ts'
+import type { Surface } from './surface.ts'
+
+const LIST_NAMES = ['tools', 'prompts', 'resources', 'templates'] as const
+
+export type ListName = (typeof LIST_NAMES)[number]
+
+export interface ListFault {
+  /** What of the surface is not fresh; `connection` for all of it. */
+  list: ListName | 'connection'
+  error: Error
+}
+
+export interface Listing {
+  surface: Surface
+  /** Something in it is only what was last known; `faults` says what and why. */
+  isStale: boolean
+  faults: readonly ListFault[]
+}
+
+type ReaderLimits = Pick<ServerLimits, 'listDebounceMs' | 'relistMs' | 'maxSurfaceItems' | 'maxSurfaceBytes'>
+
+export interface ReaderOptions {
+  client: Client
+  limits: ReaderLimits
+  clock: Clock
+  /** What was known of the server before this connection. */
+  known: Surface | undefined
+  onListing(listing: Listing): void
+  onWarning(message: string): void
+}
+
+interface Size {
+  items: number
+  bytes: number
+}
+
+const CHANGES: Readonly<Record<ListKind, readonly ListName[]>> = {
+  tools: ['tools'],
+  prompts: ['prompts'],
+  resources: ['resources', 'templates'],
+}
+
+export class SurfaceReader {
+  readonly #options: ReaderOptions
+  readonly #lists: Pick<Surface, ListName>
+  readonly #faults = new Map<ListName, Error>()
+  readonly #sizes: Record<ListName, Size>
+  readonly #dirty = new Set<ListName>()
+  readonly #fixedBytes: number
+  #due: { at: number; timer: Timer } | undefined
+  #reading: Promise<void> | undefined
+  #isStopped = false
+
+  constructor(options: ReaderOptions) {
+    this.#options = options
+    const { known, client } = options
+    this.#lists = {
+      tools: known?.tools ?? [],
+      prompts: known?.prompts ?? [],
+      resources: known?.resources ?? [],
+      templates: known?.templates ?? [],
+    }
+    const { tools, prompts, resources, templates } = this.#lists
+    this.#sizes = { tools: sizeOf(tools), prompts: sizeOf(prompts), resources: sizeOf(resources), templates: sizeOf(templates) }
+    this.#fixedBytes = bytesOf(client.server)
+  }
+
+  /** Reads everything; resolves when the first listing was given, whatever was wrong with it. */
+  async start(): Promise<void> {
+    // Listening comes first: what changes while the lists are read is then read again.
+    await this.#listen()
+    await this.refresh()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#due?.timer.cancel()
+  }
+
+  /** Reads these lists again, now. */
+  refresh(lists: Iterable<ListName> = LIST_NAMES): Promise<void> {
+    for (const list of lists) this.#dirty.add(list)
+    this.#reading ??= this.#readDirty().finally(() => {
+      this.#reading = undefined
+      if (this.#dirty.size > 0) this.#readLater(this.#options.limits.listDebounceMs)
+      else if (this.#passingFaults().length > 0) this.#readLater(this.#options.limits.relistMs)
+    })
+    return this.#reading
+  }
+
+  async #listen(): Promise<void> {
+    const { client, onWarning } = this.#options
+    for (const kind of ['tools', 'prompts', 'resources'] as const) {
+      if (client.server.capabilities[kind]?.listChanged !== true) continue
+      try {
+        await client.onChange(kind, () => this.#onChanged(kind))
+      } catch (error) {
+        if (!this.#isStopped) onWarning(`Changes of ${kind} will not be noticed: ${messageOf(error)}`)
+      }
+    }
+  }
+
+  #onChanged(kind: ListKind): void {
+    for (const list of CHANGES[kind]) this.#dirty.add(list)
+    if (!this.#reading) this.#readLater(this.#options.limits.listDebounceMs)
+  }
+
+  /** What is due sooner anyway is not put off: a server that announces changes without end is read now and then all the same. */
+  #readLater(ms: number): void {
+    const { clock } = this.#options
+    const at = clock.now() + ms
+    if (this.#isStopped || (this.#due && this.#due.at <= at)) return
+    this.#due?.timer.cancel()
+    const timer = clock.after(ms, () => {
+      this.#due = undefined
+      void this.refresh([])
+    })
+    this.#due = { at, timer }
+  }
+
+  async #readDirty(): Promise<void> {
+    const lists = new Set([...this.#dirty, ...this.#passingFaults()])
+    this.#dirty.clear()
+    const reading: Partial<Record<ListName, Size>> = {}
+    await Promise.all([...lists].map((list) => this.#read(list, reading)))
+    if (!this.#isStopped) this.#options.onListing(this.#listing())
+  }
+
+  #passingFaults(): ListName[] {
+    return [...this.#faults].filter(([, error]) => isPassing(error)).map(([list]) => list)
+  }
+
+  async #read(list: ListName, reading: Partial<Record<ListName, Size>>): Promise<void> {
+    const size: Size = { items: 0, bytes: 0 }
+    reading[list] = size
+    try {
+      const items = await this.#itemsOf(list, size, reading)
+      if (this.#isStopped) return
+      Object.assign(this.#lists, { [list]: items })
+      this.#sizes[list] = size
+      this.#faults.delete(list)
+    } catch (error) {
+      if (this.#isStopped) return
+      this.#faults.set(list, error as Error)
+      this.#options.onWarning(`The ${list} could not be listed, and stay as they were last known: ${messageOf(error)}`)
+    } finally {
+      delete reading[list]
+    }
+  }
+
+  async #itemsOf(list: ListName, size: Size, reading: Partial<Record<ListName, Size>>): Promise<object[]> {
+    const { client, onWarning } = this.#options
+    const { capabilities } = client.server
+    if (list === 'templates' ? !capabilities.resources : !capabilities[list]) return []
+    const seen = new Map<string, object>()
+    try {
+      for await (const item of sourceOf(client, list)) {
+        size.items++
+        size.bytes += bytesOf(item)
+        this.#checkSize(reading)
+        const key = keyOf(list, item)
+        if (key === undefined) onWarning(`Something without a name is left out of the ${list}`)
+        else if (seen.has(key)) onWarning(`${JSON.stringify(key)} is listed twice in the ${list}; the first one holds`)
+        else seen.set(key, item)
+      }
+    } catch (error) {
+      // Many servers with resources have no templates, and do not know the question.
+      if (list === 'templates' && error instanceof RemoteError && error.code === METHOD_NOT_FOUND) return []
+      throw error
+    }
+    return [...seen.values()]
+  }
+
+  #checkSize(reading: Partial<Record<ListName, Size>>): void {
+    const { maxSurfaceItems, maxSurfaceBytes } = this.#options.limits
+    const sizes = LIST_NAMES.map((list) => reading[list] ?? this.#sizes[list])
+    const items = sizes.reduce((sum, size) => sum + size.items, 0)
+    const bytes = sizes.reduce((sum, size) => sum + size.bytes, this.#fixedBytes)
+    if (items > maxSurfaceItems) throw new McpError('ERR_LIMIT', `The server lists more than ${maxSurfaceItems} things (maxSurfaceItems)`)
+    if (bytes > maxSurfaceBytes) throw new McpError('ERR_LIMIT', `The server lists more than ${maxSurfaceBytes} bytes (maxSurfaceBytes)`)
+  }
+
+  #listing(): Listing {
+    const { info, instructions, capabilities } = this.#options.client.server
+    return {
+      surface: { info, instructions, capabilities, ...this.#lists },
+      isStale: this.#faults.size > 0,
+      faults: [...this.#faults].map(([list, error]) => ({ list, error })),
+    }
+  }
+}
+
+function sourceOf(client: Client, list: ListName): List<object> {
+  switch (list) {
+    case 'tools':
+      return client.tools()
+    case 'prompts':
+      return client.prompts()
+    case 'resources':
+      return client.resources()
+    case 'templates':
+      return client.resourceTemplates()
+  }
+}
+
+const KEYS = { tools: 'name', prompts: 'name', resources: 'uri', templates: 'uriTemplate' } as const satisfies Record<ListName, string>
+
+function keyOf(list: ListName, item: object): string | undefined {
+  const key: unknown = (item as Record<string, unknown>)[KEYS[list]]
+  return typeof key === 'string' && key !== '' ? key : undefined
+}
+
+/** What is too large today is too large in a minute. */
+const isPassing = (error: Error): boolean => !(error instanceof McpError && error.code === 'ERR_LIMIT')
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+const sizeOf = (items: readonly unknown[]): Size => ({
+  items: items.length,
+  bytes: items.reduce<number>((sum, item) => sum + bytesOf(item), 0),
+})
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,36 @@
+/** Lets through what a server writes for people, as much as people can read. */
+
+import type { Clock } from '../../jsonrpc/clock.ts'
+import type { LogMessage } from '../../protocol/logging.ts'
+import { Bucket, type Rate } from '../../protocol/rate.ts'
+
+/** A log message of the protocol, or a line of the standard error of the process. */
+export type ServerLog = { kind: 'message'; message: LogMessage } | { kind: 'stderr'; line: string }
+
+export interface LogReceiver {
+  onLog?(log: ServerLog): void
+  onWarning?(message: string): void
+}
+
+export class LogGate {
+  readonly #bucket: Bucket
+  readonly #clock: Clock
+  readonly #receiver: LogReceiver
+  #dropped = 0
+
+  constructor(rate: Rate, clock: Clock, receiver: LogReceiver) {
+    this.#bucket = new Bucket(rate, clock.now())
+    this.#clock = clock
+    this.#receiver = receiver
+  }
+
+  pass(log: ServerLog): void {
+    if (this.#bucket.take(this.#clock.now()) > 0) {
+      this.#dropped++
+      return
+    }
+    if (this.#dropped > 0) this.#receiver.onWarning?.(`${this.#dropped} log messages were left out (limits.logs)`)
+    this.#dropped = 0
+    this.#receiver.onLog?.(log)
+  }
+}

@@ -1,0 +1,65 @@
+/** Resources of one server that somebody wants to hear about, from one connection to the next. */
+
+import type { Client } from '../../client/client.ts'
+import { McpError } from '../../protocol/errors.ts'
+
+interface Subscription {
+  uri: string
+  listener(uri: string): void
+  /** Ends it on the connection there is; undefined while there is none. */
+  stop: (() => void) | undefined
+}
+
+export class Subscriptions {
+  readonly #all = new Set<Subscription>()
+  readonly #max: number
+  readonly #onWarning: (message: string) => void
+
+  constructor(max: number, onWarning: (message: string) => void) {
+    this.#max = max
+    this.#onWarning = onWarning
+  }
+
+  /** Resolves with what ends it. Without a client it begins with the next connection. */
+  async add(uri: string, listener: (uri: string) => void, client: Client | undefined): Promise<() => void> {
+    if (this.#all.size >= this.#max) throw new McpError('ERR_LIMIT', `More than ${this.#max} resources watched (maxSubscriptions)`)
+    const subscription: Subscription = { uri, listener, stop: undefined }
+    this.#all.add(subscription)
+    try {
+      if (client) await this.#begin(subscription, client)
+    } catch (error) {
+      this.#all.delete(subscription)
+      throw error
+    }
+    return () => {
+      this.#all.delete(subscription)
+      subscription.stop?.()
+      subscription.stop = undefined
+    }
+  }
+
+  /** The connection is gone. */
+  pause(): void {
+    for (const subscription of this.#all) subscription.stop = undefined
+  }
+
+  /** There is another connection. What changed while there was none, nobody knows: each is told once. */
+  async resume(client: Client): Promise<void> {
+    for (const subscription of [...this.#all]) {
+      try {
+        await this.#begin(subscription, client)
+      } catch (error) {
+        if (client.isClosed) return
+        this.#onWarning(`Changes of ${subscription.uri} are no longer noticed: ${String(error)}`)
+      }
+      if (this.#all.has(subscription)) subscription.listener(subscription.uri)
+    }
+  }
+
+  async #begin(subscription: Subscription, client: Client): Promise<void> {
+    const stop = await client.onResourceChange(subscription.uri, (uri) => subscription.listener(uri))
+    // It may have been ended, or the connection lost, while the server was asked.
+    if (!this.#all.has(subscription)) stop()
+    else if (!client.isClosed) subscription.stop = stop
+  }
+}

@@ -1,0 +1,390 @@
+/** One configured server and its one connection: started when it may be, watched, and started again when it failed. */
+
+import type { Answers } from '../../client/answers.ts'
+import type { Client } from '../../client/client.ts'
+import type { ClientLimits } from '../../client/limits.ts'
+import type { ConnectAnywhereOptions } from '../../index.ts'
+import { type Clock, systemClock, type Timer } from '../../jsonrpc/clock.ts'
+import { onAbort } from '../../jsonrpc/on-abort.ts'
+import { RemoteError } from '../../jsonrpc/remote-error.ts'
+import type { Authorizer } from '../../protocol/authorizer.ts'
+import type { Implementation } from '../../protocol/base.ts'
+import { type ErrorCode, McpError } from '../../protocol/errors.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
+import { downError, type Health, isUnderway } from './health.ts'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts'
+import { type Listing, SurfaceReader } from './listing.ts'
+import { LogGate, type ServerLog } from './log-gate.ts'
+import { connectWay, type PermittedWay } from './open-way.ts'
+import { Recovery } from './recovery.ts'
+import type { ServerSpec } from './spec.ts'
+import { Subscriptions } from './subscriptions.ts'
+
+export interface SupervisedOptions {
+  spec: ServerSpec
+  /** Asked before every start. Throws ERR_DENIED, ERR_CONSENT or the like when it may not be started. */
+  permit(signal: AbortSignal): Promise<PermittedWay>
+  /** How questions of this server are answered. */
+  answers?: Answers
+  auth?: Authorizer
+  /** Who the host says it is. */
+  info?: Implementation
+  limits?: Partial<ServerLimits>
+  clientLimits?: Partial<ClientLimits>
+  clock?: Clock
+  onHealth?(health: Health): void
+  onListing?(listing: Listing): void
+  onLog?(log: ServerLog): void
+  onWarning?(message: string): void
+}
+
+/** Only a person can do something about these: to try again by itself would ask them again and again. */
+const NEEDS_A_PERSON: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'ERR_DENIED',
+  'ERR_CONSENT',
+  'ERR_QUARANTINED',
+  'ERR_SECRET',
+  'ERR_CONFIG',
+  'ERR_AUTH',
+  'ERR_INSECURE',
+])
+
+/** After these it is worth asking whether the server is still there. */
+const SUSPICIOUS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'ERR_NETWORK',
+  'ERR_HTTP',
+  'ERR_NO_ENDPOINT',
+  'ERR_SESSION_GONE',
+  'ERR_TIMEOUT',
+  'ERR_CLOSED',
+])
+
+export class SupervisedServer {
+  readonly spec: ServerSpec
+  readonly #options: SupervisedOptions
+  readonly #limits: ServerLimits
+  readonly #clock: Clock
+  readonly #recovery: Recovery
+  readonly #subscriptions: Subscriptions
+  readonly #logs: LogGate
+  readonly #ending = new AbortController()
+  /** Those who wait for another state. */
+  readonly #waiting = new Set<() => void>()
+  #health: Health
+  #listing: Listing | undefined
+  #client: Client | undefined
+  #reader: SurfaceReader | undefined
+  #firstListing: Promise<void> | undefined
+  #starting: Promise<void> | undefined
+  /** The end of the connection before this one. */
+  #former: Promise<void> = Promise.resolve()
+  #retryTimer: Timer | undefined
+  #pingTimer: Timer | undefined
+  #pinging: Promise<void> | undefined
+  #inUse = 0
+
+  constructor(options: SupervisedOptions) {
+    this.spec = options.spec
+    this.#options = options
+    this.#limits = withDefaults(DEFAULT_SERVER_LIMITS, options.limits)
+    this.#clock = options.clock ?? systemClock
+    this.#recovery = new Recovery(this.#limits)
+    this.#subscriptions = new Subscriptions(this.#limits.maxSubscriptions, (message) => this.#warn(message))
+    this.#logs = new LogGate(this.#limits.logs, this.#clock, options)
+    this.#health = { state: options.spec.isDisabled ? 'disabled' : 'idle' }
+  }
+
+  get id(): string {
+    return this.spec.id
+  }
+
+  get health(): Health {
+    return this.#health
+  }
+
+  /** What it lists, as last known; undefined before anything was read. It outlives the connection. */
+  get listing(): Listing | undefined {
+    return this.#listing
+  }
+
+  /** The protocol revision spoken; undefined while there is no connection. */
+  get revision(): string | undefined {
+    return this.#client?.revision
+  }
+
+  /** Connects in the background, unless that was done or refused before. */
+  start(): void {
+    if (this.#health.state === 'idle') void this.#begin()
+  }
+
+  /** Tries now, whatever failed or was refused before; resolves when it is clear how that went. */
+  async retry(): Promise<Health> {
+    const { state } = this.#health
+    if (state === 'disabled' || state === 'closed') return this.#health
+    if (state !== 'ready') {
+      if (!this.#starting) this.#recovery.forget()
+      await this.#begin()
+    }
+    await this.settled()
+    return this.#health
+  }
+
+  /** Resolves when nothing is under way any more: it is connected and has been listed, or it failed. */
+  async settled(): Promise<void> {
+    while (isUnderway(this.#health)) await this.#change()
+    await this.#firstListing
+  }
+
+  /**
+   * Runs `run` with the client of this server. A connection that is being opened is waited for, a little; one that failed
+   * is not: ERR_SERVER_DOWN says when it is tried again.
+   */
+  async use<T>(run: (client: Client) => Promise<T>, options: { signal?: AbortSignal } = {}): Promise<T> {
+    const client = this.#client ?? (await this.#connected(options.signal))
+    this.#inUse++
+    try {
+      return await run(client)
+    } catch (error) {
+      if (error instanceof McpError && SUSPICIOUS.has(error.code)) void this.#ping(client)
+      throw error
+    } finally {
+      this.#inUse--
+    }
+  }
+
+  /** Calls `listener` when the resource changes, and after each new connection, because then it may have. */
+  subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {
+    return this.#subscriptions.add(uri, listener, this.#client)
+  }
+
+  /** Reads all lists again. */
+  async refresh(): Promise<void> {
+    await this.#reader?.refresh()
+  }
+
+  /** The roots that `answers.roots` gives are others now. */
+  announceRoots(): void {
+    const { roots } = this.#options.answers ?? {}
+    if (roots) this.#client?.answer({ roots })
+  }
+
+  /** Ends the connection, and with it the process. Nothing is started after this. */
+  async close(): Promise<void> {
+    if (this.#health.state !== 'closed') {
+      this.#ending.abort(new McpError('ERR_CLOSED', `The server ${this.#name} was closed`))
+      this.#drop()
+      this.#set({ state: 'closed' })
+    }
+    await this.#starting
+    await this.#former
+  }
+
+  get #name(): string {
+    return JSON.stringify(this.spec.id)
+  }
+
+  #begin(): Promise<void> {
+    this.#retryTimer?.cancel()
+    this.#starting ??= this.#open()
+      .catch((error: unknown) => this.#onFailure(error as Error))
+      .finally(() => {
+        this.#starting = undefined
+      })
+    return this.#starting
+  }
+
+  async #open(): Promise<void> {
+    const { signal } = this.#ending
+    signal.throwIfAborted()
+    this.#set({ state: 'permitting' })
+    // One process at a time: what a former one holds, such as a lock or a port, the next one may need.
+    await this.#former
+    const way = await unlessAborted(this.#options.permit(signal), signal)
+    this.#set({ state: 'connecting', isTrial: this.#recovery.isTrial })
+    // Both are set while the connection is being opened, or after it: it may be over before we have it.
+    let client: Client | undefined
+    let closedBy: Error | undefined
+    client = await this.#connect(way, (error) => {
+      closedBy = error
+      if (client) this.#lose(client, error)
+    })
+    if (client.isClosed || signal.aborted) {
+      await client.close().catch(() => {})
+      throw closedBy ?? signal.reason
+    }
+    this.#onConnected(client)
+  }
+
+  #connect(way: PermittedWay, onClose: (error: Error) => void): Promise<Client> {
+    const { answers, auth, info, clientLimits } = this.#options
+    const { timeoutMs } = this.spec
+    const { connectTimeoutMs, maxSubscriptions, maxSurfaceItems } = this.#limits
+    const limits = {
+      connectTimeoutMs,
+      maxWatches: maxSubscriptions + 3,
+      maxItems: maxSurfaceItems,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    }
+    const options: ConnectAnywhereOptions = {
+      clock: this.#clock,
+      signal: this.#ending.signal,
+      // Looked after here, in the same way for every transport.
+      pingIntervalMs: 0,
+      limits: { ...limits, ...clientLimits },
+      onWarning: (message) => this.#warn(message),
+      onLog: (message) => this.#logs.pass({ kind: 'message', message }),
+      onClose: (error) => onClose(error ?? new McpError('ERR_CLOSED', `The server ${this.#name} closed the connection`)),
+      ...(answers && { answer: answers }),
+      ...(auth && { auth }),
+      ...(info && { info }),
+    }
+    return connectWay(way, options, (line) => this.#logs.pass({ kind: 'stderr', line }))
+  }
+
+  #onConnected(client: Client): void {
+    this.#client = client
+    this.#recovery.onReady(this.#clock.now())
+    const reader = new SurfaceReader({
+      client,
+      limits: this.#limits,
+      clock: this.#clock,
+      known: this.#listing?.surface,
+      onListing: (listing) => this.#setListing(listing),
+      onWarning: (message) => this.#warn(message),
+    })
+    this.#reader = reader
+    this.#firstListing = reader.start()
+    void this.#subscriptions.resume(client)
+    this.#pingLater(client)
+    this.#set({ state: 'ready', missedPings: 0 })
+  }
+
+  /** The connection is gone, or not worth keeping. */
+  #lose(client: Client, error: Error): void {
+    if (this.#client !== client || this.#health.state === 'closed') return
+    this.#drop()
+    if (this.#listing) {
+      const { surface } = this.#listing
+      this.#setListing({ surface, isStale: true, faults: [{ list: 'connection', error }] })
+    }
+    this.#onFailure(error)
+  }
+
+  #drop(): void {
+    const client = this.#client
+    this.#client = undefined
+    this.#firstListing = undefined
+    this.#reader?.stop()
+    this.#reader = undefined
+    this.#retryTimer?.cancel()
+    this.#pingTimer?.cancel()
+    this.#subscriptions.pause()
+    if (client) this.#former = Promise.all([this.#former, client.close().catch(() => {})]).then(() => {})
+  }
+
+  #onFailure(error: Error): void {
+    if (this.#health.state === 'closed') return
+    if (error instanceof McpError && NEEDS_A_PERSON.has(error.code)) return this.#set({ state: 'refused', error })
+    const { state, retryAt } = this.#recovery.onFailure(this.#clock.now())
+    this.#retryTimer = this.#clock.after(retryAt - this.#clock.now(), () => void this.#begin())
+    this.#set({ state, retryAt, lastError: error })
+  }
+
+  #pingLater(client: Client): void {
+    const { pingIntervalMs } = this.#limits
+    if (pingIntervalMs <= 0 || this.#client !== client) return
+    this.#pingTimer?.cancel()
+    this.#pingTimer = this.#clock.after(pingIntervalMs, () => {
+      // One that works on a call may be unable to answer two things at a time, and the call has a timeout of its own.
+      if (this.#inUse > 0) this.#pingLater(client)
+      else void this.#ping(client)
+    })
+  }
+
+  #ping(client: Client): Promise<void> {
+    if (this.#client !== client) return Promise.resolve()
+    this.#pinging ??= this.#pingOnce(client).finally(() => {
+      this.#pinging = undefined
+      this.#pingLater(client)
+    })
+    return this.#pinging
+  }
+
+  async #pingOnce(client: Client): Promise<void> {
+    const { pingTimeoutMs, maxMissedPings } = this.#limits
+    const missed = (): number => (this.#health.state === 'ready' ? this.#health.missedPings : 0)
+    try {
+      await client.ping({ timeoutMs: pingTimeoutMs })
+    } catch (error) {
+      if (this.#client !== client) return
+      const isSilent = error instanceof McpError && error.code === 'ERR_TIMEOUT'
+      // An error that the server sent is a sign of life.
+      if (!(error instanceof RemoteError)) {
+        if (!isSilent || missed() + 1 >= maxMissedPings) return this.#lose(client, error as Error)
+        return this.#set({ state: 'ready', missedPings: missed() + 1 })
+      }
+    }
+    if (this.#client === client && missed() > 0) this.#set({ state: 'ready', missedPings: 0 })
+  }
+
+  async #connected(signal: AbortSignal | undefined): Promise<Client> {
+    this.start()
+    let isLate = false
+    const timer = this.#clock.after(this.#limits.waitMs, () => {
+      isLate = true
+      this.#wake()
+    })
+    timer.hold(true)
+    try {
+      while (!this.#client && isUnderway(this.#health) && !isLate) await this.#change(signal)
+    } finally {
+      timer.cancel()
+    }
+    if (this.#client) return this.#client
+    throw downError(this.spec.id, this.#health, this.#clock.now(), this.#limits.waitMs)
+  }
+
+  #change(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let unwatch = (): void => {}
+      const wake = (): void => {
+        this.#waiting.delete(wake)
+        unwatch()
+        resolve()
+      }
+      this.#waiting.add(wake)
+      if (!signal) return
+      unwatch = onAbort(signal, () => {
+        this.#waiting.delete(wake)
+        reject(signal.reason as Error)
+      })
+    })
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake()
+  }
+
+  #set(health: Health): void {
+    if (this.#health.state === 'closed') return
+    this.#health = health
+    this.#options.onHealth?.(health)
+    this.#wake()
+  }
+
+  #setListing(listing: Listing): void {
+    this.#listing = listing
+    this.#options.onListing?.(listing)
+  }
+
+  #warn(message: string): void {
+    this.#options.onWarning?.(message)
+  }
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const unwatch = onAbort(signal, () => reject(signal.reason as Error))
+    promise.then(resolve, reject).finally(unwatch)
+  })
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import type { Listing } from '../../../src/host/servers/listing.ts'
+import { McpError } from '../../../src/protocol/errors.ts'
+import { createServer, type Server } from '../../../src/server/index.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
+import { call, memoryWay, names, processWay, supervise, until } from './support.ts'
+
+const manyTools = (count: number): Server => {
+  const server = createServer({ name: 'here', version: '1.0.0' })
+  for (let at = 0; at < count; at++) server.tool(`t${at}`, {}, () => 'x')
+  return server
+}
+
+describe('the surface of a server', () => {
+  test('is read again when the server says that it changed', async () => {
+    const server = supervise(processWay({ word: 'new' }))
+    await server.retry()
+    expect(names(server.listing?.surface.tools)).not.toContain('grown-new')
+    await call(server, 'grow')
+    await until(() => names(server.listing?.surface.tools).includes('grown-new'))
+  })
+
+  test('is read once for changes that come together, and only the list that changed', async () => {
+    const clock = fakeClock()
+    const service = manyTools(1)
+    const asked: string[] = []
+    service.use((invocation, next) => {
+      asked.push(invocation.method)
+      return next()
+    })
+    service.prompt('p', {}, () => 'x')
+    const listings: Listing[] = []
+    const server = supervise(memoryWay(service), { clock, onListing: (listing) => listings.push(listing) })
+    await server.retry()
+    expect(listings).toHaveLength(1)
+    asked.length = 0
+    for (let at = 0; at < 20; at++) service.tool(`later${at}`, {}, () => 'x')
+    await clock.advance(199)
+    expect(listings).toHaveLength(1)
+    await clock.advance(1)
+    await until(() => listings.length === 2)
+    expect(listings[1]?.surface.tools).toHaveLength(21)
+    expect(asked).toEqual(['tools/list'])
+  })
+
+  test('stays as it was last known where a list fails, says so, and is read again later', async () => {
+    const clock = fakeClock()
+    const service = manyTools(2)
+    service.prompt('p', {}, () => 'x')
+    let isBroken = false
+    service.use((invocation, next) => {
+      if (isBroken && invocation.method === 'tools/list') throw new McpError('ERR_INVALID_PARAMS', 'not today')
+      return next()
+    })
+    const server = supervise(memoryWay(service), { clock })
+    await server.retry()
+    isBroken = true
+    service.tool('t2', {}, () => 'x')
+    service.prompt('q', {}, () => 'x')
+    await clock.advance(200)
+    await until(() => server.listing?.isStale === true)
+    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
+    expect(names(server.listing?.surface.prompts)).toEqual(['p', 'q'])
+    expect(server.listing?.faults).toMatchObject([{ list: 'tools', error: { message: expect.stringContaining('not today') } }])
+    isBroken = false
+    await clock.advance(30_000)
+    await until(() => server.listing?.isStale === false)
+    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1', 't2'])
+  })
+
+  test('survives a reconnection to a server whose lists fail now', async () => {
+    const service = manyTools(2)
+    let isBroken = false
+    service.use((invocation, next) => {
+      if (isBroken && invocation.method.endsWith('/list')) throw new McpError('ERR_INVALID_PARAMS', 'not today')
+      return next()
+    })
+    const server = supervise(memoryWay(service), { limits: { firstRetryMs: 5 } })
+    await server.retry()
+    isBroken = true
+    await server.use((client) => client.close())
+    await until(() => server.health.state === 'ready')
+    await server.settled()
+    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
+    expect(server.listing).toMatchObject({ isStale: true, faults: [{ list: 'tools' }] })
+  })
+
+  test.each([
+    [9, false],
+    [10, false],
+    [11, true],
+  ])('with %i things, of 10 that are allowed, is refused: %s', async (count, isRefused) => {
+    const server = supervise(memoryWay(manyTools(count)), { limits: { maxSurfaceItems: 10 } })
+    await server.retry()
+    expect(server.listing?.isStale).toBe(isRefused)
+    expect(server.listing?.surface.tools).toHaveLength(isRefused ? 0 : count)
+    if (isRefused) expect(server.listing?.faults[0]?.error.message).toMatch(/maxItems|maxSurfaceItems/)
+    expect(server.health.state).toBe('ready')
+  })
+
+  test('is bounded over all lists together, by number and by bytes', async () => {
+    const service = manyTools(6)
+    for (let at = 0; at < 6; at++) service.prompt(`p${at}`, {}, () => 'x')
+    const byNumber = supervise(memoryWay(service), { limits: { maxSurfaceItems: 11 } })
+    await byNumber.retry()
+    expect(byNumber.listing?.faults.map(({ error }) => error.message)).toEqual([expect.stringContaining('maxSurfaceItems')])
+
+    const exact = supervise(memoryWay(service))
+    await exact.retry()
+    const { surface } = exact.listing as Listing
+    const { info, instructions, capabilities } = surface
+    const size = [...surface.tools, ...surface.prompts].reduce((sum, item) => sum + JSON.stringify(item).length, 0)
+    const all = size + JSON.stringify({ info, capabilities, instructions }).length
+    for (const [maxSurfaceBytes, faults] of [
+      [all, 0],
+      [all - 1, 1],
+    ] as const) {
+      const byBytes = supervise(memoryWay(service), { limits: { maxSurfaceBytes } })
+      await byBytes.retry()
+      expect(byBytes.listing?.faults).toHaveLength(faults)
+    }
+  })
+
+  test('holds the first of two tools of one name', async () => {
+    const service = manyTools(1)
+    service.use(async (invocation, next) => {
+      const result = await next()
+      if (invocation.method !== 'tools/list') return result
+      const tools = [
+        { name: 'a', description: 'first', inputSchema: { type: 'object' } },
+        { name: 'a', description: 'second', inputSchema: { type: 'object' } },
+      ]
+      return { ...result, tools }
+    })
+    const warnings: string[] = []
+    const server = supervise(memoryWay(service), { onWarning: (message) => warnings.push(message) })
+    await server.retry()
+    expect(server.listing?.surface.tools).toMatchObject([{ name: 'a', description: 'first' }])
+    expect(warnings).toEqual(['"a" is listed twice in the tools; the first one holds'])
+  })
+})

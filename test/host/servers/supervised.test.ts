@@ -1,0 +1,419 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Health } from '../../../src/host/servers/health.ts'
+import type { Listing } from '../../../src/host/servers/listing.ts'
+import { listen } from '../../../src/http/index.ts'
+import { McpError } from '../../../src/protocol/errors.ts'
+import type { Service } from '../../../src/protocol/service.ts'
+import { createServer } from '../../../src/server/index.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
+import { temporaryFolders } from '../../support/folders.ts'
+import { isAlive, untilGone } from '../../support/processes.ts'
+import { call, httpWay, linesOf, memoryWay, missingWay, names, processWay, specOf, supervise, until } from './support.ts'
+
+const folder = temporaryFolders()
+const states = (seen: Health[]): string[] => seen.map(({ state }) => state)
+
+const newServer = (name = 'here') => {
+  const server = createServer({ name, version: '1.0.0' })
+  server.tool('t', {}, () => 'x')
+  return server
+}
+
+/** A server that can be made to answer nothing. */
+function muteable(service: Service): { service: Service; mute(isMute: boolean): void } {
+  let isMute = false
+  const open: Service['open'] = (options) => {
+    const channel = service.open(options)
+    const receive: typeof channel.receive = (message, outlet) => {
+      if (!isMute) channel.receive(message, outlet)
+    }
+    return new Proxy(channel, {
+      get: (target, key) => {
+        if (key === 'receive') return receive
+        const value: unknown = Reflect.get(target, key, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+  }
+  const wrapped = new Proxy(service, { get: (target, key) => (key === 'open' ? open : Reflect.get(target, key, target)) })
+  return {
+    service: wrapped,
+    mute: (on) => {
+      isMute = on
+    },
+  }
+}
+
+describe('starting a server', () => {
+  test('happens in the background, after it was permitted, and everything it offers is read', async () => {
+    const seen: Health[] = []
+    const server = supervise(processWay({ word: 'apple' }), { onHealth: (health) => seen.push(health) })
+    server.start()
+    expect(server.health.state).toBe('permitting')
+    await server.settled()
+    expect(states(seen)).toEqual(['permitting', 'connecting', 'ready'])
+    const { surface, isStale, faults } = server.listing as Listing
+    expect({ isStale, faults }).toEqual({ isStale: false, faults: [] })
+    expect(names(surface.tools)).toEqual(['die', 'echo', 'grow', 'pid', 'shout'])
+    expect(surface.instructions).toBe('instructions of apple')
+    expect(surface.resources[0]?.uri).toBe('fixture://apple')
+    expect(surface.prompts[0]?.name).toBe('prompt-apple')
+    expect(surface.capabilities.tools).toBeDefined()
+    expect(await call(server, 'echo', { text: 'pie' })).toBe('apple pie')
+  })
+
+  test('is asked for before every start, and one that is refused is not tried again until somebody asks for it [T-HOST-002]', async () => {
+    const clock = fakeClock()
+    const starts = join(folder(), 'starts')
+    let mayStart = false
+    let asked = 0
+    const server = supervise(processWay({ starts }), {
+      clock,
+      permit: async () => {
+        asked++
+        if (!mayStart) throw new McpError('ERR_DENIED', 'The person said no')
+        return processWay({ starts })
+      },
+    })
+    server.start()
+    await server.settled()
+    expect(server.health).toMatchObject({ state: 'refused', error: { code: 'ERR_DENIED' } })
+    await clock.advance(3_600_000)
+    expect(asked).toBe(1)
+    await expect(call(server, 'pid')).rejects.toMatchObject({ code: 'ERR_DENIED', message: 'The person said no' })
+    expect(linesOf(starts)).toEqual([])
+
+    mayStart = true
+    expect(await server.retry()).toMatchObject({ state: 'ready' })
+    expect(asked).toBe(2)
+    expect(linesOf(starts)).toHaveLength(1)
+  })
+
+  test.each(['ERR_CONSENT', 'ERR_SECRET', 'ERR_AUTH', 'ERR_CONFIG'] as const)(
+    'ends with %s in a refusal, not in attempts without end',
+    async (code) => {
+      const server = supervise(missingWay, { permit: () => Promise.reject(new McpError(code, 'not now')) })
+      expect(await server.retry()).toMatchObject({ state: 'refused', error: { code } })
+    },
+  )
+
+  test('happens once, however many want it at the same time', async () => {
+    const starts = join(folder(), 'starts')
+    const server = supervise(processWay({ starts }))
+    const [first, second] = await Promise.all([call(server, 'pid'), call(server, 'pid'), server.retry(), server.retry()])
+    expect(first).toBe(second)
+    expect(linesOf(starts)).toEqual([first])
+  })
+
+  test('does not happen to one that is disabled', async () => {
+    const server = supervise(processWay(), { spec: { ...specOf(processWay()), isDisabled: true } })
+    server.start()
+    expect(await server.retry()).toEqual({ state: 'disabled' })
+    await expect(call(server, 'pid')).rejects.toMatchObject({ code: 'ERR_SERVER_DOWN' })
+  })
+})
+
+describe('a server that fails', () => {
+  test('is killed in the middle of a call: the call fails, it shows at once, and it is started and listed again', async () => {
+    const seen: Health[] = []
+    const listings: Listing[] = []
+    const starts = join(folder(), 'starts')
+    const server = supervise(processWay({ starts }), {
+      limits: { firstRetryMs: 20 },
+      onHealth: (health) => seen.push(health),
+      onListing: (listing) => listings.push(listing),
+    })
+    const pid = Number(await call(server, 'pid'))
+    await server.settled()
+    await expect(call(server, 'die')).rejects.toMatchObject({ code: 'ERR_EXIT' })
+    expect(seen.at(-1)).toMatchObject({ state: 'waiting', lastError: { code: 'ERR_EXIT' } })
+    expect(server.listing).toMatchObject({ isStale: true, faults: [{ list: 'connection' }] })
+    expect(names(server.listing?.surface.tools)).toContain('echo')
+
+    await until(() => server.health.state === 'ready')
+    await server.settled()
+    expect(server.listing?.isStale).toBe(false)
+    expect(listings.map(({ isStale }) => isStale)).toEqual([false, true, false])
+    const next = Number(await call(server, 'pid'))
+    expect(next).not.toBe(pid)
+    expect(linesOf(starts).map(Number)).toEqual([pid, next])
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  test('is down at the start and is connected later, as soon as it is there', async () => {
+    const starts = join(folder(), 'starts')
+    const server = supervise(processWay({ starts, failures: 2 }), { limits: { firstRetryMs: 10 } })
+    server.start()
+    await until(() => server.health.state === 'ready')
+    // An opening that fails may take two processes: some old servers exit at the first question they do not know.
+    expect(linesOf(starts).length).toBeGreaterThan(2)
+    expect(await call(server, 'echo', { text: 'at last' })).toBe('word at last')
+  })
+
+  test('is waited for longer after each failure, up to a bound, and calls are told how long', async () => {
+    const clock = fakeClock()
+    const pauses: number[] = []
+    const server = supervise(missingWay, {
+      clock,
+      limits: { breakerFailures: 100, maxRetryMs: 8_000 },
+      onHealth: (health) => {
+        if (health.state === 'waiting') pauses.push(health.retryAt - clock.now())
+      },
+    })
+    server.start()
+    for (let failures = 1; failures <= 6; failures++) {
+      await until(() => pauses.length === failures)
+      const error = await call(server, 't').catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ code: 'ERR_SERVER_DOWN', data: { retryAfterMs: Math.ceil(pauses.at(-1) as number) } })
+      await clock.advance(pauses.at(-1) as number)
+    }
+    for (const [at, atMost] of [1_000, 2_000, 4_000, 8_000, 8_000, 8_000].entries()) {
+      expect(pauses[at]).toBeGreaterThanOrEqual(atMost / 2)
+      expect(pauses[at]).toBeLessThanOrEqual(atMost)
+    }
+  })
+
+  test('too often is left alone for a while, then tried once, and left alone again when that fails', async () => {
+    const clock = fakeClock()
+    let attempts = 0
+    const server = supervise(missingWay, {
+      clock,
+      limits: { breakerFailures: 3, breakerOpenMs: 60_000 },
+      permit: async () => {
+        attempts++
+        return missingWay
+      },
+    })
+    const settle = async (ms: number, expected: number): Promise<void> => {
+      await clock.advance(ms)
+      await until(() => attempts === expected && !['permitting', 'connecting'].includes(server.health.state))
+    }
+    server.start()
+    await settle(0, 1)
+    await settle(1_000, 2)
+    expect(server.health.state).toBe('waiting')
+    await settle(2_000, 3)
+    expect(server.health).toMatchObject({ state: 'open-circuit', retryAt: clock.now() + 60_000 })
+    await expect(call(server, 't')).rejects.toMatchObject({ code: 'ERR_SERVER_DOWN', data: { retryAfterMs: 60_000 } })
+    await clock.advance(59_999)
+    expect(attempts).toBe(3)
+    await settle(1, 4)
+    expect(server.health.state).toBe('open-circuit')
+    expect(await server.retry()).toMatchObject({ state: 'waiting' })
+    expect(attempts).toBe(5)
+  })
+
+  test('right after every connection is as bad as one that does not start', async () => {
+    const clock = fakeClock()
+    const server = supervise(memoryWay(newServer()), { clock, limits: { breakerFailures: 4 } })
+    server.start()
+    for (let deaths = 1; deaths <= 4; deaths++) {
+      await until(() => server.health.state === 'ready')
+      await server.use((client) => client.close())
+      expect(server.health.state).toBe(deaths < 4 ? 'waiting' : 'open-circuit')
+      if (server.health.state === 'waiting') await clock.advance(server.health.retryAt - clock.now())
+    }
+    await clock.advance(60_000)
+    await until(() => server.health.state === 'ready')
+    await server.use((client) => client.close())
+    expect(server.health.state).toBe('open-circuit')
+  })
+
+  test('after a long good time is tried again soon', async () => {
+    const clock = fakeClock()
+    const server = supervise(memoryWay(newServer()), { clock, limits: { breakerFailures: 2, pingIntervalMs: 0 } })
+    for (let deaths = 0; deaths < 4; deaths++) {
+      server.start()
+      await clock.advance(1_000)
+      await until(() => server.health.state === 'ready')
+      await clock.advance(30_000)
+      await server.use((client) => client.close())
+      expect(server.health).toMatchObject({ state: 'waiting' })
+    }
+  })
+})
+
+describe('a server over HTTP', () => {
+  test('that is not there yet is connected when it is, and one that went away shows it and comes back', async () => {
+    const first = await listen(newServer(), { handleSignals: false })
+    const { port, url } = first
+    await first.close()
+    const server = supervise(httpWay(url), { limits: { firstRetryMs: 30, maxRetryMs: 100, breakerFailures: 1_000 } })
+    expect(await server.retry()).toMatchObject({ state: 'waiting' })
+
+    const second = await listen(newServer(), { port, handleSignals: false })
+    await until(() => server.health.state === 'ready')
+    expect(await call(server, 't')).toBe('x')
+    await second.close()
+    await expect(call(server, 't')).rejects.toThrow()
+    await until(() => server.health.state !== 'ready')
+
+    const third = await listen(newServer(), { port, handleSignals: false })
+    await until(() => server.health.state === 'ready')
+    await server.settled()
+    expect(await call(server, 't')).toBe('x')
+    await server.close()
+    await third.close()
+  })
+
+  test('that answers one request badly and the next one well is still connected', async () => {
+    const listening = await listen(newServer(), { handleSignals: false })
+    const seen: Health[] = []
+    const server = supervise(httpWay(listening.url), { onHealth: (health) => seen.push(health) })
+    await server.retry()
+    const broken = new McpError('ERR_HTTP', 'The server answered 502')
+    await expect(server.use(() => Promise.reject(broken))).rejects.toBe(broken)
+    expect(await call(server, 't')).toBe('x')
+    expect(states(seen).filter((state) => state === 'ready')).toHaveLength(1)
+    await server.close()
+    await listening.close()
+  })
+})
+
+describe('a server that does not answer', () => {
+  test('when it is greeted holds up calls for a little only, and its process ends with it', async () => {
+    const starts = join(folder(), 'starts')
+    const server = supervise(processWay({ starts, hangs: true }), { limits: { waitMs: 100 } })
+    await expect(call(server, 'pid')).rejects.toMatchObject({ code: 'ERR_SERVER_DOWN', data: { retryAfterMs: 100 } })
+    await until(() => linesOf(starts).length === 1)
+    const [pid] = linesOf(starts).map(Number)
+    expect(server.health.state).toBe('connecting')
+    await server.close()
+    expect(server.health.state).toBe('closed')
+    await untilGone(pid as number, 5_000)
+    expect(linesOf(starts)).toHaveLength(1)
+  })
+
+  test('a call that is given up does not wait for it', async () => {
+    const server = supervise(processWay({ hangs: true }))
+    await expect(server.use(async () => {}, { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ name: 'TimeoutError' })
+  })
+
+  test('to pings shows it at the first one, and is connected anew after the second', async () => {
+    const clock = fakeClock()
+    const { service, mute } = muteable(newServer())
+    const server = supervise(memoryWay(service), { clock })
+    await server.retry()
+    mute(true)
+    await clock.advance(30_000 + 10_000)
+    expect(server.health).toEqual({ state: 'ready', missedPings: 1 })
+    await clock.advance(30_000 + 10_000)
+    expect(server.health).toMatchObject({ state: 'waiting', lastError: { code: 'ERR_TIMEOUT' } })
+    mute(false)
+    await clock.advance(1_000)
+    expect(server.health).toEqual({ state: 'ready', missedPings: 0 })
+  })
+
+  test('once and then does is as good as before', async () => {
+    const clock = fakeClock()
+    const { service, mute } = muteable(newServer())
+    const server = supervise(memoryWay(service), { clock })
+    await server.retry()
+    mute(true)
+    await clock.advance(40_000)
+    mute(false)
+    await clock.advance(40_000)
+    expect(server.health).toEqual({ state: 'ready', missedPings: 0 })
+  })
+
+  test('because it works on a call is not pinged', async () => {
+    const clock = fakeClock()
+    const { service, mute } = muteable(newServer())
+    const server = supervise(memoryWay(service), { clock })
+    await server.retry()
+    mute(true)
+    let end: () => void = () => {}
+    const working = server.use(
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve
+        }),
+    )
+    await clock.advance(300_000)
+    expect(server.health).toEqual({ state: 'ready', missedPings: 0 })
+    end()
+    await working
+  })
+})
+
+describe('closing a server', () => {
+  test('leaves no process, however often it was started', async () => {
+    const starts = join(folder(), 'starts')
+    const server = supervise(processWay({ starts }), { limits: { firstRetryMs: 10 } })
+    await call(server, 'pid')
+    await call(server, 'die').catch(() => {})
+    await until(() => server.health.state === 'ready')
+    await server.close()
+    const pids = linesOf(starts).map(Number)
+    expect(pids).toHaveLength(2)
+    for (const pid of pids) await untilGone(pid, 3_000)
+    await expect(call(server, 'pid')).rejects.toMatchObject({ code: 'ERR_CLOSED' })
+    expect(await server.retry()).toEqual({ state: 'closed' })
+  })
+
+  test('does not wait for a person who is still asked whether it may start', async () => {
+    let signal: AbortSignal | undefined
+    const server = supervise(processWay(), {
+      permit: (given) => {
+        signal = given
+        return new Promise(() => {})
+      },
+    })
+    server.start()
+    await server.close()
+    expect(signal?.aborted).toBe(true)
+  })
+})
+
+describe('what a server writes for people', () => {
+  test('is passed on as far as the rate allows, and what is left out is counted', async () => {
+    const lines: unknown[] = []
+    const warnings: string[] = []
+    const clock = fakeClock()
+    const server = supervise(processWay(), {
+      clock,
+      limits: { logs: { perSecond: 1, burst: 3 } },
+      onLog: (log) => lines.push(log),
+      onWarning: (message) => warnings.push(message),
+    })
+    await server.retry()
+    await call(server, 'shout', { times: 10 })
+    await until(() => lines.length === 3)
+    expect(lines[0]).toEqual({ kind: 'stderr', line: 'word on standard error' })
+    await clock.advance(1_000)
+    await call(server, 'shout', { times: 1 })
+    await until(() => lines.length === 4)
+    expect(warnings).toEqual(['7 log messages were left out (limits.logs)'])
+  })
+})
+
+describe('a resource that is watched', () => {
+  test('is watched on the next connection too, and is said to have changed after it', async () => {
+    const service = createServer({ name: 'here', version: '1' })
+    service.resource('a://b', { name: 'b' }, () => 'x')
+    const server = supervise(memoryWay(service), { limits: { firstRetryMs: 5 } })
+    await server.retry()
+    const told: string[] = []
+    const stop = await server.subscribe('a://b', (uri) => told.push(uri))
+    service.resourceChanged('a://b')
+    await until(() => told.length === 1)
+    await server.use((client) => client.close())
+    await until(() => told.length === 2)
+    service.resourceChanged('a://b')
+    await until(() => told.length === 3)
+    stop()
+    service.resourceChanged('a://b')
+    await call(server, 't').catch(() => {})
+    expect(told).toEqual(['a://b', 'a://b', 'a://b'])
+  })
+
+  test('is one of so many at most', async () => {
+    const server = supervise(memoryWay(newServer()), { limits: { maxSubscriptions: 1 } })
+    await server.subscribe('a://b', () => {})
+    await expect(server.subscribe('a://c', () => {})).rejects.toMatchObject({
+      code: 'ERR_LIMIT',
+      message: expect.stringContaining('maxSubscriptions'),
+    })
+  })
+})

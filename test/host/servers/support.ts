@@ -1,0 +1,75 @@
+/** What tests of supervised servers share: servers to supervise, and waiting for what happens outside of this process. */
+
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach } from 'vitest'
+import type { HttpWay, MemoryWay, ProcessWay, ServerSpec, Way } from '../../../src/host/servers/spec.ts'
+import { type SupervisedOptions, SupervisedServer } from '../../../src/host/servers/supervised.ts'
+import type { Service } from '../../../src/protocol/service.ts'
+
+const FIXTURE = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url))
+
+export interface FixtureFlags {
+  name?: string
+  word?: string
+  /** Where it writes down what it is sent. */
+  record?: string
+  /** Where it writes down its process id. */
+  starts?: string
+  /** How many starts fail. */
+  failures?: number
+  hangs?: boolean
+}
+
+export const processWay = (flags: FixtureFlags = {}): ProcessWay => ({
+  transport: 'stdio',
+  command: process.execPath,
+  args: [FIXTURE, JSON.stringify(flags)],
+  env: {},
+})
+
+export const httpWay = (url: string): HttpWay => ({ transport: 'http', url, headers: {} })
+
+export const memoryWay = (service: Service): MemoryWay => ({ transport: 'memory', service })
+
+export const missingWay: ProcessWay = { transport: 'stdio', command: '/nowhere/at/all', args: [], env: {} }
+
+export const specOf = (way: Way, id = 'one'): ServerSpec => ({ id, way, tier: 'untrusted', provenance: [] })
+
+const open = new Set<SupervisedServer>()
+afterEach(async () => {
+  await Promise.all([...open].map((server) => server.close()))
+  open.clear()
+})
+
+/** Ended after the test. Every start is permitted unless `permit` is given. */
+export function supervise(way: Way, options: Partial<SupervisedOptions> = {}): SupervisedServer {
+  const server = new SupervisedServer({ spec: specOf(way), permit: async () => way, ...options })
+  open.add(server)
+  return server
+}
+
+/** Looks again and again until it is true; what it waits for happens in other processes. */
+export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 12_000): Promise<void> {
+  const started = performance.now()
+  while (!(await isTrue())) {
+    if (performance.now() - started > withinMs) throw new Error(`Not true after ${withinMs} ms: ${isTrue}`)
+    await sleep(10)
+  }
+}
+
+export const call = async (server: SupervisedServer, tool: string, args: Record<string, unknown> = {}): Promise<string> => {
+  const { content } = await server.use((client) => client.call(tool, args))
+  return content.map((block) => ('text' in block ? block.text : '')).join('')
+}
+
+export function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  } catch {
+    return []
+  }
+}
+
+export const names = (items: readonly { name: string }[] | undefined): string[] => (items ?? []).map(({ name }) => name).sort()
