@@ -1,0 +1,15 @@
+/** Rules in TypeScript: `deny('no-drop', { tool: 'drop_*' }, { reason: 'Not from here' })`. */
+
+import type { Effect } from './action.ts'
+import type { Rule, RuleMatch } from './rule.ts'
+
+type Rest = Omit<Rule, 'id' | 'effect' | 'match'>
+
+const saying =
+  (effect: Effect) =>
+  (id: string, match: RuleMatch, rest: Rest = {}): Rule => ({ id, effect, match, ...rest })
+
+export const allow = saying('allow')
+export const ask = saying('ask')
+export const quarantine = saying('quarantine')
+export const deny = saying('deny')
