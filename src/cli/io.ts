@@ -1,6 +1,7 @@
 /** Everything the command touches of its process, as one value: a test gives its own. */
 
 import type { Readable, Writable } from 'node:stream'
+import { exitCode } from './exit-codes.ts'
 
 export interface Output {
   readonly stream: Writable
@@ -17,12 +18,14 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly home: string
-  /** Called when the person wants to stop (Ctrl-C); returns what ends that. */
+  /** Called when the person wants to stop (Ctrl-C), or somebody asks the process to end; returns what ends that. */
   onInterrupt(listener: () => void): () => void
 }
 
 /** True when there is a person to ask: a keyboard, and a screen to see the question on. */
 export const isInteractive = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 export function processIo(): Io {
   return {
@@ -33,8 +36,17 @@ export function processIo(): Io {
     cwd: process.cwd(),
     home: process.env.HOME ?? process.env.USERPROFILE ?? process.cwd(),
     onInterrupt: (listener) => {
-      process.on('SIGINT', listener)
-      return () => void process.off('SIGINT', listener)
+      let wasAsked = false
+      const onSignal = (): void => {
+        // Asked twice: no more waiting.
+        if (wasAsked) process.exit(exitCode('interrupted'))
+        wasAsked = true
+        listener()
+      }
+      for (const signal of SIGNALS) process.on(signal, onSignal)
+      return () => {
+        for (const signal of SIGNALS) process.off(signal, onSignal)
+      }
     },
   }
 }

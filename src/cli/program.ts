@@ -3,8 +3,15 @@
 import { Command } from 'commander'
 import { visibleText } from '../protocol/visible-text.ts'
 import { registerCall } from './commands/call.ts'
+import { registerCompletion } from './commands/completion.ts'
+import { registerDoctor } from './commands/doctor.ts'
+import { registerInspect } from './commands/inspect.ts'
 import { registerGet, registerPrompts } from './commands/prompts.ts'
+import { registerRecord } from './commands/record.ts'
+import { registerReplay } from './commands/replay.ts'
 import { registerRead, registerResources } from './commands/resources.ts'
+import { registerRun } from './commands/run.ts'
+import { registerServe } from './commands/serve.ts'
 import { registerTools } from './commands/tools.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import type { Frame } from './frame.ts'
@@ -13,7 +20,21 @@ import { columnsOf } from './output/screen.ts'
 import { wantsColour } from './output/style.ts'
 import { VERSION } from './version.ts'
 
-const REGISTRATIONS = [registerTools, registerCall, registerResources, registerRead, registerPrompts, registerGet]
+const REGISTRATIONS = [
+  registerTools,
+  registerCall,
+  registerResources,
+  registerRead,
+  registerPrompts,
+  registerGet,
+  registerRun,
+  registerInspect,
+  registerDoctor,
+  registerRecord,
+  registerReplay,
+  registerServe,
+  registerCompletion,
+]
 
 export function programFor(frame: Frame, io: Io): Command {
   const program = new Command('portico')

@@ -1,0 +1,71 @@
+/** `portico doctor`: which step of reaching a server fails, and what to do about it. */
+
+import type { Command } from 'commander'
+import { Client } from '../../client/client.ts'
+import { Checkup, type Finding } from '../doctor/checkup.ts'
+import type { ExitName } from '../exit-codes.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { words } from '../output/shown.ts'
+import { connectOptions, reach } from '../target/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { takeTarget } from '../target/target.ts'
+
+const DEFAULT_TIMEOUT_MS = 10_000
+const WIDEST_STEP = 14
+
+export function registerDoctor(program: Command, frame: Frame): void {
+  addTargetOptions(
+    program
+      .command('doctor')
+      .summary('find out why a server cannot be reached')
+      .description(
+        'Goes through the steps of reaching a server and names the one that fails. For a URL: DNS, TCP, TLS, HTTP, well-known,\n' +
+          'negotiation, authorization. For a command: whether it is there, starts, answers, and keeps its output clean.',
+      )
+      .argument('[server]')
+      .usage('[options] <url> | <server> | -- command...'),
+  )
+    .option('--json', 'write JSON')
+    .action(frame.action(doctorAction, { takesCommand: true }))
+}
+
+async function doctorAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<ExitName> {
+  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
+  const { io, screen, signal } = invocation
+  const checkup = new Checkup((finding) => {
+    if (!screen.isJson) printFinding(invocation, finding)
+  })
+  const timeoutMs = options.timeout === undefined ? DEFAULT_TIMEOUT_MS : options.timeout * 1000
+  const connect = { ...connectOptions(invocation, options), limits: { timeoutMs, connectTimeoutMs: timeoutMs } }
+  if (target.kind === 'command') {
+    const { checkCommand } = await import('../doctor/command.ts')
+    const { command, args } = target
+    const process = { command, args, env: options.env, ...(options.cwd !== undefined && { cwd: options.cwd }) }
+    await checkCommand(checkup, { process, connect, path: io.env.PATH ?? '', cwd: io.cwd })
+  } else if (target.kind === 'url') {
+    const { checkUrl } = await import('../doctor/url.ts')
+    await checkUrl(checkup, target.url, {
+      headers: options.header,
+      isInsecureAllowed: options.insecure === true,
+      timeoutMs,
+      signal,
+      connect: async () => Client.connect(await reach({ ...invocation, io: withoutPerson(invocation) }, target, options), connect),
+    })
+  } else {
+    await reach(invocation, target, options)
+  }
+  if (screen.isJson) screen.printJson({ isHealthy: checkup.isHealthy, findings: checkup.findings })
+  if (checkup.isHealthy) return 'ok'
+  return checkup.findings.some(({ step, status }) => status === 'failed' && step === 'authorization') ? 'auth' : 'unreachable'
+}
+
+/** A checkup looks and does nothing: it opens no browser. */
+const withoutPerson = ({ io }: Invocation): Invocation['io'] => ({ ...io, stderr: { ...io.stderr, isTTY: false } })
+
+function printFinding({ screen }: Invocation, { step, status, ms, detail, advice }: Finding): void {
+  const { style } = screen
+  const mark = status === 'ok' ? style.green('✓') : status === 'failed' ? style.red('✗') : style.dim('–')
+  const time = status === 'skipped' ? '' : style.dim(` ${ms} ms`)
+  screen.print(words`${mark} ${step.padEnd(WIDEST_STEP)} ${status === 'skipped' ? style.dim(detail) : detail}${time}`)
+  if (advice !== undefined) screen.print(words`  ${style.yellow('→')} ${advice}`)
+}

@@ -1,0 +1,111 @@
+/** `portico inspect`: the raw exchange, both ways, with the time each answer took. */
+
+import { type Command, InvalidArgumentError } from 'commander'
+import { Client } from '../../client/client.ts'
+import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { redact } from '../../protocol/redact.ts'
+import { parseJson } from '../arguments/assignment.ts'
+import { UsageError } from '../faults.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { jsonText } from '../output/json.ts'
+import type { Screen } from '../output/screen.ts'
+import { untrustedLines, words } from '../output/shown.ts'
+import { connectOptions, reach } from '../target/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { type Passed, tapped } from '../target/tap.ts'
+import { takeTarget } from '../target/target.ts'
+import { personalAnswers } from '../terminal/answers.ts'
+
+interface InspectOptions extends TargetOptions {
+  request?: string
+  params?: Params
+  showSecrets?: true
+}
+
+/** What is asked when nothing else was: everything there is to list. */
+const LISTS = ['tools', 'resources', 'prompts'] as const
+
+export function registerInspect(program: Command, frame: Frame): void {
+  addTargetOptions(
+    program
+      .command('inspect')
+      .summary('show the raw exchange with a server')
+      .description('Connects, lists what there is (or sends one request), and shows every message of both sides with its time.')
+      .argument('[server]')
+      .usage('[options] <server> | -- command...'),
+  )
+    .option('-r, --request <method>', 'a request to send instead of listing, such as tools/call')
+    .option('-p, --params <json>', 'its parameters', toParams)
+    .option('--show-secrets', 'do not hide what looks like a secret')
+    .option('--json', 'write one JSON object a message')
+    .action(frame.action(inspectAction, { takesCommand: true }))
+}
+
+function toParams(text: string): Params {
+  try {
+    const params = parseJson('params', text)
+    if (isObject(params)) return params
+  } catch {
+    // Told in the same way as anything else that is no object.
+  }
+  throw new InvalidArgumentError('Expected a JSON object.')
+}
+
+async function inspectAction(invocation: Invocation, server: string | undefined, options: InspectOptions): Promise<void> {
+  if (options.params !== undefined && options.request === undefined) throw new UsageError('--params needs --request')
+  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
+  const { screen, signal } = invocation
+  const exchange = new Exchange(screen, options.showSecrets === true)
+  const reached = tapped(await reach(invocation, target, options), (passed) => exchange.show(passed))
+  const client = await Client.connect(reached, { ...connectOptions(invocation, options), answer: await personalAnswers(invocation) })
+  try {
+    if (options.request !== undefined) await client.request(options.request, options.params ?? {}, { signal })
+    else for (const list of LISTS) if (client.server.capabilities[list]) await client[list]({ signal }).all()
+  } finally {
+    await client.close()
+  }
+}
+
+/** Shows messages one by one, and how long each answer took. */
+class Exchange {
+  readonly #screen: Screen
+  readonly #showsSecrets: boolean
+  /** When requests were sent, by side and id; bounded by what the two sides have open. */
+  readonly #sent = new Map<string, { method: string; atMs: number }>()
+
+  constructor(screen: Screen, showsSecrets: boolean) {
+    this.#screen = screen
+    this.#showsSecrets = showsSecrets
+  }
+
+  show({ from, message, atMs }: Passed): void {
+    const tookMs = this.#match(from, message, atMs)
+    const shown = this.#showsSecrets ? message : redact(message)
+    if (this.#screen.isJson)
+      return this.#screen.printJsonLine({
+        from,
+        atMs: round(atMs),
+        ...(tookMs !== undefined && { tookMs: round(tookMs.ms) }),
+        message: shown,
+      })
+    const { style } = this.#screen
+    const arrow = from === 'client' ? style.cyan('→') : style.magenta('←')
+    const took = tookMs === undefined ? '' : style.dim(` ${tookMs.method} took ${round(tookMs.ms)} ms`)
+    this.#screen.print(words`${arrow} ${style.dim(`${round(atMs)} ms`)}${took}`)
+    this.#screen.print(untrustedLines(jsonText(shown, 2)).indented(2))
+  }
+
+  #match(from: Passed['from'], message: unknown, atMs: number): { method: string; ms: number } | undefined {
+    if (!isObject(message) || message.id === undefined) return undefined
+    if (typeof message.method === 'string') {
+      this.#sent.set(`${from} ${JSON.stringify(message.id)}`, { method: message.method, atMs })
+      return undefined
+    }
+    const key = `${from === 'client' ? 'server' : 'client'} ${JSON.stringify(message.id)}`
+    const sent = this.#sent.get(key)
+    this.#sent.delete(key)
+    return sent && { method: sent.method, ms: atMs - sent.atMs }
+  }
+}
+
+const round = (ms: number): number => Math.round(ms * 10) / 10

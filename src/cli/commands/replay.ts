@@ -1,0 +1,173 @@
+/** `portico replay`: a recording as a server, or asked again of a server and compared. */
+
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { Client } from '../../client/client.ts'
+import { LineReader } from '../../jsonrpc/lines.ts'
+import { isId, isObject, type Params } from '../../jsonrpc/message.ts'
+import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
+import { RemoteError } from '../../jsonrpc/remote-error.ts'
+import type { ExitName } from '../exit-codes.ts'
+import { UsageError } from '../faults.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { jsonText } from '../output/json.ts'
+import { words } from '../output/shown.ts'
+import { withClient } from '../target/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { takeTarget } from '../target/target.ts'
+import { personalAnswers } from '../terminal/answers.ts'
+import { type Difference, differences } from '../transcript/difference.ts'
+import { Playback, withoutMeta } from '../transcript/playback.ts'
+import { readTranscript, type Transcript, withoutSecrets } from '../transcript/transcript.ts'
+
+interface ReplayOptions extends TargetOptions {
+  against?: string | true
+  calls: boolean
+}
+
+export function registerReplay(program: Command, frame: Frame): void {
+  addTargetOptions(
+    program
+      .command('replay')
+      .summary('play a recording as a server, or compare a server with it')
+      .description(
+        'Serves a recording of portico record on standard streams: what was asked then gets the answer it got then.\n' +
+          'With --against it asks a server the same again and shows where its answers differ.',
+      )
+      .argument('<file>')
+      .usage('[options] <file> | <file> --against <server> | <file> --against -- command...'),
+  )
+    .option('--against [server]', 'ask this server again and compare')
+    .option('--no-calls', 'with --against: leave out calls of tools, which may do something')
+    .option('--json', 'with --against: write JSON')
+    .action(frame.action(replayAction, { takesCommand: true }))
+}
+
+async function replayAction(invocation: Invocation, file: string, options: ReplayOptions): Promise<ExitName> {
+  const transcript = await readTranscript(resolve(invocation.io.cwd, file)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new UsageError(`There is no file ${JSON.stringify(file)}`) : error
+  })
+  if (options.against !== undefined) return compareWith(invocation, transcript, options)
+  if (invocation.after !== undefined) throw new UsageError('A command after -- is for --against')
+  await serveRecording(invocation, transcript)
+  return 'ok'
+}
+
+/** Resolves when the client has closed our input. */
+function serveRecording({ io, screen, signal }: Invocation, { heading, messages }: Transcript): Promise<void> {
+  const playback = new Playback(messages)
+  screen.note(words`Playing ${playback.size} answers of ${heading.target}, recorded ${heading.at}`)
+  return new Promise((resolve) => {
+    const reader = new LineReader({
+      maxLineBytes: DEFAULT_MAX_LINE_BYTES,
+      onLine: (text, from, to) => {
+        for (const answer of playback.answersTo(parsed(text.slice(from, to)))) io.stdout.stream.write(`${JSON.stringify(answer)}\n`)
+      },
+      onTooLong: () => {},
+      onNotUtf8: () => {},
+    })
+    io.stdin.on('data', (chunk: Uint8Array) => reader.push(chunk))
+    io.stdin.once('end', () => {
+      reader.end()
+      resolve()
+    })
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+interface Compared {
+  method: string
+  params: unknown
+  differences: Difference[]
+}
+
+async function compareWith(invocation: Invocation, transcript: Transcript, options: ReplayOptions): Promise<ExitName> {
+  const { screen } = invocation
+  const { target } = takeTarget(typeof options.against === 'string' ? [options.against] : [], invocation.after)
+  const asked = askedIn(transcript, options.calls)
+  const all = await withClient(
+    invocation,
+    target,
+    options,
+    async (client) => {
+      const compared: Compared[] = []
+      for (const { method, params, answer } of asked.again) {
+        const now = await answerOf(client, method, params, invocation.signal)
+        const found = differences(withoutNoise(answer), withoutNoise(withoutSecrets(now)))
+        compared.push({ method, params, differences: found })
+        if (!screen.isJson) printCompared(invocation, method, params, found)
+      }
+      return compared
+    },
+    { answer: await personalAnswers(invocation) },
+  )
+  const changed = all.filter(({ differences: found }) => found.length > 0)
+  if (screen.isJson) screen.printJson({ asked: all.length, leftOut: asked.leftOut, changed })
+  else screen.note(words`${all.length} asked again, ${changed.length} answered differently, ${asked.leftOut} left out`)
+  return changed.length === 0 ? 'ok' : 'different'
+}
+
+interface Asked {
+  method: string
+  params: Params
+  /** `{ result }` or `{ error }`. */
+  answer: Params
+}
+
+/** The handshake is the client's own; a request that carries the server's state on cannot be made again. */
+const NOT_AGAIN = new Set(['initialize', 'server/discover', 'ping', 'subscriptions/listen', 'resources/subscribe', 'resources/unsubscribe'])
+
+function askedIn({ messages }: Transcript, withCalls: boolean): { again: Asked[]; leftOut: number } {
+  const again: Asked[] = []
+  let leftOut = 0
+  for (const { from, message } of messages) {
+    if (from !== 'client' || !isObject(message) || typeof message.method !== 'string' || !isId(message.id)) continue
+    const answer = messages.find(
+      (each) => each.from === 'server' && isObject(each.message) && each.message.id === message.id && each.message.method === undefined,
+    )
+    const params = (withoutMeta(message.params) ?? {}) as Params
+    const result = isObject(answer?.message) ? answer.message : undefined
+    const isRound = params.requestState !== undefined || (isObject(result?.result) && result.result.resultType === 'input_required')
+    if (!result || NOT_AGAIN.has(message.method) || isRound || (!withCalls && message.method === 'tools/call')) leftOut += 1
+    else again.push({ method: message.method, params, answer: result })
+  }
+  return { again, leftOut }
+}
+
+async function answerOf(client: Client, method: string, params: Params, signal: AbortSignal): Promise<Params> {
+  try {
+    return { result: await client.request(method, params, { signal }) }
+  } catch (error) {
+    if (error instanceof RemoteError)
+      return { error: { code: error.code, message: error.message, ...(error.data !== undefined && { data: error.data }) } }
+    throw error
+  }
+}
+
+/** Ids, metadata and how long something may be kept are no part of what was said. */
+function withoutNoise(answer: unknown): unknown {
+  if (!isObject(answer)) return answer
+  const { result, error } = answer
+  if (!isObject(result)) return { error }
+  const { _meta: _, ttlMs: _ttl, cacheScope: _scope, resultType: _type, ...rest } = result
+  return { result: rest }
+}
+
+function printCompared({ screen }: Invocation, method: string, params: Params, found: readonly Difference[]): void {
+  const { style } = screen
+  const name = typeof params.name === 'string' ? params.name : typeof params.uri === 'string' ? params.uri : ''
+  screen.print(words`${found.length === 0 ? style.green('=') : style.yellow('≠')} ${method} ${name}`)
+  for (const { pointer, before, after } of found) {
+    screen.print(words`  ${style.dim(pointer)}`)
+    if (before !== undefined) screen.print(words`    ${style.red(`- ${jsonText(before)}`)}`)
+    if (after !== undefined) screen.print(words`    ${style.green(`+ ${jsonText(after)}`)}`)
+  }
+}

@@ -1,0 +1,123 @@
+/** `portico serve`: the reference servers, on standard streams or at a port. */
+
+import { mkdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { userFolder } from '../../files/user-folder.ts'
+import type { Service } from '../../protocol/service.ts'
+import { UsageError, unknownName } from '../faults.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { words } from '../output/shown.ts'
+import { SERVED, type ServedName } from './served.ts'
+
+interface ServeOptions {
+  http?: number
+  readOnly?: true
+}
+
+interface Served {
+  service: Service
+  close?(): Promise<void>
+}
+
+/** How each is made from the words after its name. */
+const SERVERS: Readonly<
+  Record<
+    ServedName,
+    { takes: string; most: number; make(args: readonly string[], invocation: Invocation, options: ServeOptions): Promise<Served> }
+  >
+> = {
+  files: {
+    takes: 'DIR...',
+    most: 64,
+    make: async (folders, { io }, options) => {
+      if (folders.length === 0) throw new UsageError('serve files needs at least one folder', 'portico serve files DIR')
+      const { filesServer } = await import('../../reference/index.ts')
+      const server = await filesServer({ folders: folders.map((folder) => resolve(io.cwd, folder)), isReadOnly: options.readOnly === true })
+      return { service: server, close: () => server.close() }
+    },
+  },
+  notes: {
+    takes: '[FOLDER]',
+    most: 1,
+    make: async ([folder], { io }) => {
+      const { notesServer } = await import('../../reference/index.ts')
+      const path = folder === undefined ? userFolder('notes') : resolve(io.cwd, folder)
+      await mkdir(path, { recursive: true, mode: 0o700 })
+      const server = await notesServer({ folder: path })
+      return { service: server, close: () => server.close() }
+    },
+  },
+  deploy: {
+    takes: '',
+    most: 0,
+    make: async () => {
+      const { deployServer } = await import('../../reference/index.ts')
+      return { service: deployServer() }
+    },
+  },
+  rogue: {
+    takes: '',
+    most: 0,
+    make: async () => {
+      const { rogueServer } = await import('../../reference/index.ts')
+      return { service: rogueServer() }
+    },
+  },
+  everything: {
+    takes: '',
+    most: 0,
+    make: async () => {
+      const { everythingServer } = await import('../../testing/everything.ts')
+      return { service: everythingServer() }
+    },
+  },
+}
+
+export function registerServe(program: Command, frame: Frame): void {
+  program
+    .command('serve')
+    .summary('serve one of the servers that come with portico')
+    .description(
+      `Serves one of the servers that come with portico, on standard streams unless --http is given:\n${Object.entries(SERVERS)
+        .map(([name, { takes }]) => `  ${name} ${takes}`)
+        .join('\n')}`,
+    )
+    .argument('<name>')
+    .argument('[args...]')
+    .option('--http <port>', 'serve over HTTP at this port of this machine; 0 takes any that is free', toPort)
+    .option('--read-only', 'files: offer nothing that changes them')
+    .action(frame.action(serveAction))
+}
+
+function toPort(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('Expected a port, from 0 to 65535.')
+  return port
+}
+
+const isServed = (name: string): name is ServedName => (SERVED as readonly string[]).includes(name)
+
+async function serveAction(invocation: Invocation, name: string, args: string[], options: ServeOptions): Promise<void> {
+  const { io, screen, signal } = invocation
+  if (!isServed(name)) throw unknownName('server', name, SERVED, 'to serve')
+  const kind = SERVERS[name]
+  if (args.length > kind.most) throw new UsageError(`serve ${name} takes ${kind.takes === '' ? 'nothing more' : `only ${kind.takes}`}`)
+  const { service, close } = await kind.make(args, invocation, options)
+  try {
+    if (options.http !== undefined) {
+      const { listen } = await import('../../http/index.ts')
+      const listening = await listen(service, { port: options.http, handleSignals: false })
+      screen.note(words`${name} is served at ${screen.noteStyle.cyan(listening.url)}; Ctrl-C ends it`)
+      signal.addEventListener('abort', () => void listening.close(), { once: true })
+      await listening.closed
+      return
+    }
+    const { serveStdio } = await import('../../stdio/index.ts')
+    const serving = serveStdio(service, io.stdin === process.stdin ? {} : { streams: { input: io.stdin, output: io.stdout.stream } })
+    signal.addEventListener('abort', () => void serving.close(), { once: true })
+    await serving.closed
+  } finally {
+    await close?.()
+  }
+}

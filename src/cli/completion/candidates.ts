@@ -1,0 +1,113 @@
+/** What may follow on a command line. Known from the commands themselves and from what is kept on this machine: no server is started or asked. */
+
+import type { Command, Option } from 'commander'
+import { LOG_LEVELS } from '../../protocol/logging.ts'
+import { REVISIONS } from '../../revisions/index.ts'
+import { SERVED } from '../commands/served.ts'
+
+/** Names that are kept on this machine. */
+export interface KnownNames {
+  servers(): Promise<readonly string[]>
+  /** Of a configured server, as they were when it was last looked at. */
+  tools(server: string): Promise<readonly string[]>
+  prompts(server: string): Promise<readonly string[]>
+  resources(server: string): Promise<readonly string[]>
+}
+
+/** Anything else would have to be quoted, and a name that a server chose is not worth that. */
+const PLAIN = /^[A-Za-z0-9_./:@+%-]{1,256}$/
+const MAX_CANDIDATES = 1000
+
+const OPTION_VALUES: Readonly<Record<string, () => readonly string[]>> = {
+  '--log': () => LOG_LEVELS,
+  '--revision': () => REVISIONS.map(({ version }) => version),
+}
+
+/** @param words those after the name of the program; the last is the one being typed */
+export async function candidates(program: Command, words: readonly string[], names: KnownNames): Promise<string[]> {
+  const typed = words.at(-1) ?? ''
+  // After -- comes a command, which the shell knows about.
+  if (words.slice(0, -1).includes('--')) return []
+  const { command, operands, waiting } = locate(program, words.slice(0, -1))
+  const offered = await offeredFor(command, operands, waiting, typed, names)
+  return [...new Set(offered)].filter((each) => each.startsWith(typed) && PLAIN.test(each)).slice(0, MAX_CANDIDATES)
+}
+
+interface Place {
+  command: Command
+  /** What was given to it so far. */
+  operands: string[]
+  /** An option that waits for its value. */
+  waiting: Option | undefined
+}
+
+function locate(program: Command, words: readonly string[]): Place {
+  let command = program
+  let waiting: Option | undefined
+  const operands: string[] = []
+  for (const word of words) {
+    if (waiting) {
+      waiting = undefined
+    } else if (word.startsWith('-')) {
+      const option = command.options.find(({ short, long }) => short === word || long === word)
+      waiting = option?.required ? option : undefined
+    } else {
+      const inner: Command | undefined = operands.length === 0 ? command.commands.find((each) => each.name() === word) : undefined
+      if (inner) command = inner
+      else operands.push(word)
+    }
+  }
+  return { command, operands, waiting }
+}
+
+async function offeredFor(
+  command: Command,
+  operands: readonly string[],
+  waiting: Option | undefined,
+  typed: string,
+  names: KnownNames,
+): Promise<readonly string[]> {
+  if (waiting) return OPTION_VALUES[waiting.long ?? '']?.() ?? []
+  if (typed.startsWith('-')) return [...command.options.flatMap(({ long }) => (long === undefined ? [] : [long])), '--help']
+  if (command.commands.length > 0 && operands.length === 0)
+    return command.commands.map((each) => each.name()).filter((name) => !name.startsWith('_'))
+  return operandsFor(pathOf(command), operands, typed, names)
+}
+
+const pathOf = (command: Command): string => (command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name())
+
+async function operandsFor(path: string, operands: readonly string[], typed: string, names: KnownNames): Promise<readonly string[]> {
+  const [server] = operands
+  switch (path) {
+    case 'call':
+    case 'get': {
+      if (operands.length > 0) return []
+      const slash = typed.indexOf('/')
+      if (slash < 0) return (await names.servers()).map((name) => `${name}/`)
+      const id = typed.slice(0, slash)
+      return (await (path === 'call' ? names.tools(id) : names.prompts(id))).map((name) => `${id}/${name}`)
+    }
+    case 'tools':
+      return server === undefined ? names.servers() : operands.length === 1 ? names.tools(server) : []
+    case 'read':
+      return server === undefined ? names.servers() : operands.length === 1 ? names.resources(server) : []
+    case 'serve':
+      return operands.length === 0 ? SERVED : []
+    case 'completion':
+      return operands.length === 0 ? ['bash', 'zsh', 'fish'] : []
+    case 'resources':
+    case 'prompts':
+    case 'run':
+    case 'inspect':
+    case 'doctor':
+    case 'servers remove':
+    case 'servers login':
+    case 'servers logout':
+    case 'pins list':
+    case 'pins diff':
+    case 'pins accept':
+      return operands.length === 0 ? names.servers() : []
+    default:
+      return []
+  }
+}

@@ -1,0 +1,104 @@
+/** A server as a program: is it there, does it start, does it keep its output clean, does it answer. */
+
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { delimiter, isAbsolute, join, resolve, sep } from 'node:path'
+import { Client } from '../../client/client.ts'
+import type { ConnectOptions } from '../../client/options.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Link, Target } from '../../protocol/link.ts'
+import type { ProcessTargetOptions } from '../../stdio/connect.ts'
+import { processTarget } from '../../stdio/index.ts'
+import { type Checkup, Failure } from './checkup.ts'
+import { listEverything } from './lists.ts'
+
+export interface CommandCheckupOptions {
+  process: ProcessTargetOptions
+  connect: ConnectOptions
+  path: string
+  cwd: string
+}
+
+export async function checkCommand(checkup: Checkup, { process, connect, path, cwd }: CommandCheckupOptions): Promise<void> {
+  const noise: string[] = []
+  let client: Client | undefined
+  let link: Link | undefined
+  await checkup.step('found', async () => ({ detail: await findProgram(process.command, path, process.cwd ?? cwd), value: undefined }))
+  const target = processTarget({ ...process, onWarning: (message) => void (noise.length < 10 && noise.push(message)) })
+  try {
+    await checkup.step('starts', async () => {
+      link = await target.open()
+      return { detail: 'it runs', value: undefined }
+    })
+    await checkup.step('initialize', async () => {
+      client = await Client.connect(opened(target, link as Link), connect).catch((error: unknown) => {
+        throw explained(error, noise)
+      })
+      const { info } = client.server
+      return { detail: `${info.title ?? info.name} ${info.version}, revision ${client.revision}`, value: undefined }
+    })
+    await checkup.step('lists', async () => ({ detail: await listEverything(client as Client), value: undefined }))
+    await checkup.step('clean output', async () => {
+      if (noise.length === 0) return { detail: 'nothing but messages on its standard output', value: undefined }
+      throw new Failure(noise[0] as string, 'Only messages belong on standard output: write everything else to standard error')
+    })
+  } finally {
+    await (client?.close() ?? link?.close())
+  }
+}
+
+/** The target, with a connection that is open already for the first who asks. */
+function opened(target: Target, link: Link): Target {
+  let first: Link | undefined = link
+  return {
+    ...target,
+    open: async () => {
+      const given = first ?? (await target.open())
+      first = undefined
+      return given
+    },
+  }
+}
+
+function explained(error: unknown, noise: readonly string[]): unknown {
+  if (!(error instanceof McpError)) return error
+  if (error.code === 'ERR_EXIT')
+    return new Failure(
+      error.message,
+      'It ended before it answered: run it by hand to see why; it may want arguments or variables (-e NAME=value)',
+    )
+  if (error.code === 'ERR_TIMEOUT')
+    return new Failure(
+      noise[0] ?? error.message,
+      noise.length === 0
+        ? 'It runs and says nothing: is it a server that speaks on its standard streams?'
+        : 'It writes, but no messages: is this a server of the protocol?',
+    )
+  return error
+}
+
+/** The program that would be run, as the system looks for it. */
+async function findProgram(command: string, path: string, cwd: string): Promise<string> {
+  const candidates =
+    command.includes('/') || command.includes(sep)
+      ? [isAbsolute(command) ? command : resolve(cwd, command)]
+      : path.split(delimiter).map((folder) => join(folder, command))
+  let found: string | undefined
+  for (const candidate of candidates) {
+    const about = await stat(candidate).catch(() => undefined)
+    if (!about?.isFile()) continue
+    found = candidate
+    if (await isExecutable(candidate)) return candidate
+  }
+  if (found !== undefined) throw new Failure(`${found} may not be executed`, `chmod +x ${found}`)
+  throw new Failure(
+    `There is no program ${JSON.stringify(command)}`,
+    candidates.length === 1 ? 'Is the path right?' : 'It is in none of the folders of PATH: is it installed?',
+  )
+}
+
+const isExecutable = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,69 @@
+/** A recorded exchange: a line that says what it is, then one line a message. */
+
+import { readFile, stat } from 'node:fs/promises'
+import { isObject } from '../../jsonrpc/message.ts'
+import { McpError } from '../../protocol/errors.ts'
+import { redact } from '../../protocol/redact.ts'
+import type { Passed } from '../target/tap.ts'
+
+export interface Heading {
+  portico: 'transcript'
+  format: 1
+  /** What was recorded, for people. */
+  target: string
+  /** ISO 8601. */
+  at: string
+}
+
+export interface Transcript {
+  heading: Heading
+  messages: Passed[]
+}
+
+const MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
+
+export const headingLine = (target: string, at: Date): string =>
+  `${JSON.stringify({ portico: 'transcript', format: 1, target, at: at.toISOString() } satisfies Heading)}\n`
+
+export const messageLine = ({ from, message, atMs }: Passed): string =>
+  `${JSON.stringify({ from, atMs: Math.round(atMs * 10) / 10, message: withoutSecrets(message) })}\n`
+
+/** A progress token is no secret, whatever its name: without it a recording cannot be told apart. */
+export function withoutSecrets(message: unknown): unknown {
+  const safe = redact(message)
+  if (!isObject(message) || !isObject(safe) || !isObject(message.params) || !isObject(safe.params)) return safe
+  keepToken(message.params, safe.params)
+  if (isObject(message.params._meta) && isObject(safe.params._meta)) keepToken(message.params._meta, safe.params._meta)
+  return safe
+}
+
+function keepToken(from: Record<string, unknown>, to: Record<string, unknown>): void {
+  const { progressToken } = from
+  if (typeof progressToken === 'number' || typeof progressToken === 'string') to.progressToken = progressToken
+}
+
+/** Throws ERR_CONFIG for what is no recording, with the line. */
+export async function readTranscript(path: string, maxBytes = MAX_TRANSCRIPT_BYTES): Promise<Transcript> {
+  const { size } = await stat(path)
+  if (size > maxBytes) throw new McpError('ERR_LIMIT', `${path} has ${size} bytes; a recording has at most ${maxBytes} (maxBytes)`)
+  const lines = (await readFile(path, 'utf8')).split('\n')
+  const heading = parsed(lines[0] ?? '', 1, path)
+  if (!isObject(heading) || heading.portico !== 'transcript' || heading.format !== 1)
+    throw new McpError('ERR_CONFIG', `${path} is not a recording of portico record: its first line does not say so`)
+  const messages = lines.slice(1).flatMap((line, i) => (line.trim() === '' ? [] : [passedIn(parsed(line, i + 2, path), i + 2, path)]))
+  return { heading: heading as unknown as Heading, messages }
+}
+
+function parsed(line: string, number: number, path: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch (cause) {
+    throw new McpError('ERR_CONFIG', `${path}, line ${number}: expected JSON`, { cause })
+  }
+}
+
+function passedIn(value: unknown, number: number, path: string): Passed {
+  if (!isObject(value) || (value.from !== 'client' && value.from !== 'server') || value.message === undefined)
+    throw new McpError('ERR_CONFIG', `${path}, line ${number}: expected {"from": "client" or "server", "message": ...}`)
+  return { from: value.from, message: value.message, atMs: typeof value.atMs === 'number' ? value.atMs : 0 }
+}
