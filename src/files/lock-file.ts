@@ -39,7 +39,7 @@ async function acquire(file: string, id: string, { lockTimeoutMs, lockStaleMs }:
   const started = performance.now()
   let last: Sighting | undefined
   let lastChange = started
-  while (!(await create(file, { pid: process.pid, machine: MACHINE, id }))) {
+  while (!(await create(file, { ...processMark(), id }))) {
     const now = performance.now()
     const sighting = await seen(file)
     // By our own clock, which stands still while the machine sleeps, and not by the time of the file, which another may set.
@@ -52,9 +52,12 @@ async function acquire(file: string, id: string, { lockTimeoutMs, lockStaleMs }:
   }
 }
 
-interface Holder {
+export interface ProcessMark {
   pid: number
   machine: string
+}
+
+interface Holder extends ProcessMark {
   id: string
 }
 
@@ -100,7 +103,8 @@ function holderIn(text: string): Partial<Holder> {
   }
 }
 
-function isGone({ pid, machine }: Sighting): boolean {
+/** Whether the process that signed with this mark has ended; false when it cannot be known from here. */
+export function isGone({ pid, machine }: Partial<ProcessMark>): boolean {
   if (pid === undefined || machine !== MACHINE) return false
   try {
     process.kill(pid, 0)
@@ -116,7 +120,7 @@ function isGone({ pid, machine }: Sighting): boolean {
  */
 async function takeAway(file: string, dead: Sighting, lockStaleMs: number): Promise<void> {
   const guard = `${file}.removing`
-  if (!(await create(guard, { pid: process.pid, machine: MACHINE, id: randomUUID() }))) {
+  if (!(await create(guard, { ...processMark(), id: randomUUID() }))) {
     const other = await seen(guard)
     // Who died at this moment of all moments.
     if (other && (isGone(other) || Date.now() - other.mtimeMs > lockStaleMs)) await rm(guard, { force: true })
@@ -132,6 +136,9 @@ async function takeAway(file: string, dead: Sighting, lockStaleMs: number): Prom
 
 /** Process ids mean something in one process namespace of one machine: containers may share a folder and a host name. */
 const MACHINE = `${hostname()} ${processNamespace()}`
+
+/** What tells this process from others, as long as it runs. */
+export const processMark = (): ProcessMark => ({ pid: process.pid, machine: MACHINE })
 
 function processNamespace(): string {
   try {

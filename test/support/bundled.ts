@@ -1,12 +1,17 @@
-/** A program in TypeScript as one file of JavaScript, for tests that start it as a process of its own. */
+/** A module of the sources as one file of JavaScript, for processes that a test starts. */
 
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
-/** Everything but the modules of Node is in the file, so it runs from any folder. */
-export async function bundled(program: URL, folder: string): Promise<string> {
-  const file = join(folder, 'program.mjs')
-  const bundle = await rolldown({ input: program.pathname, platform: 'node' })
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** By its URL, or its path in the project. What it needs is in it, except for what is optional. */
+export async function bundled(source: URL | string, folder: string): Promise<string> {
+  const input = typeof source === 'string' ? join(ROOT, source) : fileURLToPath(source)
+  const bundle = await rolldown({ input, platform: 'node', external: [/^node:/, '@napi-rs/keyring'] })
+  const file = join(folder, 'bundled.mjs')
   await bundle.write({ file, format: 'esm', codeSplitting: false })
+  await bundle.close()
   return file
 }

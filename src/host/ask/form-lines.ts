@@ -1,0 +1,46 @@
+/** The fields of a form that a server asks a person to fill in, and which of them nobody should. */
+
+import type { Field, FormSchema } from '../../protocol/elicitation.ts'
+import { isSecretName } from '../../protocol/redact.ts'
+import type { QuestionLine } from './question-line.ts'
+
+/**
+ * Fields that ask for what a server may not ask for in a form: passwords, keys and the like belong on a page of the server's own.
+ * By name and title; a server that wants to can call them something else, so the person is told who asks all the same.
+ */
+export const secretFields = (schema: FormSchema): string[] =>
+  Object.entries(schema.properties).flatMap(([name, { title = '', description = '' }]) => {
+    const isSecret =
+      isSecretName(name) ||
+      isSecretName(title) ||
+      [name, title, description].some((text) => SECRET_WORDS.test(text) || /\bPIN\b/.test(text))
+    return isSecret ? [name] : []
+  })
+
+const SECRET_WORDS =
+  /pass ?(?:word|code|phrase)|api[ _-]?key|access[ _-]?token|secret key|\botp\b|\bcvv2?\b|\bcvc\b|card[ _-]?number|(?:security|recovery|backup)[ _-]?code|seed[ _-]?phrase|\bssn\b/i
+
+export function formLines(schema: FormSchema, defaults: Readonly<Record<string, unknown>>): QuestionLine[] {
+  const required = new Set(schema.required ?? [])
+  const fields = Object.entries(schema.properties).flatMap(([name, field]): QuestionLine[] => [
+    { label: `field ${name}`, text: fieldText(field, required.has(name)), tone: 'theirs' },
+    ...(Object.hasOwn(defaults, name)
+      ? [{ label: `field ${name} is filled with`, text: JSON.stringify(defaults[name]), tone: 'theirs' as const }]
+      : []),
+  ])
+  const secret = secretFields(schema).map(
+    (name): QuestionLine => ({
+      label: 'look twice',
+      text: `${name} looks like a secret. A server may not ask for one in a form: whatever you enter goes to the server as it is`,
+      tone: 'warning',
+    }),
+  )
+  return [...fields, ...secret]
+}
+
+function fieldText(field: Field, isRequired: boolean): string {
+  const { title, description, type, default: _default, ...bounds } = field
+  const rules = Object.entries(bounds).map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+  const head = [title, `${type}${isRequired ? ', required' : ''}`, ...rules].filter((part) => part !== undefined).join('; ')
+  return description === undefined ? head : `${head}\n${description}`
+}
