@@ -1,0 +1,300 @@
+/** One namespace over all servers: only what may be seen is in it, and every name in it has one owner. */
+
+import { type Clock, systemClock, type Timer } from '../../jsonrpc/clock.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { Prompt } from '../../protocol/prompts.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
+import type { Tool } from '../../protocol/tools.ts'
+import { type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
+import { withDefaults } from '../../protocol/with-defaults.ts'
+import type { Surface } from '../servers/surface.ts'
+import type { CatalogEntry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './entry.ts'
+import { byText, type NameLimits, Names } from './names.ts'
+
+export type EntryKind = CatalogEntry['kind']
+
+export interface CatalogLimits extends NameLimits {
+  /** Changes that come within this time are told together. */
+  changeDebounceMs: number
+  /** Entries of one kind over all servers. */
+  maxEntries: number
+}
+
+export const DEFAULT_CATALOG_LIMITS: CatalogLimits = { maxNamesPerServer: 20_000, changeDebounceMs: 50, maxEntries: 50_000 }
+
+export interface CatalogOptions {
+  /** Whether something is approved, so that models and people may meet it. Asked again whenever it is looked up. */
+  isVisible(server: string, kind: EntryKind, name: string): boolean
+  /** Some of these lists are others now. Told once for all changes that come together. */
+  onChange?(kinds: ReadonlySet<EntryKind>): void
+  limits?: Partial<CatalogLimits>
+  clock?: Clock
+}
+
+/** Whose a URI is. `ambiguous` where several servers claim it, which is nobody's: it goes to none of them. */
+export type UriOwner =
+  | { kind: 'one'; server: string; uri: string; entry: ResourceEntry | TemplateEntry }
+  | { kind: 'ambiguous'; servers: string[] }
+  | { kind: 'none' }
+
+type Definition<Kind extends EntryKind> = Extract<CatalogEntry, { kind: Kind }>['definition']
+
+const KINDS = ['tool', 'prompt', 'resource', 'template'] as const satisfies readonly EntryKind[]
+
+/** What one server may be seen to offer. */
+type Visible = { [Kind in EntryKind]: readonly Definition<Kind>[] }
+
+interface Listed<Kind extends EntryKind> {
+  entries: readonly Extract<CatalogEntry, { kind: Kind }>[]
+  byExposed: ReadonlyMap<string, Extract<CatalogEntry, { kind: Kind }>>
+  byOrigin: ReadonlyMap<string, Extract<CatalogEntry, { kind: Kind }>>
+}
+
+export class Catalog {
+  readonly #options: CatalogOptions
+  readonly #limits: CatalogLimits
+  readonly #clock: Clock
+  readonly #names: Names
+  readonly #surfaces = new Map<string, Surface>()
+  readonly #visible = new Map<string, Visible>()
+  /** Made when they are looked at, and forgotten when something changes. */
+  readonly #listed = new Map<EntryKind, Listed<EntryKind>>()
+  readonly #templates = new Map<string, UriTemplate | undefined>()
+  readonly #changed = new Set<EntryKind>()
+  #timer: Timer | undefined
+
+  constructor(options: CatalogOptions) {
+    this.#options = options
+    this.#limits = withDefaults(DEFAULT_CATALOG_LIMITS, options.limits)
+    this.#clock = options.clock ?? systemClock
+    this.#names = new Names(this.#limits)
+  }
+
+  /** Tells which servers there are before any has listed anything, so that names do not depend on who is first. */
+  addServers(ids: Iterable<string>): void {
+    this.#names.addServers(ids)
+  }
+
+  /** Takes what a server lists now in the place of what it listed before. ERR_LIMIT when it is too much; then nothing changes. */
+  put(server: string, surface: Surface): void {
+    this.#checkSize(server, surface)
+    this.#names.addServers([server])
+    this.#surfaces.set(server, surface)
+    this.refresh(server)
+  }
+
+  remove(server: string): void {
+    this.#surfaces.delete(server)
+    this.refresh(server)
+  }
+
+  /** Looks again at what may be seen of a server, or of all. */
+  refresh(server?: string): void {
+    const servers = server === undefined ? [...this.#surfaces.keys()] : [server]
+    for (const each of servers) {
+      const before = this.#visible.get(each) ?? NOTHING
+      const surface = this.#surfaces.get(each)
+      const now = surface ? this.#visibleOf(each, surface) : NOTHING
+      if (surface) this.#visible.set(each, now)
+      else this.#visible.delete(each)
+      for (const kind of KINDS) if (!isSame(before[kind], now[kind])) this.#onChanged(kind)
+    }
+  }
+
+  tools(): readonly ToolEntry[] {
+    return this.#all('tool')
+  }
+
+  prompts(): readonly PromptEntry[] {
+    return this.#all('prompt')
+  }
+
+  resources(): readonly ResourceEntry[] {
+    return this.#all('resource')
+  }
+
+  templates(): readonly TemplateEntry[] {
+    return this.#all('template')
+  }
+
+  /** What has this name; undefined when nothing has, or when it may not be seen (any more). */
+  find<Kind extends EntryKind>(kind: Kind, exposed: string): Extract<CatalogEntry, { kind: Kind }> | undefined {
+    return this.#ifVisible(this.#list(kind).byExposed.get(exposed))
+  }
+
+  /** The same by the server's own name or URI of it. */
+  entryOf<Kind extends EntryKind>(kind: Kind, server: string, name: string): Extract<CatalogEntry, { kind: Kind }> | undefined {
+    return this.#ifVisible(this.#list(kind).byOrigin.get(originKey(server, name)))
+  }
+
+  /** Whose a URI is that somebody names: one that is listed, or one that fits a template. */
+  ownerOfUri(exposed: string): UriOwner {
+    const listed = this.find('resource', exposed)
+    if (listed) return { kind: 'one', server: listed.server, uri: listed.definition.uri, entry: listed }
+    const prefixed = this.#names.unprefixed(exposed)
+    if (prefixed) return this.#ownerOn([prefixed.server], prefixed.uri)
+    // What two servers list is exposed under other names, and this one is nobody's.
+    const servers = [...this.#visible.keys()]
+    const sharers = servers.filter((server) => this.entryOf('resource', server, exposed))
+    if (sharers.length > 0) return { kind: 'ambiguous', servers: sharers.sort(byText) }
+    return this.#ownerOn(servers, exposed)
+  }
+
+  /** How a URI that came from a server is called in this catalogue; it need not be listed. */
+  exposedUri(server: string, uri: string): string {
+    const listed = this.entryOf('resource', server, uri)
+    if (listed) return listed.exposed
+    const owner = this.ownerOfUri(uri)
+    return owner.kind === 'one' && owner.server === server && owner.uri === uri ? uri : this.#names.prefixed(server, uri)
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+  }
+
+  #ownerOn(servers: readonly string[], uri: string): UriOwner {
+    const owners = new Map<string, ResourceEntry | TemplateEntry>()
+    for (const server of servers) {
+      const entry =
+        this.entryOf('resource', server, uri) ?? this.templates().find((each) => each.server === server && this.#fits(each, uri))
+      if (entry) owners.set(server, entry)
+    }
+    const [first, ...others] = owners
+    if (!first) return { kind: 'none' }
+    if (others.length > 0) return { kind: 'ambiguous', servers: [...owners.keys()].sort(byText) }
+    return { kind: 'one', server: first[0], uri, entry: first[1] }
+  }
+
+  #fits({ definition }: TemplateEntry, uri: string): boolean {
+    return this.#templateOf(definition.uriTemplate)?.match(uri) !== undefined
+  }
+
+  #templateOf(text: string): UriTemplate | undefined {
+    if (this.#templates.has(text)) return this.#templates.get(text)
+    const template = parsed(text)
+    this.#templates.set(text, template)
+    return template
+  }
+
+  #all<Kind extends EntryKind>(kind: Kind): readonly Extract<CatalogEntry, { kind: Kind }>[] {
+    const { entries } = this.#list(kind)
+    return entries.every((entry) => this.#ifVisible(entry)) ? entries : entries.filter((entry) => this.#ifVisible(entry))
+  }
+
+  /** Asked once more: an approval may have been taken back since the last refresh. */
+  #ifVisible<Entry extends CatalogEntry>(entry: Entry | undefined): Entry | undefined {
+    return entry && this.#options.isVisible(entry.server, entry.kind, nameOf(entry.kind, entry.definition)) ? entry : undefined
+  }
+
+  #visibleOf(server: string, surface: Surface): Visible {
+    const seen = <Kind extends EntryKind>(kind: Kind, definitions: readonly Definition<Kind>[]): readonly Definition<Kind>[] =>
+      definitions.filter((definition) => this.#options.isVisible(server, kind, nameOf(kind, definition)))
+    return {
+      tool: seen('tool', surface.tools),
+      prompt: seen('prompt', surface.prompts),
+      resource: seen('resource', surface.resources),
+      template: seen('template', surface.templates),
+    }
+  }
+
+  #list<Kind extends EntryKind>(kind: Kind): Listed<Kind> {
+    const known = this.#listed.get(kind)
+    if (known) return known as unknown as Listed<Kind>
+    const entries = kind === 'tool' || kind === 'prompt' ? this.#named(kind) : this.#addressed(kind as 'resource' | 'template')
+    entries.sort((a, b) => byText(a.exposed, b.exposed) || byText(a.server, b.server))
+    const listed: Listed<EntryKind> = {
+      entries,
+      byExposed: new Map(entries.map((entry) => [entry.exposed, entry])),
+      byOrigin: new Map(entries.map((entry) => [originKey(entry.server, nameOf(kind, entry.definition)), entry])),
+    }
+    this.#listed.set(kind, listed)
+    return listed as unknown as Listed<Kind>
+  }
+
+  #named(kind: 'tool' | 'prompt'): CatalogEntry[] {
+    const entries: CatalogEntry[] = []
+    for (const server of this.#servers()) {
+      const definitions: readonly (Tool | Prompt)[] = this.#visible.get(server)?.[kind] ?? []
+      const names = this.#names.assign(
+        server,
+        kind,
+        definitions.map(({ name }) => name),
+      )
+      for (const definition of definitions) {
+        const exposed = names.get(definition.name)
+        if (exposed !== undefined) entries.push({ kind, exposed, server, definition } as CatalogEntry)
+      }
+    }
+    return entries
+  }
+
+  #addressed(kind: 'resource' | 'template'): CatalogEntry[] {
+    const servers = this.#servers()
+    const holders = new Map<string, number>()
+    const each = (run: (server: string, definition: Resource | ResourceTemplate) => void): void => {
+      for (const server of servers) for (const definition of this.#visible.get(server)?.[kind] ?? []) run(server, definition)
+    }
+    each((_server, definition) => {
+      const uri = nameOf(kind, definition)
+      holders.set(uri, (holders.get(uri) ?? 0) + 1)
+    })
+    const entries: CatalogEntry[] = []
+    each((server, definition) => {
+      const uri = nameOf(kind, definition)
+      // One that looks as if it were another server's, told apart, is told apart itself.
+      const isPlain = holders.get(uri) === 1 && this.#names.unprefixed(uri) === undefined
+      entries.push({ kind, exposed: isPlain ? uri : this.#names.prefixed(server, uri), server, definition } as CatalogEntry)
+    })
+    return entries
+  }
+
+  #servers(): string[] {
+    return [...this.#visible.keys()].sort(byText)
+  }
+
+  #checkSize(server: string, surface: Surface): void {
+    const { maxEntries } = this.#limits
+    for (const list of ['tools', 'prompts', 'resources', 'templates'] as const) {
+      let total = surface[list].length
+      for (const [other, { [list]: items }] of this.#surfaces) if (other !== server) total += items.length
+      if (total > maxEntries)
+        throw new McpError('ERR_LIMIT', `All servers together list ${total} ${list}, more than ${maxEntries} (maxEntries)`)
+    }
+  }
+
+  #onChanged(kind: EntryKind): void {
+    this.#listed.delete(kind)
+    // Bounded by what is listed: templates that nobody has any more are not kept.
+    if (kind === 'template') this.#templates.clear()
+    this.#changed.add(kind)
+    this.#timer ??= this.#clock.after(this.#limits.changeDebounceMs, () => {
+      this.#timer = undefined
+      const kinds = new Set(this.#changed)
+      this.#changed.clear()
+      this.#options.onChange?.(kinds)
+    })
+  }
+}
+
+const NOTHING: Visible = { tool: [], prompt: [], resource: [], template: [] }
+
+/** The server's own name of it. */
+export function nameOf(kind: EntryKind, definition: CatalogEntry['definition']): string {
+  if (kind === 'resource') return (definition as Resource).uri
+  return kind === 'template' ? (definition as ResourceTemplate).uriTemplate : (definition as Tool | Prompt).name
+}
+
+const originKey = (server: string, name: string): string => JSON.stringify([server, name])
+
+/** By value: lists that were read again are other objects, and usually say the same. */
+const isSame = (before: readonly object[], now: readonly object[]): boolean =>
+  before === now || (before.length === now.length && JSON.stringify(before) === JSON.stringify(now))
+
+/** A template that cannot be read matches nothing. */
+function parsed(text: string): UriTemplate | undefined {
+  try {
+    return uriTemplate(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest'
+import { Catalog, type CatalogOptions, type EntryKind } from '../../../src/host/catalog/catalog.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
+import { surface, tool } from './support.ts'
+
+const newCatalog = (options: Partial<CatalogOptions> = {}): Catalog => new Catalog({ isVisible: () => true, ...options })
+const exposed = (entries: readonly { exposed: string }[]): string[] => entries.map((entry) => entry.exposed)
+
+describe('the catalogue', () => {
+  test('is one list over all servers, each entry with its server, in the same order whoever was first [T-HOST-006]', () => {
+    const surfaces = {
+      notes: surface({ tools: ['write', 'read'], prompts: ['daily'], resources: ['notes://1'], templates: ['notes://{id}'] }),
+      deploy: surface({ tools: ['run'], prompts: ['plan'], resources: ['deploy://log'] }),
+    }
+    const make = (order: readonly ('notes' | 'deploy')[]): Catalog => {
+      const catalog = newCatalog()
+      catalog.addServers(['notes', 'deploy'])
+      for (const server of order) catalog.put(server, surfaces[server])
+      return catalog
+    }
+    const catalog = make(['notes', 'deploy'])
+    expect(exposed(catalog.tools())).toEqual(['deploy__run', 'notes__read', 'notes__write'])
+    expect(catalog.tools().map(({ server }) => server)).toEqual(['deploy', 'notes', 'notes'])
+    expect(exposed(catalog.prompts())).toEqual(['deploy__plan', 'notes__daily'])
+    expect(exposed(catalog.resources())).toEqual(['deploy://log', 'notes://1'])
+    const other = make(['deploy', 'notes'])
+    expect(other.tools()).toEqual(catalog.tools())
+    expect(other.resources()).toEqual(catalog.resources())
+  })
+
+  test('E3: two servers with a tool of the same name: both are there, and each call has one owner', () => {
+    const catalog = newCatalog()
+    catalog.put('good', surface({ tools: ['send'] }))
+    const before = catalog.find('tool', 'good__send')
+    catalog.put('rogue', surface({ tools: ['send', 'good__send', '__send', 'good__send '] }))
+    expect(catalog.find('tool', 'good__send')).toEqual(before)
+    expect(catalog.find('tool', 'good__send')?.server).toBe('good')
+    for (const entry of catalog.tools()) if (entry.exposed !== 'good__send') expect(entry.exposed).toMatch(/^rogue__/)
+    expect(catalog.tools()).toHaveLength(5)
+    catalog.remove('good')
+    expect(catalog.find('tool', 'good__send')).toBeUndefined()
+    catalog.put('rogue', surface({ tools: ['send'] }))
+    expect(catalog.find('tool', 'good__send')).toBeUndefined()
+  })
+
+  test('E3: servers whose ids look the same once they are made safe are told apart', () => {
+    const catalog = newCatalog()
+    catalog.put('my.server', surface({ tools: ['a'] }))
+    catalog.put('my server', surface({ tools: ['a'] }))
+    catalog.put('my_server', surface({ tools: ['a'] }))
+    expect(new Set(exposed(catalog.tools())).size).toBe(3)
+    expect(catalog.find('tool', 'my_server__a')?.server).toBe('my.server')
+  })
+
+  test('E3: a name is never taken apart to find its server', () => {
+    const catalog = newCatalog()
+    catalog.put('a', surface({ tools: ['b__c'] }))
+    catalog.put('a__b', surface({ tools: ['c'] }))
+    const entry = catalog.find('tool', 'a__b__c')
+    expect([entry?.server, entry?.definition.name]).toEqual(['a', 'b__c'])
+  })
+
+  test('E1: holds nothing that may not be seen, and nothing any more as soon as it may not', () => {
+    const approved = new Set(['a'])
+    const catalog = newCatalog({ isVisible: (_server, _kind, name) => approved.has(name) })
+    catalog.put('s', surface({ tools: ['a', 'b'], prompts: ['b'], resources: ['b://'], templates: ['b://{x}'] }))
+    expect(exposed(catalog.tools())).toEqual(['s__a'])
+    expect(catalog.prompts()).toEqual([])
+    expect(catalog.resources()).toEqual([])
+    expect(catalog.find('tool', 's__b')).toBeUndefined()
+    expect(catalog.ownerOfUri('b://1')).toEqual({ kind: 'none' })
+
+    approved.add('b')
+    catalog.refresh('s')
+    expect(exposed(catalog.tools())).toEqual(['s__a', 's__b'])
+    // Taken back, and nobody has told the catalogue yet.
+    approved.clear()
+    expect(catalog.tools()).toEqual([])
+    expect(catalog.find('tool', 's__a')).toBeUndefined()
+    expect(catalog.entryOf('tool', 's', 'a')).toBeUndefined()
+  })
+
+  test('tells of a change once for all that come together, and not of lists that say the same', async () => {
+    const clock = fakeClock()
+    const told: EntryKind[][] = []
+    const catalog = newCatalog({ clock, onChange: (kinds) => told.push([...kinds].sort()) })
+    catalog.put('a', surface({ tools: ['x'] }))
+    catalog.put('b', surface({ tools: ['x'], prompts: ['p'] }))
+    expect(told).toEqual([])
+    await clock.advance(50)
+    expect(told).toEqual([['prompt', 'tool']])
+    catalog.put('a', surface({ tools: ['x'] }))
+    catalog.refresh()
+    await clock.advance(1_000)
+    expect(told).toHaveLength(1)
+    catalog.put('a', surface({ tools: [tool('x', { description: 'another' })] }))
+    await clock.advance(50)
+    catalog.remove('b')
+    await clock.advance(50)
+    expect(told).toEqual([['prompt', 'tool'], ['tool'], ['prompt', 'tool']])
+  })
+
+  test('has so many entries at most', () => {
+    const catalog = newCatalog({ limits: { maxEntries: 3 } })
+    catalog.put('a', surface({ tools: ['1', '2'] }))
+    catalog.put('b', surface({ tools: ['3'] }))
+    expect(() => catalog.put('c', surface({ tools: ['4'] }))).toThrow(
+      expect.objectContaining({ code: 'ERR_LIMIT', message: expect.stringContaining('maxEntries') }),
+    )
+    expect(catalog.tools()).toHaveLength(3)
+    catalog.put('a', surface({ tools: ['1'] }))
+    catalog.put('c', surface({ tools: ['4'] }))
+    expect(catalog.tools()).toHaveLength(3)
+  })
+
+  test('of 20 servers with 100 tools each follows 200 changes without a pause anybody would notice', () => {
+    const catalog = newCatalog()
+    const tools = Array.from({ length: 100 }, (_, at) =>
+      tool(`tool_${at}`, { description: 'x'.repeat(500), inputSchema: { type: 'object', properties: { a: { type: 'string' } } } }),
+    )
+    for (let server = 0; server < 20; server++) catalog.put(`server-${server}`, surface({ tools }))
+    const started = performance.now()
+    for (let change = 0; change < 200; change++) {
+      catalog.put(`server-${change % 20}`, surface({ tools: [...tools, tool(`new_${change}`)] }))
+      expect(catalog.tools().length).toBeGreaterThan(2_000)
+    }
+    expect((performance.now() - started) / 200).toBeLessThan(100)
+  })
+})
+
+describe('a URI', () => {
+  test('is what the server calls it, as long as no other calls something the same', () => {
+    const catalog = newCatalog()
+    catalog.put('a', surface({ resources: ['file:///x', 'file:///only-a'] }))
+    expect(catalog.ownerOfUri('file:///x')).toMatchObject({ kind: 'one', server: 'a', uri: 'file:///x' })
+    catalog.put('b', surface({ resources: ['file:///x'] }))
+    expect(exposed(catalog.resources())).toEqual(['a+file:///x', 'b+file:///x', 'file:///only-a'])
+    expect(catalog.ownerOfUri('a+file:///x')).toMatchObject({ kind: 'one', server: 'a', uri: 'file:///x' })
+    expect(catalog.ownerOfUri('b+file:///x')).toMatchObject({ kind: 'one', server: 'b', uri: 'file:///x' })
+    expect(catalog.exposedUri('b', 'file:///x')).toBe('b+file:///x')
+    expect(catalog.exposedUri('a', 'file:///only-a')).toBe('file:///only-a')
+    catalog.remove('b')
+    expect(exposed(catalog.resources())).toEqual(['file:///only-a', 'file:///x'])
+  })
+
+  test('E3: that two servers claim goes to neither of them', () => {
+    const catalog = newCatalog()
+    catalog.put('good', surface({ resources: ['mail://inbox'] }))
+    catalog.put('rogue', surface({ resources: ['mail://inbox'] }))
+    expect(catalog.ownerOfUri('mail://inbox')).toEqual({ kind: 'ambiguous', servers: ['good', 'rogue'] })
+    catalog.put('rogue', surface({ templates: ['mail://{box}'] }))
+    expect(catalog.ownerOfUri('mail://inbox')).toMatchObject({ kind: 'one', server: 'good' })
+  })
+
+  test('E3: that looks like that of another server, told apart, is told apart itself', () => {
+    const catalog = newCatalog()
+    catalog.put('good', surface({ resources: ['mail://inbox'] }))
+    catalog.put('rogue', surface({ resources: ['good+mail://inbox', 'mail://inbox'] }))
+    expect(catalog.ownerOfUri('good+mail://inbox')).toMatchObject({ kind: 'one', server: 'good', uri: 'mail://inbox' })
+    expect(catalog.ownerOfUri('rogue+good+mail://inbox')).toMatchObject({ kind: 'one', server: 'rogue', uri: 'good+mail://inbox' })
+  })
+
+  test('that is not listed belongs to the server whose template it fits', () => {
+    const catalog = newCatalog()
+    catalog.put('notes', surface({ templates: ['notes://{id}', 'not a { template'] }))
+    catalog.put('other', surface({ templates: ['other://{id}'] }))
+    expect(catalog.ownerOfUri('notes://17')).toMatchObject({ kind: 'one', server: 'notes', uri: 'notes://17', entry: { kind: 'template' } })
+    expect(catalog.ownerOfUri('elsewhere://17')).toEqual({ kind: 'none' })
+    expect(catalog.exposedUri('notes', 'notes://17')).toBe('notes://17')
+    expect(catalog.exposedUri('other', 'notes://17')).toBe('other+notes://17')
+  })
+
+  test('that fits templates of two servers goes to neither, and to one of them by its name', () => {
+    const catalog = newCatalog()
+    catalog.put('My Notes', surface({ templates: ['file:///{+path}'] }))
+    catalog.put('b', surface({ templates: ['file:///{+path}'] }))
+    expect(exposed(catalog.templates())).toEqual(['b+file:///{+path}', 'my-notes+file:///{+path}'])
+    expect(catalog.ownerOfUri('file:///a/b')).toEqual({ kind: 'ambiguous', servers: ['My Notes', 'b'] })
+    expect(catalog.ownerOfUri('my-notes+file:///a/b')).toMatchObject({ kind: 'one', server: 'My Notes', uri: 'file:///a/b' })
+    expect(URL.canParse('my-notes+file:///a/b')).toBe(true)
+  })
+})
