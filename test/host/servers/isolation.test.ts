@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 describe('servers of one host', () => {
-  test('see nothing of each other: no byte of one is ever sent to another [T-ARCH-008] [T-ARCH-018] [T-ARCH-020]', async () => {
+  test('see nothing of each other: no byte of one is ever sent to another [T-ARCH-008] [T-ARCH-018]', async () => {
     const records = folder()
     const heard: string[] = []
     const remote = createServer({ name: 'remote', version: '1', instructions: 'instructions of cherry' })

@@ -1,0 +1,69 @@
+/** A directory that may become a root: one that is there, can be read, and is called by its real name. */
+
+import { constants } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
+import { basename, isAbsolute, normalize } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { checkRoots } from '../../client/roots.ts'
+import { McpError } from '../../protocol/errors.ts'
+
+export interface ValidRoot {
+  /** A file URI of `path`. */
+  uri: string
+  /** Where it really is: no part of it is a link. */
+  path: string
+  name: string
+}
+
+/**
+ * Finds out what a file URI or an absolute path stands for, so that a person is asked about the real directory.
+ * ERR_CONFIG says what is wrong with it.
+ */
+export async function validRoot(given: string, name?: string): Promise<ValidRoot> {
+  const path = pathOf(given)
+  const real = await realpath(path).catch((cause: unknown) => {
+    throw bad(given, 'there is no such directory', cause)
+  })
+  const fault = await faultOf(real)
+  if (fault !== undefined) throw bad(given, fault)
+  return { uri: pathToFileURL(real).href, path: real, name: name ?? (basename(real) || real) }
+}
+
+/** What keeps a real path from being a root now; undefined when nothing does. */
+export async function faultOf(path: string): Promise<string | undefined> {
+  try {
+    if ((await realpath(path)) !== path) return 'it is a link to somewhere else now'
+    if (!(await stat(path)).isDirectory()) return 'it is not a directory'
+  } catch {
+    return 'there is no such directory'
+  }
+  try {
+    await access(path, constants.R_OK | constants.X_OK)
+    return undefined
+  } catch {
+    return 'it may not be read'
+  }
+}
+
+function pathOf(given: string): string {
+  if (given.includes('\0')) throw bad(given, 'a path has no NUL in it')
+  if (isAbsolute(given)) {
+    // A path that has to be resolved first is not the one that was read.
+    if (/(?:^|[/\\])\.{1,2}(?:[/\\]|$)/.test(given)) throw bad(given, 'it steps through directories instead of naming one')
+    return normalize(given)
+  }
+  if (!/^file:/i.test(given)) throw bad(given, 'expected a file URI or an absolute path')
+  try {
+    checkRoots([given])
+    const url = new URL(given)
+    if (url.host !== '' && url.host !== 'localhost') throw bad(given, `it is on another machine, ${JSON.stringify(url.host)}`)
+    return fileURLToPath(url)
+  } catch (cause) {
+    throw cause instanceof McpError && cause.code === 'ERR_CONFIG' ? cause : bad(given, messageOf(cause), cause)
+  }
+}
+
+const bad = (given: string, reason: string, cause?: unknown): McpError =>
+  new McpError('ERR_CONFIG', `Not a root: ${JSON.stringify(given)}: ${reason}`, { cause })
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
