@@ -1,15 +1,271 @@
 import { describe, expect, test } from 'vitest'
+import type { Action, Effect } from '../../../src/host/consent/action.ts'
+import { ACTION_KINDS } from '../../../src/host/consent/action.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
+import { DEFAULTS } from '../../../src/host/consent/defaults.ts'
+import type { PolicyLayer, Rule } from '../../../src/host/consent/rule.ts'
 import { action, grantFor, policy, rule } from './actions.ts'
 
-describe('decide', () => {
-  test('where no rule says anything, a tool call is asked about [T-HOST-015]', () => {
-    expect(decide(policy(), action(), [])).toMatchObject({ effect: 'ask', reasons: [{ id: 'default' }] })
+type Layers = Partial<Record<PolicyLayer, readonly Rule[]>>
+
+const effectOf = (layers: Layers, given: Action = action()): Effect => decide(policy(layers), given, []).effect
+
+/** The decisive reason. */
+const startingWith = (id: string): unknown => expect.objectContaining({ 0: expect.objectContaining({ id }) })
+
+const relaxable = (effect: Effect): Rule => rule(effect, {}, { mayRelax: true })
+
+describe('layers and the lattice', () => {
+  const table: [string, Layers, Effect][] = [
+    ['no rule at all', {}, 'ask'],
+    ['one that allows', { user: [rule('allow')] }, 'allow'],
+    ['one that allows and one that asks', { user: [rule('allow'), rule('ask')] }, 'ask'],
+    ['one that asks and one that quarantines', { user: [rule('ask'), rule('quarantine')] }, 'quarantine'],
+    ['one that quarantines and one that denies', { user: [rule('deny'), rule('quarantine')] }, 'deny'],
+    ['a denial above an allowance', { managed: [rule('deny')], user: [rule('allow')] }, 'deny'],
+    ['a denial below an allowance', { managed: [rule('allow')], session: [rule('deny')] }, 'deny'],
+    ['a question above an allowance', { managed: [rule('ask')], user: [rule('allow')] }, 'ask'],
+    ['a denial that may be relaxed, and nothing below', { managed: [relaxable('deny')] }, 'deny'],
+    ['a denial that may be relaxed, and an allowance below', { managed: [relaxable('deny')], user: [rule('allow')] }, 'allow'],
+    ['a denial that may be relaxed, and an allowance beside it', { managed: [relaxable('deny'), rule('allow')] }, 'deny'],
+    [
+      'a denial that may be relaxed and a question that may not, and an allowance below',
+      { managed: [relaxable('deny')], user: [rule('ask')], session: [rule('allow')] },
+      'ask',
+    ],
+    ['an allowance of a project', { project: [rule('allow')] }, 'ask'],
+    ['an allowance of a project that the person lets relax', { user: [relaxable('ask')], project: [rule('allow')] }, 'allow'],
+    ['an allowance of a project below one of the person', { user: [rule('allow')], project: [rule('allow')] }, 'allow'],
+    ['an allowance of a session', { session: [rule('allow')] }, 'allow'],
+    ['an allowance of a session against a question of the project', { project: [rule('ask')], session: [rule('allow')] }, 'ask'],
+    ['a rule about another server', { user: [rule('allow', { server: 'mail' })] }, 'ask'],
+  ]
+  test.each(table)('%s', (_name, layers, effect) => {
+    expect(effectOf(layers)).toBe(effect)
   })
-  test('a rule of the person allows', () => {
-    expect(decide(policy({ user: [rule('allow', { server: 'notes' })] }), action(), []).effect).toBe('allow')
+
+  test('what a project tried to allow is in the reasons, and why it did not help', () => {
+    const { reasons } = decide(policy({ project: [rule('allow')] }), action(), [])
+    expect(reasons[0]).toMatchObject({ id: 'default', effect: 'ask', text: expect.stringMatching(/only tighten/) })
   })
-  test('a grant for just this answers the question', () => {
-    expect(decide(policy(), action(), [grantFor(action())])).toMatchObject({ effect: 'allow', grant: 'grant-1' })
+})
+
+describe('what is matched', () => {
+  const withUri = action({ kind: 'resource.read', primitive: { kind: 'resource', name: 'notes://a/b' } })
+  const table: [Rule['match'], Action, boolean][] = [
+    [{ action: 'tool.*' }, action(), true],
+    [{ action: ['prompt.get', 'tool.call'] }, action(), true],
+    [{ action: 'prompt.get' }, action(), false],
+    [{ server: 'no*' }, action(), true],
+    [{ server: ['mail', 'notes'] }, action(), true],
+    [{ tool: 'add' }, action(), true],
+    [{ tool: 'ad' }, action(), false],
+    [{ tool: '*' }, withUri, true],
+    [{ tool: 'notes://*' }, withUri, false],
+    [{ tool: 'notes://**' }, withUri, true],
+    [{ tool: '*' }, action({}, true), false],
+    [{ tier: 'trusted' }, action(), true],
+    [{ tier: 'untrusted' }, action(), false],
+    [{ initiator: ['app', 'model'] }, action(), true],
+    [{ initiator: 'user' }, action(), false],
+    [{ mode: 'headless' }, action(), false],
+    [{ labels: ['private:*', 'untrusted'] }, action({ labels: ['private:mail'], server: { labels: ['untrusted'] } }), true],
+    [{ labels: ['private:mail'] }, action({ labels: ['private:notes'] }), false],
+    [{ claimed: { destructiveHint: true } }, action({ claimed: { destructiveHint: true } }), true],
+    [{ claimed: { destructiveHint: false } }, action(), false],
+    [{ asserted: { readOnlyHint: true } }, action({ asserted: { readOnlyHint: true } }), true],
+  ]
+  test.each(table)('%j', (match, given, isMatch) => {
+    expect(effectOf({ user: [rule('deny', match)] }, given) === 'deny').toBe(isMatch)
+  })
+})
+
+describe('what holds whatever the rules say', () => {
+  const everything: Layers = { managed: [rule('allow')] }
+
+  test('a server that is not configured is denied everything but to become configured', () => {
+    for (const kind of ACTION_KINDS) {
+      const given = action({ kind, server: { isKnown: false } })
+      expect(effectOf(everything, given) === 'deny').toBe(kind !== 'config.import')
+    }
+  })
+
+  test.each(['new', 'changed', 'unseen'] as const)('E2: what is %s is quarantined, and the ways to have it approved are not', (state) => {
+    const primitive = { state }
+    for (const kind of ['tool.call', 'prompt.get', 'resource.read', 'resource.subscribe', 'app.call', 'app.open'] as const) {
+      expect(decide(policy(everything, { isBypassing: true }), action({ kind, primitive, initiator: 'user' }), []).effect).toBe(
+        'quarantine',
+      )
+    }
+    for (const kind of ['server.launch', 'server.connect', 'server.approve'] as const) {
+      expect(effectOf(everything, action({ kind, primitive }))).toBe('allow')
+    }
+  })
+
+  test('a tool of which nothing is known is quarantined; a URI that no list has is asked about', () => {
+    expect(effectOf({}, action({}, true))).toBe('quarantine')
+    expect(effectOf({}, action({ kind: 'resource.read', initiator: 'user' }, true))).toBe('ask')
+  })
+
+  test('E10: readOnlyHint of an untrusted server does not skip the question [T-TOOL-024][T-HOST-014]', () => {
+    const claims = { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
+    const given = action({ server: { tier: 'untrusted' }, claimed: claims })
+    expect(effectOf({}, given)).toBe('ask')
+    expect(effectOf({ user: [rule('allow', { claimed: { readOnlyHint: true } })] }, given)).toBe('ask')
+    expect(decide(policy({ user: [rule('allow')] }), given, [])).toMatchObject({ effect: 'ask', reasons: startingWith('hints') })
+    expect(effectOf({ user: [rule('allow', { asserted: { readOnlyHint: true } })] }, given)).toBe('ask')
+    expect(effectOf({ user: [rule('allow')] }, { ...given, asserted: { readOnlyHint: true, openWorldHint: false } })).toBe('allow')
+    expect(effectOf({ user: [rule('allow', { tier: 'untrusted' })] }, given)).toBe('allow')
+  })
+
+  test.each([{ destructiveHint: true }, { openWorldHint: true }])('a claim of %j raises what a rule allows to a question', (claimed) => {
+    const layers = { user: [rule('allow', {}), rule('allow', { tier: 'untrusted' })] }
+    expect(effectOf(layers, action({ claimed }))).toBe('ask')
+    expect(effectOf(layers, action({ claimed, server: { tier: 'untrusted' } }))).toBe('ask')
+    expect(effectOf(layers, action({ claimed, asserted: { destructiveHint: false, openWorldHint: false } }))).toBe('allow')
+  })
+
+  test('E7: with text of others in the conversation, what reaches out or destroys is asked about although a rule allows it', () => {
+    const layers = { user: [rule('allow')] }
+    for (const asserted of [{ openWorldHint: true }, { destructiveHint: true }]) {
+      expect(effectOf(layers, action({ asserted }))).toBe('allow')
+      expect(decide(policy(layers), action({ asserted, labels: ['untrusted'] }), [])).toMatchObject({
+        effect: 'ask',
+        reasons: startingWith('untrusted-context'),
+      })
+    }
+    expect(effectOf(layers, action({ labels: ['untrusted'] }))).toBe('allow')
+    expect(effectOf(layers, action({ labels: ['untrusted'], server: { labels: ['egress'] } }))).toBe('ask')
+  })
+
+  test('E7: untrusted text, private data and a way out together force a question over rules, grants and bypass', () => {
+    const labels = ['untrusted', 'private:mail']
+    const outward = [
+      action({ labels, server: { labels: ['egress'] } }),
+      action({ labels, claimed: { openWorldHint: true } }),
+      action({ labels, asserted: { openWorldHint: true } }),
+      action({ labels, server: { tier: 'untrusted' }, claimed: { openWorldHint: false } }),
+      action({ labels, kind: 'resource.read', server: { labels: ['egress'] } }),
+      action({ labels, kind: 'sampling.deliver', server: { labels: ['egress'] } }),
+    ]
+    for (const given of outward) {
+      const decision = decide(policy(everything, { isBypassing: true }), given, [grantFor(given)])
+      expect(decision).toMatchObject({ effect: 'ask', isForced: true, reasons: startingWith('data-flow') })
+      expect(decision.reasons[0]?.text).toMatch(/text of others and private data \(private:mail\).*notes/)
+    }
+    const harmless = [
+      action({ labels }),
+      action({ labels, asserted: { openWorldHint: false, destructiveHint: false }, server: { tier: 'untrusted' } }),
+      action({ labels: ['untrusted'], claimed: { openWorldHint: true } }),
+      action({ labels: ['private:mail'], claimed: { openWorldHint: true } }),
+    ]
+    for (const given of harmless) expect(decide(policy(everything), given, [grantFor(given)])).not.toHaveProperty('isForced')
+  })
+
+  test('the third time in a row is asked about, whatever was granted; the second is not', () => {
+    const [second, third] = [2, 3].map((identicalInARow) => action({ usage: { identicalInARow } })) as [Action, Action]
+    expect(decide(policy(), second, [grantFor(second)]).effect).toBe('allow')
+    expect(decide(policy(everything, { isBypassing: true }), third, [grantFor(third)])).toMatchObject({ effect: 'ask', isForced: true })
+  })
+
+  test('a form or a page is for a person, whatever rules, grants and bypass say; a no of the rules holds', () => {
+    for (const kind of ['elicit.form', 'elicit.url'] as const) {
+      const given = action({ kind }, true)
+      expect(decide(policy(everything, { isBypassing: true }), given, [grantFor(given)])).toMatchObject({ effect: 'ask', isForced: true })
+      expect(effectOf({ user: [rule('deny')] }, given)).toBe('deny')
+    }
+  })
+
+  test('in a headless run a question stays a question', () => {
+    expect(effectOf({}, action({ mode: 'headless' }))).toBe('ask')
+  })
+})
+
+describe('limits', () => {
+  const limited = (limits: NonNullable<Rule['limits']>): Layers => ({ user: [rule('allow', {}, { limits })] })
+
+  test.each([
+    [{ rate: '30/m' }, { lastMinute: 29 }, { lastMinute: 30 }, 'perMinute'],
+    [{ rate: '100/h' }, { lastHour: 99 }, { lastHour: 100 }, 'perHour'],
+    [{ rate: '1000/d' }, { lastDay: 999 }, { lastDay: 1000 }, 'perDay'],
+    [{ concurrent: 2 }, { concurrent: 1 }, { concurrent: 2 }, 'concurrent'],
+    [{ spendTokens: 50 }, { tokensToday: 49 }, { tokensToday: 50 }, 'spendTokens'],
+  ])('%j: one more is denied by name', (limits, below, at, name) => {
+    expect(effectOf(limited(limits), action({ usage: below }))).toBe('allow')
+    const decision = decide(policy(limited(limits)), action({ usage: at }), [])
+    expect(decision).toMatchObject({ effect: 'deny', reasons: startingWith('limit') })
+    expect(decision.reasons[0]?.text).toContain(`(${name})`)
+  })
+
+  test('of several the tightest holds, also that of a rule that decides nothing', () => {
+    const layers = {
+      user: [rule('allow', {}, { limits: { rate: '30/m', resultBytes: 1_000 } })],
+      project: [rule('allow', {}, { limits: { rate: '10/m', concurrent: 3 } })],
+    }
+    expect(decide(policy(layers), action(), []).limits).toEqual({ perMinute: 10, concurrent: 3, resultBytes: 1_000 })
+  })
+
+  test('a limit of a rule that was relaxed is relaxed with it', () => {
+    const managed = [rule('ask', {}, { mayRelax: true, limits: { concurrent: 1 } })]
+    expect(decide(policy({ managed, user: [rule('allow')] }), action(), []).limits).toEqual({})
+  })
+})
+
+describe('defaults', () => {
+  test('every kind of action goes through the same table', () => {
+    for (const kind of ACTION_KINDS) {
+      expect(decide(policy(), action({ kind }), []).effect).toBe(DEFAULTS[kind].effect)
+      expect(decide(policy(), action({ kind, initiator: 'user' }), []).effect).toBe(DEFAULTS[kind].byUser)
+    }
+  })
+
+  test('a person is not asked whether they want to read what they ask for, and is asked before a tool is called', () => {
+    const byUser = { initiator: 'user' } as const
+    for (const kind of ['resource.read', 'prompt.get'] as const) {
+      expect(effectOf({}, action({ kind, ...byUser }))).toBe('allow')
+      expect(effectOf({}, action({ kind }))).toBe('ask')
+      expect(effectOf({ user: [rule('deny')] }, action({ kind, ...byUser }))).toBe('deny')
+    }
+    expect(effectOf({}, action(byUser))).toBe('ask')
+  })
+})
+
+describe('bypass', () => {
+  const bypassing = (given: Action, layers: Layers = {}): Effect => decide(policy(layers, { isBypassing: true }), given, []).effect
+
+  test('lifts questions about what servers do, not about who is let in', () => {
+    expect(bypassing(action())).toBe('allow')
+    expect(bypassing(action({ kind: 'sampling.create' }, true))).toBe('allow')
+    for (const kind of ['server.launch', 'server.connect', 'server.approve', 'config.import'] as const) {
+      expect(bypassing(action({ kind }, true))).toBe('ask')
+    }
+  })
+
+  test('lifts no denial and no quarantine', () => {
+    expect(bypassing(action(), { user: [rule('deny')] })).toBe('deny')
+    expect(bypassing(action(), { user: [rule('quarantine')] })).toBe('quarantine')
+  })
+})
+
+describe('what cannot be evaluated', () => {
+  const broken = { ...action(), usage: undefined } as unknown as Action
+
+  test('is a forced question where a person is, and denied where none is', () => {
+    expect(decide(policy({}, { isBypassing: true }), broken, [])).toMatchObject({
+      effect: 'ask',
+      isForced: true,
+      reasons: startingWith('evaluator'),
+    })
+    expect(decide(policy(), { ...broken, mode: 'headless' }, []).effect).toBe('deny')
+  })
+
+  test('a rule that forbids and cannot be judged forces a question, and one that allows does not match', () => {
+    const args = { '/path': { within: '/etc' } }
+    const unresolved = action({ args: { path: 'relative' } })
+    const forbidding = { user: [rule('allow'), rule('deny', {}, { args })] }
+    expect(decide(policy(forbidding), unresolved, [grantFor(unresolved)])).toMatchObject({ effect: 'ask', isForced: true })
+    expect(effectOf(forbidding, { ...unresolved, mode: 'headless' })).toBe('deny')
+    expect(decide(policy({ user: [rule('allow', {}, { args })] }), unresolved, [])).not.toHaveProperty('isForced')
+    expect(effectOf({ user: [rule('allow'), rule('allow', {}, { args })] }, { ...unresolved, mode: 'headless' })).toBe('allow')
   })
 })
