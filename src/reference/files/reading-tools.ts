@@ -1,0 +1,234 @@
+/** The tools that change nothing: read, list, stat, search. */
+
+import { embed, image, type Server, ToolError, text } from '../../server/index.ts'
+import { object } from '../schema.ts'
+import type { Area, Place } from './area.ts'
+import { hashOf, readRange, readWhole, textIn } from './contents.ts'
+import { modifiedAt, nameOf, within } from './enclosure.ts'
+import { type HeldFolder, kindOf } from './held-folder.ts'
+import { mimeTypeOf } from './mime-type.ts'
+import { type Outcome, search } from './search.ts'
+import { walk } from './walk.ts'
+
+export const PATH = { type: 'string', maxLength: 4096, description: 'Relative to the folder, or absolute within it' } as const
+const HINTS = { readOnlyHint: true, openWorldHint: false } as const
+const KIND = { type: 'string', enum: ['file', 'folder', 'link', 'other'] } as const
+const STAT = { path: { type: 'string' }, kind: KIND, size: { type: 'integer' }, modified: { type: 'string' } } as const
+
+export function addReadingTools(server: Server, area: Area): void {
+  addRead(server, area)
+  addList(server, area)
+  addStat(server, area)
+  addSearch(server, area)
+}
+
+const READ = object(
+  {
+    path: { type: 'string' },
+    size: { type: 'integer' },
+    mimeType: { type: 'string' },
+    hash: { type: 'string', description: 'To give to write or edit, so that no change of somebody else is lost' },
+    isCut: { type: 'boolean', description: 'Whether the file has more than this' },
+    text: { type: 'string' },
+    base64: { type: 'string' },
+  },
+  'path',
+  'size',
+  'mimeType',
+  'isCut',
+)
+
+interface Range {
+  offset?: number
+  length?: number
+  line?: number
+  lines?: number
+}
+
+function addRead(server: Server, area: Area): void {
+  const input = object(
+    {
+      path: PATH,
+      offset: { type: 'integer', minimum: 0, description: 'The first byte wanted' },
+      length: { type: 'integer', minimum: 0, description: 'How many bytes' },
+      line: { type: 'integer', minimum: 1, description: 'The first line wanted, of a text' },
+      lines: { type: 'integer', minimum: 1, description: 'How many lines' },
+    },
+    'path',
+  )
+  const description = 'Gives what is in a file, whole or a range of bytes or lines'
+  server.tool('read', { title: 'Read a file', description, input, output: READ, annotations: HINTS }, ({ path, ...range }, ctx) => {
+    const isByLine = range.line !== undefined || range.lines !== undefined
+    if (isByLine && (range.offset !== undefined || range.length !== undefined))
+      throw new ToolError('Ask for bytes or for lines, not for both')
+    return area.go(path, ctx, (place) => within(place.spot, area.hold, (parent, name) => readFile(area, place, { parent, name }, range)))
+  })
+}
+
+async function readFile(area: Area, place: Place, { parent, name }: { parent: HeldFolder; name: string }, range: Range) {
+  const { handle, stats } = await parent.openFile(name)
+  try {
+    const { maxReadBytes, maxFileBytes } = area.limits
+    const whole = await readWhole(handle, maxFileBytes)
+    const part = whole
+      ? rangeOf(whole, range, maxReadBytes)
+      : await rangeOfLarge(range, (from, length) => readRange(handle, from, Math.min(length, maxReadBytes)))
+    const bytes = cutToCharacters(part)
+    const found = textIn(bytes)
+    const mimeType = mimeTypeOf(name, found !== undefined)
+    const about = {
+      path: place.name,
+      size: whole?.length ?? stats.size,
+      mimeType,
+      isCut: bytes.length < (whole?.length ?? stats.size),
+      ...(whole && { hash: hashOf(whole) }),
+    }
+    if (found !== undefined) return { content: [text(found)], structuredContent: { ...about, text: found } }
+    const base64 = bytes.toString('base64')
+    const block =
+      mimeType.startsWith('image/') && !about.isCut ? image(base64, mimeType) : embed(`file:///${encodeURI(place.name)}`, bytes, mimeType)
+    return { content: [block], structuredContent: { ...about, base64 } }
+  } finally {
+    await handle.close()
+  }
+}
+
+function rangeOf(whole: Buffer, { offset = 0, length, line, lines }: Range, maxBytes: number): Buffer {
+  if (line === undefined && lines === undefined) return whole.subarray(offset, offset + Math.min(length ?? maxBytes, maxBytes))
+  let start = 0
+  for (let i = 1; i < (line ?? 1); i++) {
+    const end = whole.indexOf(0x0a, start)
+    if (end < 0) throw new ToolError(`There is no line ${line}; the file has ${i}`)
+    start = end + 1
+  }
+  let end = start
+  for (let i = 0; i < (lines ?? Number.POSITIVE_INFINITY) && end < whole.length; i++) {
+    const next = whole.indexOf(0x0a, end)
+    end = next < 0 ? whole.length : next + 1
+  }
+  return whole.subarray(start, Math.min(end, start + maxBytes))
+}
+
+async function rangeOfLarge(
+  { offset = 0, length, line, lines }: Range,
+  read: (from: number, length: number) => Promise<Buffer>,
+): Promise<Buffer> {
+  if (line !== undefined || lines !== undefined)
+    throw new ToolError('The file is too large to count its lines (maxFileBytes); ask for bytes')
+  return read(offset, length ?? Number.MAX_SAFE_INTEGER)
+}
+
+/** A range that ends in the middle of a character is text all the same, but for that character. */
+function cutToCharacters(bytes: Buffer): Buffer {
+  for (let cut = 0; cut < 4 && cut < bytes.length; cut++) {
+    const shorter = bytes.subarray(0, bytes.length - cut)
+    if (textIn(shorter) !== undefined) return shorter
+  }
+  return bytes
+}
+
+function addList(server: Server, area: Area): void {
+  const entry = object(STAT, 'path', 'kind')
+  const input = object({
+    path: PATH,
+    depth: { type: 'integer', minimum: 1, maximum: 10, description: 'How many folders deep; 1 unless given' },
+    offset: { type: 'integer', minimum: 0 },
+    limit: { type: 'integer', minimum: 1, maximum: area.limits.maxEntries },
+  })
+  const output = object({ entries: { type: 'array', items: entry }, hasMore: { type: 'boolean' } }, 'entries', 'hasMore')
+  const description = 'Lists what is in a folder; without a path, in the folder that may be used, or which folders may be'
+  server.tool(
+    'list',
+    { title: 'List a folder', description, input, output, annotations: HINTS },
+    async ({ path, depth = 1, offset = 0, limit = area.limits.maxEntries }, ctx) => {
+      if (path === undefined) {
+        const folders = await area.folders(ctx)
+        if (folders.length > 1) return { entries: folders.map(({ label }) => ({ path: label, kind: 'folder' as const })), hasMore: false }
+      }
+      return area.go(path ?? '.', ctx, ({ spot, folders }) =>
+        area.enter(spot, async (held) => {
+          const visited = { count: 0, max: area.limits.maxVisited }
+          const entries: { path: string; kind: 'file' | 'folder' | 'link' | 'other'; size?: number; modified?: string }[] = []
+          let index = 0
+          for await (const { parent, name, kind } of walk(held, { maxDepth: depth, visited, signal: ctx.signal })) {
+            if (index++ < offset) continue
+            if (entries.length === limit) return { entries, hasMore: true }
+            const stats = await parent.look(name).catch(() => undefined)
+            const called = nameOf({ folder: spot.folder, segments: [...parent.segments, name] }, folders)
+            entries.push({ path: called, kind, ...(stats && { size: stats.size, modified: modifiedAt(stats) }) })
+          }
+          return { entries, hasMore: false }
+        }),
+      )
+    },
+  )
+}
+
+function addStat(server: Server, area: Area): void {
+  const output = object({ ...STAT, mode: { type: 'string' }, isHardLinked: { type: 'boolean' } }, 'path', 'kind')
+  const description = 'Says what something is: a file, a folder, a link; how large, and when it was changed'
+  server.tool(
+    'stat',
+    { title: 'Look at a file', description, input: object({ path: PATH }, 'path'), output, annotations: HINTS },
+    ({ path }, ctx) =>
+      area.go(path, ctx, async ({ spot, name: called }) => {
+        const stats =
+          spot.segments.length === 0
+            ? await area.enter(spot, (held) => held.handle.stat())
+            : await within(spot, area.hold, (parent, name) => parent.look(name))
+        const mode = (stats.mode & 0o777).toString(8).padStart(3, '0')
+        return {
+          path: called,
+          kind: kindOf(stats),
+          size: stats.size,
+          modified: modifiedAt(stats),
+          mode,
+          isHardLinked: stats.isFile() && stats.nlink > 1,
+        }
+      }),
+  )
+}
+
+function addSearch(server: Server, area: Area): void {
+  const match = object({ path: { type: 'string' }, line: { type: 'integer' }, text: { type: 'string' } }, 'path')
+  const output = object(
+    { matches: { type: 'array', items: match }, isCut: { type: 'boolean' }, skipped: { type: 'integer' } },
+    'matches',
+    'isCut',
+    'skipped',
+  )
+  const input = object(
+    {
+      query: { type: 'string', minLength: 1, maxLength: 1000, description: 'Plain text, no expression' },
+      path: { ...PATH, description: 'The folder to search; everything that may be used unless given' },
+      in: { type: 'string', enum: ['content', 'name'], description: 'content unless given' },
+      matchCase: { type: 'boolean' },
+      suffix: { type: 'string', maxLength: 100, description: 'Only files whose name ends so, such as .md' },
+      limit: { type: 'integer', minimum: 1, maximum: area.limits.maxMatches },
+    },
+    'query',
+  )
+  const description = 'Finds a text in files, or in their names; says in which lines'
+  server.tool('search', { title: 'Search files', description, input, output, annotations: HINTS }, async ({ path, query, ...how }, ctx) => {
+    const wanted = { query, where: how.in ?? 'content', matchCase: how.matchCase ?? false, suffix: how.suffix ?? '' } as const
+    const limit = how.limit ?? area.limits.maxMatches
+    const counts = { visited: { count: 0, max: area.limits.maxVisited }, bytes: 0 }
+    const all: Outcome = { matches: [], isCut: false, skipped: 0 }
+    const paths = path === undefined ? (await area.folders(ctx)).map(({ real }) => real) : [path]
+    for (const each of paths) {
+      const found = await area.go(each, ctx, ({ spot, folders }) =>
+        area.enter(spot, (held) =>
+          search(held, { ...wanted, limit: limit - all.matches.length }, counts, {
+            limits: area.limits,
+            nameOf: (parent, name) => nameOf({ folder: spot.folder, segments: [...parent.segments, name] }, folders),
+            ctx,
+          }),
+        ),
+      )
+      all.matches.push(...found.matches)
+      all.isCut ||= found.isCut
+      all.skipped += found.skipped
+    }
+    return all
+  })
+}

@@ -1,0 +1,93 @@
+/** Looking for a text, in names or in contents. Plain text and not expressions: an expression can take forever. */
+
+import type { Context } from '../../server/index.ts'
+import { readWhole, textIn } from './contents.ts'
+import type { HeldFolder } from './held-folder.ts'
+import type { FilesLimits } from './limits.ts'
+import { walk } from './walk.ts'
+
+export interface Wanted {
+  query: string
+  where: 'content' | 'name'
+  matchCase: boolean
+  /** Only files whose name ends so. */
+  suffix: string
+  limit: number
+}
+
+export interface Match {
+  path: string
+  line?: number
+  text?: string
+}
+
+export interface Outcome {
+  matches: Match[]
+  /** Whether there may be more. */
+  isCut: boolean
+  /** Files that were not looked into: too large, no text, not to be opened. */
+  skipped: number
+}
+
+const MAX_LINE = 300
+const PROGRESS_EVERY = 100
+
+/** Searches one folder after another; `counts` are for all of them. */
+export async function search(
+  folder: HeldFolder,
+  wanted: Wanted,
+  counts: { visited: { count: number; readonly max: number }; bytes: number },
+  {
+    limits,
+    nameOf,
+    ctx,
+  }: { limits: FilesLimits; nameOf: (parent: HeldFolder, name: string) => string; ctx: Pick<Context, 'signal' | 'progress'> },
+): Promise<Outcome> {
+  const outcome: Outcome = { matches: [], isCut: false, skipped: 0 }
+  const fold = (text: string): string => (wanted.matchCase ? text : text.toLowerCase())
+  const query = fold(wanted.query)
+  for await (const { parent, name, kind } of walk(folder, { maxDepth: limits.maxDepth, visited: counts.visited, signal: ctx.signal })) {
+    if (counts.visited.count % PROGRESS_EVERY === 0) await ctx.progress(counts.visited.count, undefined, nameOf(parent, name))
+    if (!name.endsWith(wanted.suffix)) continue
+    const room = wanted.limit - outcome.matches.length
+    if (room <= 0 || counts.bytes > limits.maxSearchBytes) return { ...outcome, isCut: true }
+    if (wanted.where === 'name') {
+      if (fold(name).includes(query)) outcome.matches.push({ path: nameOf(parent, name) })
+    } else if (kind === 'file') {
+      const text = await textOf(parent, name, limits.maxFileBytes)
+      if (text === undefined) outcome.skipped++
+      else {
+        counts.bytes += text.length
+        const lines = linesWith(query, text, fold, room + 1)
+        outcome.matches.push(...lines.slice(0, room).map((found) => ({ path: nameOf(parent, name), ...found })))
+        if (lines.length > room) return { ...outcome, isCut: true }
+      }
+    }
+  }
+  return outcome
+}
+
+async function textOf(parent: HeldFolder, name: string, maxBytes: number): Promise<string | undefined> {
+  const file = await parent.openFile(name).catch(() => undefined)
+  if (!file) return undefined
+  try {
+    const bytes = await readWhole(file.handle, maxBytes)
+    return bytes && textIn(bytes)
+  } finally {
+    await file.handle.close()
+  }
+}
+
+function linesWith(query: string, text: string, fold: (text: string) => string, room: number): { line: number; text: string }[] {
+  // Most files have it nowhere, and that is soon seen.
+  if (!fold(text).includes(query)) return []
+  const found: { line: number; text: string }[] = []
+  for (const [i, line] of text.split('\n').entries()) {
+    const at = fold(line).indexOf(query)
+    if (at < 0) continue
+    if (found.length === room) break
+    const start = Math.max(0, at - MAX_LINE / 2)
+    found.push({ line: i + 1, text: line.slice(start, start + MAX_LINE) })
+  }
+  return found
+}
