@@ -67,11 +67,14 @@ const mayBeSecret = (value: string): boolean =>
   !/^(?:\d{1,6}|true|false|yes|no|none|null)$/i.test(value) &&
   !/^(?:~?\/|\.{1,2}\/|[A-Za-z]:[\\/]|https?:\/\/)/.test(value)
 
+/** In a path each name is for itself. */
+const isDisordered = (value: string): boolean => (/^(?:~|\.{1,2})?\//.test(value) ? value.split('/') : [value]).some(isRandom)
+
 /** A word of a random mix. Names of packages and identifiers have one case, or no digits. */
-function isDisordered(value: string): boolean {
-  if (value.length < 20 || value.length > 4096 || !/^[A-Za-z0-9+/=_-]+$/.test(value)) return false
-  if (/^[0-9a-f]{32,}$/i.test(value)) return entropyOf(value) > 3
-  return /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value) && entropyOf(value) > 3.8
+function isRandom(word: string): boolean {
+  if (word.length < 20 || word.length > 4096 || !/^[A-Za-z0-9+/=_-]+$/.test(word)) return false
+  if (/^[0-9a-f]{32,}$/i.test(word)) return entropyOf(word) > 3
+  return /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word) && entropyOf(word) > 3.8
 }
 
 /** In bits a character. */

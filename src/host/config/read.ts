@@ -10,6 +10,7 @@ import type { InputSpec, Provenance, ServerSpec } from '../servers/spec.ts'
 import { dialectOf, syntaxOf } from './detect.ts'
 import type { Dialect, Draft } from './dialect.ts'
 import { claudeCodeState } from './dialects/claude-code.ts'
+import { portico } from './dialects/portico.ts'
 import { parse } from './document.ts'
 import { type ConfigLimits, DEFAULT_CONFIG_LIMITS } from './limits.ts'
 import { membersOf } from './members.ts'
@@ -101,7 +102,11 @@ export function readDocument(
 ): Omit<ReadConfig, 'problems'> {
   const limits = withDefaults(DEFAULT_CONFIG_LIMITS, options.limits)
   const dialect = source.dialect ?? dialectOf(source.file, document)
-  const provenance: Provenance = { client: source.client ?? dialect.client, scope: source.scope ?? 'ours', file: source.file }
+  const provenance: Provenance = {
+    client: source.client ?? dialect.client,
+    scope: source.scope ?? (dialect === portico ? 'ours' : 'user'),
+    file: source.file,
+  }
   const inputs = new Map<string, InputSpec>()
   const drafts: { name: string; draft: Draft }[] = []
   let passedOver = 0

@@ -35,7 +35,7 @@ export const DEFAULT_VAULT_LIMITS: FileStoreLimits = { ...DEFAULT_FILE_STORE_LIM
 const MAX_NAME_CHARS = 100
 /** What may stand in a placeholder and, as hexadecimal digits, in the name of a file on every system. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,99}$/
-/** No name of a secret: its value tells whether the key is the one that everything else was sealed with. */
+/** No name of a secret: that it can be opened tells whether the key is the one that everything else was sealed with. */
 const CHECK = 'is this the key?'
 
 /** ERR_STORE when the passphrase, or the key in the keychain, is not the one that the secrets there were encrypted with. */
@@ -55,9 +55,9 @@ export async function openVault(options: VaultOptions = {}): Promise<Vault> {
   })
   await sealed.withLock(CHECK, async () => {
     const check = await sealed.read(CHECK)
-    if (!check) return sealed.write(CHECK, CHECK)
+    if (!check) return sealed.write(CHECK, '')
     // Otherwise what is written from now on could not be read with the right one.
-    if (check.value !== CHECK) throw new McpError('ERR_STORE', `The secrets in ${folder} were encrypted with another passphrase or key`)
+    if (check.value === undefined) throw new McpError('ERR_STORE', `The secrets in ${folder} were encrypted with another passphrase or key`)
   })
 
   const get = async (name: string): Promise<string | undefined> => {

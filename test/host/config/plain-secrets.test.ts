@@ -1,0 +1,100 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are what this is about
+/** Values in the open that look like secrets, and what becomes of them when they are moved. */
+
+import { describe, expect, test } from 'vitest'
+import { moveSecrets, plainSecrets } from '../../../src/host/config/plain-secrets.ts'
+import { resolveWay } from '../../../src/host/config/resolve.ts'
+import type { ServerSpec, Way } from '../../../src/host/servers/spec.ts'
+import { openVault } from '../../../src/host/vault/vault.ts'
+import { temporaryFolders } from '../../support/folders.ts'
+
+const newFolder = temporaryFolders()
+const RANDOM = 'q8Zk3LwP0mN5xT7vR2yB9cJ4'
+const HEX = '9f86d081884c7d659a2feaa0c55ad015'
+const TOKEN = `ghp_${RANDOM}`
+
+const spec = (way: Way): ServerSpec => ({ id: 'server', way, tier: 'untrusted', provenance: [] })
+const started = (env: Record<string, string>, args: string[] = []): Way => ({ transport: 'stdio', command: 'x', args, env })
+const reached = (url: string, headers: Record<string, string> = {}): Way => ({ transport: 'http', url, headers })
+
+describe('looks like a secret', () => {
+  test.each<[string, Way, string[]]>([
+    ['by the name of a variable', started({ DB_PASSWORD: 'hunter22', API_KEY: 'abcd' }), ['env.DB_PASSWORD name', 'env.API_KEY name']],
+    ['by a known form', started({ WHATEVER: TOKEN }), ['env.WHATEVER form']],
+    ['by its disorder', started({ X: RANDOM, Y: HEX }), ['env.X disorder', 'env.Y disorder']],
+    ['as an argument after an option', started({}, ['--token', 'hunter22', '--verbose']), ['args[1] name']],
+    ['as an argument with its option', started({}, ['--api-key=hunter22', 'run']), ['args[0] name']],
+    [
+      'as a header',
+      reached('https://x.example', { Authorization: `Bearer ${RANDOM}`, 'X-Api-Key': 'hunter22' }),
+      ['headers.Authorization form', 'headers.X-Api-Key name'],
+    ],
+    ['in a URL', reached('https://ada:hunter22@x.example/?api_key=hunter23&page=2'), ['url name', 'url name']],
+    ['in the address of a database', started({ DATABASE_URL: 'postgres://ada:hunter22@db/x' }), ['env.DATABASE_URL form']],
+  ])('%s', (_how, way, found) => {
+    expect(plainSecrets({ way }).map(({ where, because }) => `${where} ${because}`)).toEqual(found)
+  })
+
+  test.each<[string, Way]>([
+    ['a placeholder', started({ API_KEY: '${env:KEY}', TOKEN: '${secret:x}' })],
+    ['a header around a placeholder', reached('https://x.example', { Authorization: 'Bearer ${input:token}' })],
+    [
+      'a number, a switch, a path or an address beside such a name',
+      started({ MAX_TOKENS: '4096', TOKEN_LIMIT: '100', SECRET_MODE: 'true', TOKEN_FILE: '/run/token', TOKEN_URL: 'https://x.example' }),
+    ],
+    [
+      'a name of a package, a path or a flag',
+      started({}, ['-y', '@modelcontextprotocol/server-filesystem@2025.1.14', '/home/ada/Documents/Projects2025', '--token']),
+    ],
+    ['an identifier', started({ PROJECT: 'a-project-with-a-long-name-2025' })],
+    ['a plain URL', reached('https://x.example/mcp?page=2&lang=en')],
+  ])('%s does not', (_what, way) => {
+    expect(plainSecrets({ way })).toEqual([])
+  })
+})
+
+describe('moving', () => {
+  const vaultIn = (folder: string) => openVault({ folder, keychain: false, onWarning: () => {} })
+
+  test('puts the values into the vault and placeholders in their place, and a start gets what it got before', async () => {
+    const vault = await vaultIn(newFolder())
+    const ways = [
+      started({ DB_PASSWORD: 'hunter22', PLAIN: 'x', GH: TOKEN }, ['--token', 'hunter23', '--api-key=hunter24']),
+      reached(`https://ada:hunter22@x.example/?key=${RANDOM}&page=2`, { Authorization: `Bearer ${RANDOM}` }),
+    ]
+    for (const way of ways) {
+      const moved = await moveSecrets(spec(way), vault)
+      expect(plainSecrets(moved)).toEqual([])
+      expect(JSON.stringify(moved)).not.toMatch(/hunter|q8Zk/)
+      expect(await resolveWay(moved.way, { secret: vault.get })).toEqual(way)
+    }
+    expect(await vault.list()).toEqual([
+      'server/Authorization',
+      'server/DB_PASSWORD',
+      'server/GH',
+      'server/args1',
+      'server/args2',
+      'server/url',
+      'server/url-2',
+    ])
+  })
+
+  test('never replaces a secret of the same name with another value', async () => {
+    const vault = await vaultIn(newFolder())
+    const one = await moveSecrets(spec(started({ API_KEY: 'first-value' })), vault)
+    const two = await moveSecrets(spec(started({ API_KEY: 'other-value' })), vault)
+    const again = await moveSecrets(spec(started({ API_KEY: 'first-value' })), vault)
+    expect([one, two, again].map(({ way }) => way)).toMatchObject([
+      { env: { API_KEY: '${secret:server/API_KEY}' } },
+      { env: { API_KEY: '${secret:server/API_KEY-2}' } },
+      { env: { API_KEY: '${secret:server/API_KEY}' } },
+    ])
+    expect(await vault.get('server/API_KEY')).toBe('first-value')
+  })
+
+  test('keeps a value as it is, also one that looks like a placeholder', async () => {
+    const vault = await vaultIn(newFolder())
+    const moved = await moveSecrets(spec(started({ API_KEY: '${$}{env:HOME}' })), vault)
+    expect(await resolveWay(moved.way, { secret: vault.get })).toMatchObject({ env: { API_KEY: '${env:HOME}' } })
+  })
+})

@@ -1,0 +1,131 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are what this is about
+/** Our own list of servers: what is added comes back, whoever else adds at the same time. */
+
+import { execFile } from 'node:child_process'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { serverFile } from '../../../src/host/config/server-file.ts'
+import type { ServerSpec } from '../../../src/host/servers/spec.ts'
+import { bundled } from '../../support/bundled.ts'
+import { temporaryFolders } from '../../support/folders.ts'
+
+const newFolder = temporaryFolders()
+const from = (client: string, file = `/${client}.json`): ServerSpec['provenance'][number] => ({ client, scope: 'user', file })
+
+const spec = (id: string, over: Partial<ServerSpec> = {}): ServerSpec => ({
+  id,
+  way: { transport: 'stdio', command: id, args: ['a'], env: { KEY: '${secret:k}' } },
+  tier: 'untrusted',
+  provenance: [from('Cursor')],
+  ...over,
+})
+
+const FULL = spec('full', {
+  title: 'Full',
+  way: { transport: 'stdio', command: 'x', args: ['${$}{env:A}', '${input:i}'], env: {}, cwd: '/srv' },
+  tier: 'trusted',
+  isDisabled: true,
+  asserted: { '*': { readOnlyHint: true } },
+  labels: ['private:mail'],
+  roots: ['/home/ada'],
+  timeoutMs: 100,
+  inputs: [{ id: 'i', isSecret: false, description: 'd', default: 'e', options: ['e', 'f'] }],
+})
+
+const HTTP = spec('http', { way: { transport: 'http', url: 'https://x.example/mcp', headers: { A: '${secret:a}' } } })
+
+describe('the file', () => {
+  test('gives back what was added, changed and not removed, and is for its owner only', async () => {
+    const file = serverFile(join(newFolder(), 'portico'))
+    expect(await file.list()).toEqual({ servers: [], inputs: [], problems: [] })
+    await file.add(FULL)
+    await file.add(HTTP)
+    await file.add(spec('gone'))
+    expect(await file.remove('gone')).toBe(true)
+    expect(await file.remove('gone')).toBe(false)
+    await file.update('http', (before) => ({ ...before, tier: 'trusted' }))
+    expect(await file.list()).toEqual({ servers: [FULL, { ...HTTP, tier: 'trusted' }], inputs: [], problems: [] })
+    expect(statSync(file.file).mode & 0o777).toBe(0o600)
+  })
+
+  test('refuses a name that is there, a change of what is not, and a name that cannot be used everywhere', async () => {
+    const file = serverFile(newFolder())
+    await file.add(spec('a'))
+    await expect(file.add(spec('a'))).rejects.toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining('a already') })
+    await expect(file.update('b', (before) => before)).rejects.toMatchObject({ code: 'ERR_SERVER_UNKNOWN' })
+    for (const id of ['a/b', '', '__proto__', 'x'.repeat(65)])
+      await expect(file.add(spec(id))).rejects.toMatchObject({ code: 'ERR_CONFIG' })
+    await expect(file.add(spec('c', { timeoutMs: -1 }))).rejects.toMatchObject({
+      code: 'ERR_CONFIG',
+      message: expect.stringContaining('timeoutMs'),
+    })
+    expect((await file.list()).servers.map(({ id }) => id)).toEqual(['a'])
+  })
+
+  test('keeps what a person wrote into it, also what cannot be read, and says what that is', async () => {
+    const folder = newFolder()
+    const path = join(folder, 'servers.json')
+    writeFileSync(path, JSON.stringify({ note: 'mine', mcpServers: { broken: { command: 5 }, 'my server': { command: 'x' } } }))
+    chmodSync(path, 0o600)
+    const file = serverFile(folder)
+    await file.add(spec('a'))
+    await file.update('my-server', (before) => ({ ...before, isDisabled: true }))
+    expect(await file.adopt([spec('broken')])).toMatchObject([{ id: 'broken-cursor' }])
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
+      note: 'mine',
+      mcpServers: { broken: { command: 5 }, 'my server': { command: 'x', disabled: true }, a: { command: 'a' } },
+    })
+    expect((await file.list()).problems.map(({ where }) => where)).toEqual(['mcpServers.broken.command', 'note'])
+  })
+
+  test('holds up to maxServers', async () => {
+    const file = serverFile(newFolder(), { maxServers: 2 })
+    await file.add(spec('a'))
+    await file.add(spec('b'))
+    await expect(file.add(spec('c'))).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxServers') })
+    expect((await file.list()).servers).toHaveLength(2)
+  })
+})
+
+describe('adopting', () => {
+  test('adds what is new under a free name, and what is known is told where else it comes from', async () => {
+    const file = serverFile(newFolder())
+    await file.add(spec('a'))
+    const other = spec('a', { way: { transport: 'stdio', command: 'other', args: [], env: {} }, provenance: [from('Kiro')] })
+    const same = spec('renamed', { way: spec('a').way, provenance: [from('Windsurf')] })
+    expect(await file.adopt([other, same, spec('b')])).toMatchObject([{ id: 'a-kiro', title: 'a' }, { id: 'b' }])
+    expect(await file.adopt([other, same, spec('b')])).toEqual([])
+    const { servers } = await file.list()
+    expect(servers.map(({ id, provenance }) => [id, provenance.map(({ client }) => client)])).toEqual([
+      ['a', ['Cursor', 'Windsurf']],
+      ['a-kiro', ['Kiro']],
+      ['b', ['Cursor']],
+    ])
+  })
+
+  test('does not bring back a secret that was moved to the vault', async () => {
+    const file = serverFile(newFolder())
+    await file.adopt([spec('a')])
+    const plain = spec('a', { way: { transport: 'stdio', command: 'a', args: ['a'], env: { KEY: 'hunter22' } } })
+    expect(await file.adopt([plain])).toEqual([])
+    expect(readFileSync(file.file, 'utf8')).not.toContain('hunter22')
+    expect(await file.adopt([spec('a', { way: { ...plain.way, args: ['b'] } as ServerSpec['way'] })])).toHaveLength(1)
+  })
+})
+
+test('processes that add at the same time lose nothing', async () => {
+  const folder = newFolder()
+  const module = await bundled('src/host/config/server-file.ts', newFolder())
+  const program = fileURLToPath(new URL('fixtures/server-adder.mjs', import.meta.url))
+  const names = ['one', 'two', 'three']
+  const run = promisify(execFile)
+  await Promise.all(names.map((name) => run(process.execPath, [program, module, folder, name, '12'])))
+  const { servers, problems } = await serverFile(folder).list()
+  const expected = names.flatMap((name) => Array.from({ length: 12 }, (_, i) => `${name}-${i}`))
+  expect(servers.map(({ id }) => id).sort()).toEqual(expected.sort())
+  expect(problems).toEqual([])
+  expect(existsSync(join(folder, 'servers.json.lock'))).toBe(false)
+})
