@@ -5,7 +5,7 @@ import { isEqual } from '../../protocol/schema/canonical.ts'
 import type { ToolAnnotations } from '../../protocol/tools.ts'
 import { at, type Change, changeOf, textChange, worstOf } from './change.ts'
 import type { PinDifference } from './difference.ts'
-import type { Primitive } from './pin.ts'
+import { type Primitive, pinOf } from './pin.ts'
 import { schemaChanges } from './schema-difference.ts'
 
 type Compare = (before: unknown, after: unknown, pointer: string) => Change[]
@@ -13,8 +13,8 @@ type Compare = (before: unknown, after: unknown, pointer: string) => Change[]
 /** Undefined when they are the same but for the order of members. */
 export function differenceOf(before: Primitive, after: Primitive): PinDifference | undefined {
   const isRenamed = before.name !== after.name
+  if (!isRenamed && pinOf(before.definition) === pinOf(after.definition)) return undefined
   const changes = definitionChanges(before.definition, after.definition)
-  if (!isRenamed && isEqual(before.definition, after.definition)) return undefined
   if (isRenamed) changes.unshift(changeOf('name', 'renamed', `was ${before.name}`, before.name, after.name))
   // Two ways to write one thing, such as `true` and `{}` for a schema.
   if (changes.length === 0) changes.push(changeOf('', 'cosmetic', 'the same, written in another way', before.definition, after.definition))
@@ -46,7 +46,8 @@ function memberChanges(before: unknown, after: unknown, pointer: string, compare
 const compareOther: Compare = (before, after, pointer) => {
   if (isEqual(before, after)) return []
   if (isObject(before) && isObject(after)) return memberChanges(before, after, pointer, () => compareOther)
-  if (after === undefined || (before === true && after === false)) return [changeOf(pointer, 'narrowed', 'is gone', before, after)]
+  if (after === undefined) return [changeOf(pointer, 'narrowed', 'is gone', before, after)]
+  if (before === true && after === false) return [changeOf(pointer, 'narrowed', 'is no more', before, after)]
   return [changeOf(pointer, 'widened', before === undefined ? 'is new' : 'is another', before, after)]
 }
 
