@@ -61,7 +61,7 @@ async function callAction(invocation: Invocation, first: string, others: string[
       if (!options.loose) await checkArguments(tool, args, (why) => invocation.screen.note(words`The arguments are sent unchecked: ${why}`))
       return callTool(invocation, client, tool.name, args, options)
     },
-    { answer: await personalAnswers(invocation) },
+    { answer: await personalAnswers(invocation, target) },
   )
 }
 

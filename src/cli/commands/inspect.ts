@@ -57,7 +57,10 @@ async function inspectAction(invocation: Invocation, server: string | undefined,
   const { screen, signal } = invocation
   const exchange = new Exchange(screen, options.showSecrets === true)
   const reached = tapped(await reach(invocation, target, options), (passed) => exchange.show(passed))
-  const client = await Client.connect(reached, { ...connectOptions(invocation, options), answer: await personalAnswers(invocation) })
+  const client = await Client.connect(reached, {
+    ...connectOptions(invocation, options),
+    answer: await personalAnswers(invocation, target),
+  })
   try {
     if (options.request !== undefined) await client.request(options.request, options.params ?? {}, { signal })
     else for (const list of LISTS) if (client.server.capabilities[list]) await client[list]({ signal }).all()

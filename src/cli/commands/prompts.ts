@@ -86,7 +86,7 @@ async function getAction(invocation: Invocation, first: string, others: string[]
       const result = await client.prompt(name, args as Record<string, string>, { signal: invocation.signal })
       await printPrompt(invocation, result, new MediaFolder(invocation.io, { folder: options.save }))
     },
-    { answer: await personalAnswers(invocation) },
+    { answer: await personalAnswers(invocation, target) },
   )
 }
 

@@ -107,7 +107,7 @@ async function compareWith(invocation: Invocation, transcript: Transcript, optio
       }
       return compared
     },
-    { answer: await personalAnswers(invocation) },
+    { answer: await personalAnswers(invocation, target) },
   )
   const changed = all.filter(({ differences: found }) => found.length > 0)
   if (screen.isJson) screen.printJson({ asked: all.length, leftOut: asked.leftOut, changed })

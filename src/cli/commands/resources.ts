@@ -101,7 +101,7 @@ async function readAction(
       const media = new MediaFolder(io, { folder: options.save })
       for (const each of contents) await printContents({ io, screen }, each, media, 'resource')
     },
-    { answer: await personalAnswers(invocation) },
+    { answer: await personalAnswers(invocation, target) },
   )
 }
 

@@ -56,7 +56,7 @@ async function runAction(invocation: Invocation, server: string | undefined, opt
       }
       if (isInteractive(io)) await converse(invocation, client)
     },
-    { answer: await personalAnswers(invocation) },
+    { answer: await personalAnswers(invocation, target) },
   )
 }
 

@@ -1,0 +1,205 @@
+/** The host's questions, put to the person at the terminal: everything is shown, the keyboard is enough, and the way out is a no. */
+
+import { queued } from '../../host/ask/askers.ts'
+import type { Answer, Asker, GrantWidth, Question, Subject } from '../../host/ask/question.ts'
+import type { ArgumentRules } from '../../host/consent/rule.ts'
+import type { GrantScope } from '../../host/grants/grant.ts'
+import { Cancelled, McpError } from '../../protocol/errors.ts'
+import type { CreateMessageResult } from '../../protocol/sampling.ts'
+import { compileForeign } from '../../protocol/schema/foreign.ts'
+import { describeIssues } from '../../protocol/schema/json-schema.ts'
+import type { Io } from '../io.ts'
+import { Screen } from '../output/screen.ts'
+import { words } from '../output/shown.ts'
+import { editObject } from './edit-json.ts'
+import { fillForm } from './form.ts'
+import { type Choice, Prompts } from './prompts.ts'
+import { showQuestion } from './show-question.ts'
+
+export interface TerminalAskerOptions {
+  /** Opens a page that the person agreed to open; the system's browser unless given. */
+  openPage?(href: string): Promise<void>
+  /** Milliseconds of the wall clock. */
+  now?(): number
+}
+
+/** One question at a time; the others wait for their turn. */
+export function terminalAsker(io: Io, options: TerminalAskerOptions = {}): Asker {
+  return queued({ ask: (question, signal) => askOne(io, question, signal, options) })
+}
+
+async function askOne(io: Io, question: Question, signal: AbortSignal, options: TerminalAskerOptions): Promise<Answer> {
+  const { now = Date.now } = options
+  const leftMs = question.expiresAt - now()
+  if (leftMs <= 0) throw late()
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(Math.min(leftMs, MAX_TIMER_MS))])
+  const screen = new Screen(io)
+  showQuestion(screen, question)
+  screen.note(words`  ${screen.noteStyle.dim(`you have ${inWords(leftMs)}`)}`)
+  try {
+    return await answerTo(screen, new Prompts(io, ends), question, options)
+  } catch (error) {
+    if (!(error instanceof Cancelled)) throw error
+    signal.throwIfAborted()
+    if (ends.aborted) {
+      screen.note(words`${screen.noteStyle.yellow('The time is over: no answer is a no.')}`)
+      throw late()
+    }
+    return { kind: 'cancel' }
+  }
+}
+
+/** The longest that a timer can wait. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+const late = (): McpError => new McpError('ERR_CONSENT', 'Nobody answered in time')
+
+type Next = 'yes' | 'longer' | 'edit' | 'browser' | 'no' | 'why'
+
+async function answerTo(screen: Screen, prompts: Prompts, question: Question, options: TerminalAskerOptions): Promise<Answer> {
+  const { subject, scopes } = question
+  const scope: GrantScope = scopes[0] ?? 'once'
+  // The cursor stands on the no: a key that was meant for something else agrees to nothing.
+  const next = await prompts.choose('Your answer', choicesFor(question), 'no')
+  switch (next) {
+    case 'no':
+      return { kind: 'deny' }
+    case 'why':
+      return { kind: 'deny', feedback: await prompts.line('What should be done instead?') }
+    case 'longer':
+      return { kind: 'allow', ...(await breadth(prompts, question)) }
+    case 'browser':
+      await openFor(screen, subject as Extract<Subject, { kind: 'url' }>, options)
+      return { kind: 'allow', scope }
+    case 'edit':
+      return edited(screen, prompts, subject, scope)
+    case 'yes':
+      return { kind: 'allow', scope }
+  }
+}
+
+function choicesFor({ subject, scopes }: Question): Choice<Next>[] {
+  const no: Choice<Next>[] = [
+    { value: 'no', label: 'No' },
+    { value: 'why', label: 'No, and say what to do instead' },
+  ]
+  switch (subject.kind) {
+    case 'form':
+      return [{ value: 'edit', label: 'Fill in the form', hint: 'it is shown once more before it is sent' }, ...no]
+    case 'compose':
+      return [{ value: 'edit', label: 'Write the answer' }, ...no]
+    case 'url':
+      return [{ value: 'browser', label: 'Open it in the browser' }, { value: 'yes', label: 'I open it myself' }, ...no]
+    default:
+      return [
+        { value: 'yes', label: `Yes, ${SCOPE_WORDS[scopes[0] ?? 'once']}` },
+        ...(scopes.length > 1 ? [{ value: 'longer' as const, label: 'Yes, for longer or for more' }] : []),
+        ...(subject.kind in EDITS ? [{ value: 'edit' as const, label: EDITS[subject.kind] as string }] : []),
+        ...no,
+      ]
+  }
+}
+
+const SCOPE_WORDS: Readonly<Record<GrantScope, string>> = {
+  once: 'this once',
+  turn: 'until I write again',
+  session: 'for this conversation',
+  project: 'in this project',
+  always: 'always, until I take it back',
+}
+
+const WIDTH_WORDS: Readonly<Record<GrantWidth, string>> = {
+  exact: 'for exactly this',
+  pattern: 'for everything that fits a pattern, which you can edit',
+  any: 'whatever the arguments are',
+}
+
+const EDITS: Readonly<Partial<Record<Subject['kind'], string>>> = {
+  call: 'Edit the arguments, then run it',
+  sample: 'Edit the request, then send it',
+  sampled: 'Edit the answer, then send it',
+  approve: 'Choose what to take into use',
+}
+
+/** For how long, and for which arguments. */
+async function breadth(
+  prompts: Prompts,
+  { subject, scopes, widths }: Question,
+): Promise<{ scope: GrantScope; width?: GrantWidth; pattern?: ArgumentRules }> {
+  const scope = await prompts.choose(
+    'For how long?',
+    scopes.map((each) => ({ value: each, label: SCOPE_WORDS[each] })),
+  )
+  if (widths.length === 0) return { scope }
+  const width = await prompts.choose(
+    'For what?',
+    widths.map((each) => ({ value: each, label: WIDTH_WORDS[each] })),
+  )
+  if (width !== 'pattern' || subject.kind !== 'call') return { scope, width }
+  const pattern = (await editObject(prompts, 'The pattern', subject.pattern)) as ArgumentRules
+  return { scope, width, pattern }
+}
+
+async function edited(screen: Screen, prompts: Prompts, subject: Subject, scope: GrantScope): Promise<Answer> {
+  const allow = (value: unknown): Answer => ({ kind: 'allow', scope, edited: value })
+  switch (subject.kind) {
+    case 'call': {
+      const validate = await compileForeign(subject.tool.inputSchema).catch(() => undefined)
+      return allow(
+        await editObject(prompts, 'The arguments', subject.args, (args) => {
+          const checked = validate?.(args)
+          return checked === undefined || checked.ok ? undefined : describeIssues(checked.issues)
+        }),
+      )
+    }
+    case 'sample':
+      return allow(
+        await editObject(prompts, 'The request', subject.params, ({ messages }) =>
+          Array.isArray(messages) ? undefined : 'Expected messages',
+        ),
+      )
+    case 'sampled':
+      return allow(withText(subject.result, await prompts.lines('The answer', { initial: textOf(subject.result) })))
+    case 'compose':
+      return allow(
+        await prompts.lines('The answer', { validate: (text) => (text.trim() === '' ? 'Write something, or press Esc' : undefined) }),
+      )
+    case 'approve': {
+      const names = subject.items.map(({ kind, name }) => `${kind} ${name}`)
+      const approved = await prompts.chooseSeveral(
+        'Take into use',
+        names.map((name) => ({ value: name, label: name })),
+        [],
+      )
+      return allow({ approved })
+    }
+    case 'form': {
+      const filled = await fillForm(screen, prompts, subject.schema, subject.defaults)
+      return filled.kind === 'send' ? allow(filled.content) : { kind: 'deny' }
+    }
+    default:
+      return { kind: 'cancel' }
+  }
+}
+
+const textOf = ({ content }: CreateMessageResult): string =>
+  (Array.isArray(content) ? content : [content]).map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+
+const withText = (result: CreateMessageResult, text: string): CreateMessageResult => ({ ...result, content: { type: 'text', text } })
+
+/** Only now, and by a program that gets the address as one argument. */
+async function openFor(screen: Screen, { url }: Extract<Subject, { kind: 'url' }>, options: TerminalAskerOptions): Promise<void> {
+  try {
+    const open = options.openPage ?? (await import('../../auth/client/node/browser.ts')).openBrowser
+    await open(url.href)
+  } catch {
+    screen.note(words`No browser could be opened. Visit it yourself:\n  ${screen.noteStyle.cyan(url.href)}`)
+  }
+}
+
+function inWords(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 120) return `${seconds} seconds`
+  const minutes = Math.round(seconds / 60)
+  return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`
+}

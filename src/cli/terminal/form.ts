@@ -1,0 +1,118 @@
+/** A form of a server, filled in field by field, looked over before it is sent. */
+
+import type { Field, FormSchema } from '../../protocol/elicitation.ts'
+import { compileForeign } from '../../protocol/schema/foreign.ts'
+import { describeIssues } from '../../protocol/schema/json-schema.ts'
+import { jsonText } from '../output/json.ts'
+import type { Screen } from '../output/screen.ts'
+import { words } from '../output/shown.ts'
+import type { Choice, Prompts } from './prompts.ts'
+
+export type Filled = { kind: 'send'; content: Record<string, unknown> } | { kind: 'decline' }
+
+/** Throws `Cancelled` when the person closes it. */
+export async function fillForm(
+  screen: Screen,
+  prompts: Prompts,
+  schema: FormSchema,
+  defaults: Readonly<Record<string, unknown>>,
+): Promise<Filled> {
+  const required = new Set(schema.required ?? [])
+  const content: Record<string, unknown> = { ...defaults }
+  for (const [name, field] of Object.entries(schema.properties)) await fill(prompts, name, field, required.has(name), content)
+  for (;;) {
+    screen.note(words`${screen.noteStyle.bold('This would be sent:')}`)
+    for (const [name, value] of Object.entries(content)) screen.note(words`  ${screen.noteStyle.dim(`${name}:`)} ${jsonText(value)}`)
+    const fault = await faultOf(schema, content)
+    if (fault !== undefined) screen.note(words`  ${screen.noteStyle.yellow(`It does not fit the form yet: ${fault}`)}`)
+    const next = await prompts.choose('Send it?', [
+      ...(fault === undefined ? [{ value: 'send', label: 'Send' }] : []),
+      { value: 'edit', label: 'Change a field' },
+      { value: 'decline', label: 'Decline: send nothing, and say that you will not' },
+    ])
+    if (next === 'send') return { kind: 'send', content }
+    if (next === 'decline') return { kind: 'decline' }
+    const names = Object.keys(schema.properties)
+    const name = await prompts.choose(
+      'Which?',
+      names.map((each) => ({ value: each, label: schema.properties[each]?.title ?? each })),
+    )
+    await fill(prompts, name, schema.properties[name] as Field, required.has(name), content)
+  }
+}
+
+async function faultOf(schema: FormSchema, content: Record<string, unknown>): Promise<string | undefined> {
+  const checked = (await compileForeign(schema, { assertsFormats: true }))(content)
+  return checked.ok ? undefined : describeIssues(checked.issues)
+}
+
+async function fill(prompts: Prompts, name: string, field: Field, isRequired: boolean, content: Record<string, unknown>): Promise<void> {
+  const value = await ask(prompts, name, field, isRequired, content[name])
+  if (value === undefined) delete content[name]
+  else content[name] = value
+}
+
+async function ask(prompts: Prompts, name: string, field: Field, isRequired: boolean, before: unknown): Promise<unknown> {
+  const title = words`${field.title ?? name}${field.description === undefined ? '' : ` (${field.description})`}${isRequired ? '' : ', may be left out'}`
+  if (field.type === 'boolean') {
+    const skip = isRequired ? [] : [{ value: 'skip', label: 'Leave it out' }]
+    const chosen = await prompts.choose(
+      title,
+      [{ value: 'yes', label: 'Yes' }, { value: 'no', label: 'No' }, ...skip],
+      before === true ? 'yes' : 'no',
+    )
+    return chosen === 'skip' ? undefined : chosen === 'yes'
+  }
+  if (field.type === 'array') {
+    const chosen = await prompts.chooseSeveral(title, choicesOf(field.items), Array.isArray(before) ? before.map(String) : [])
+    return chosen.length === 0 && !isRequired ? undefined : chosen
+  }
+  const choices = field.type === 'string' ? choicesOf(field) : []
+  if (choices.length > 0) return chooseOne(prompts, title, choices, isRequired, before)
+  const typed = await prompts.line(title, {
+    initial: before === undefined ? '' : String(before),
+    validate: (text) => {
+      if (text === '') return isRequired && field.type !== 'string' ? 'This one is needed' : undefined
+      return field.type === 'string' ? undefined : numberFault(text, field.type)
+    },
+  })
+  if (typed === '' && !(isRequired && field.type === 'string')) return undefined
+  return field.type === 'string' ? typed : Number(typed)
+}
+
+/** Something that cannot be a value of theirs, since it is no index. */
+const SKIP = 'skip'
+
+/** By index: a value may be any text. */
+async function chooseOne(
+  prompts: Prompts,
+  title: Parameters<Prompts['choose']>[0],
+  choices: readonly Choice<string>[],
+  isRequired: boolean,
+  before: unknown,
+): Promise<unknown> {
+  const options: Choice<string>[] = choices.map(({ label }, i) => ({ value: String(i), label }))
+  if (!isRequired) options.push({ value: SKIP, label: 'Leave it out' })
+  const at = choices.findIndex(({ value }) => value === before)
+  const chosen = await prompts.choose(title, options, at < 0 ? undefined : String(at))
+  return chosen === SKIP ? undefined : choices[Number(chosen)]?.value
+}
+
+interface Listed {
+  enum?: readonly string[]
+  enumNames?: readonly string[]
+  oneOf?: readonly { const: string; title: string }[]
+  anyOf?: readonly { const: string; title: string }[]
+}
+
+function choicesOf(field: object): Choice<string>[] {
+  const { enum: values, enumNames, oneOf, anyOf } = field as Listed
+  if (values) return values.map((value, i) => ({ value, label: enumNames?.[i] ?? value }))
+  return (oneOf ?? anyOf ?? []).map(({ const: value, title }) => ({ value, label: title ?? value }))
+}
+
+function numberFault(text: string, type: 'number' | 'integer'): string | undefined {
+  const number = Number(text)
+  if (!Number.isFinite(number) || text.trim() === '') return `Expected a number, and got ${JSON.stringify(text)}`
+  return type === 'integer' && !Number.isInteger(number) ? `Expected a whole number, and got ${text}` : undefined
+}
