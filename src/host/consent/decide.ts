@@ -56,10 +56,13 @@ export function matchedRules(policy: CompiledPolicy, action: Action): MatchedRul
   return { matched, unsure }
 }
 
-/** The rules that hold: all but those that let themselves be relaxed, where a lower layer has something to say. */
+/**
+ * The rules that hold: all but those that let themselves be relaxed, where a lower layer has something to say. A rule
+ * about claims relaxes nothing, because then a server could loosen by claiming.
+ */
 export function standingRules(matched: readonly CompiledRule[]): readonly CompiledRule[] {
-  const lowest = matched.reduce((rank, rule) => Math.max(rank, rule.rank), 0)
-  return matched.filter(({ rule, rank }) => !rule.mayRelax || rank === lowest)
+  const lowest = matched.reduce((found, { rule, rank }) => (rule.match.claimed ? found : Math.max(found, rank)), 0)
+  return matched.filter(({ rule, rank }) => !rule.mayRelax || rank >= lowest)
 }
 
 /** Which rules matched is known: the rest of the decision. */

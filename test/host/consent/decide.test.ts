@@ -33,6 +33,11 @@ describe('layers and the lattice', () => {
       { managed: [relaxable('deny')], user: [rule('ask')], session: [rule('allow')] },
       'ask',
     ],
+    [
+      'a denial that may be relaxed, and a question below about what the server claims',
+      { managed: [relaxable('deny')], user: [rule('ask', { claimed: { idempotentHint: true } })] },
+      'deny',
+    ],
     ['an allowance of a project', { project: [rule('allow')] }, 'ask'],
     ['an allowance of a project that the person lets relax', { user: [relaxable('ask')], project: [rule('allow')] }, 'allow'],
     ['an allowance of a project below one of the person', { user: [rule('allow')], project: [rule('allow')] }, 'allow'],
@@ -41,7 +46,7 @@ describe('layers and the lattice', () => {
     ['a rule about another server', { user: [rule('allow', { server: 'mail' })] }, 'ask'],
   ]
   test.each(table)('%s', (_name, layers, effect) => {
-    expect(effectOf(layers)).toBe(effect)
+    expect(effectOf(layers, action({ claimed: { idempotentHint: true } }))).toBe(effect)
   })
 
   test('what a project tried to allow is in the reasons, and why it did not help', () => {
