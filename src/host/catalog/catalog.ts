@@ -155,10 +155,12 @@ export class Catalog {
   #ownerOn(servers: readonly string[], uri: string): UriOwner {
     const owners = new Map<string, ResourceEntry | TemplateEntry>()
     for (const server of servers) {
-      const entry =
-        this.entryOf('resource', server, uri) ?? this.templates().find((each) => each.server === server && this.#fits(each, uri))
-      if (entry) owners.set(server, entry)
+      const listed = this.entryOf('resource', server, uri)
+      if (listed) owners.set(server, listed)
     }
+    const asked = new Set(servers)
+    for (const entry of this.templates())
+      if (asked.has(entry.server) && !owners.has(entry.server) && this.#fits(entry, uri)) owners.set(entry.server, entry)
     const [first, ...others] = owners
     if (!first) return { kind: 'none' }
     if (others.length > 0) return { kind: 'ambiguous', servers: [...owners.keys()].sort(byText) }

@@ -53,6 +53,9 @@ const CHANGES: Readonly<Record<ListKind, readonly ListName[]>> = {
   resources: ['resources', 'templates'],
 }
 
+/** How long the lists wait for the server to confirm that it will tell of changes. */
+const LISTEN_MS = 2_000
+
 export class SurfaceReader {
   readonly #options: ReaderOptions
   readonly #lists: Pick<Surface, ListName>
@@ -80,9 +83,12 @@ export class SurfaceReader {
 
   /** Reads everything; resolves when the first listing was given, whatever was wrong with it. */
   async start(): Promise<void> {
-    // Listening comes first: what changes while the lists are read is then read again.
-    await this.#listen()
+    // Listening comes first: what changes while the lists are read is then read again. But there are servers, and
+    // machines on the way to them, that never confirm it.
+    const listening = this.#listen()
+    const isConfirmed = await Promise.race([listening.then(() => true), this.#patience()])
     await this.refresh()
+    if (!isConfirmed) void listening.then(() => (this.#isStopped ? undefined : this.refresh()))
   }
 
   stop(): void {
@@ -90,10 +96,12 @@ export class SurfaceReader {
     this.#due?.timer.cancel()
   }
 
-  /** Reads these lists again, now. */
+  /** Reads these lists again. What is being read already is read once more after that: it may have changed since. */
   refresh(lists: Iterable<ListName> = LIST_NAMES): Promise<void> {
-    for (const list of lists) this.#dirty.add(list)
-    this.#reading ??= this.#readDirty().finally(() => {
+    const wanted = [...lists]
+    if (this.#reading) return this.#reading.then(() => (this.#isStopped ? undefined : this.refresh(wanted)))
+    for (const list of wanted) this.#dirty.add(list)
+    this.#reading = this.#readDirty().finally(() => {
       this.#reading = undefined
       if (this.#dirty.size > 0) this.#readLater(this.#options.limits.listDebounceMs)
       else if (this.#passingFaults().length > 0) this.#readLater(this.#options.limits.relistMs)
@@ -103,14 +111,20 @@ export class SurfaceReader {
 
   async #listen(): Promise<void> {
     const { client, onWarning } = this.#options
-    for (const kind of ['tools', 'prompts', 'resources'] as const) {
-      if (client.server.capabilities[kind]?.listChanged !== true) continue
-      try {
-        await client.onChange(kind, () => this.#onChanged(kind))
-      } catch (error) {
-        if (!this.#isStopped) onWarning(`Changes of ${kind} will not be noticed: ${messageOf(error)}`)
-      }
-    }
+    const kinds = (['tools', 'prompts', 'resources'] as const).filter((kind) => client.server.capabilities[kind]?.listChanged === true)
+    await Promise.all(
+      kinds.map(async (kind) => {
+        try {
+          await client.onChange(kind, () => this.#onChanged(kind))
+        } catch (error) {
+          if (!this.#isStopped) onWarning(`Changes of ${kind} will not be noticed: ${messageOf(error)}`)
+        }
+      }),
+    )
+  }
+
+  #patience(): Promise<false> {
+    return new Promise((resolve) => this.#options.clock.after(LISTEN_MS, () => resolve(false)))
   }
 
   #onChanged(kind: ListKind): void {
@@ -134,6 +148,7 @@ export class SurfaceReader {
   async #readDirty(): Promise<void> {
     const lists = new Set([...this.#dirty, ...this.#passingFaults()])
     this.#dirty.clear()
+    if (lists.size === 0) return
     const reading: Partial<Record<ListName, Size>> = {}
     await Promise.all([...lists].map((list) => this.#read(list, reading)))
     if (!this.#isStopped) this.#options.onListing(this.#listing())

@@ -6,7 +6,6 @@ import type { ClientLimits } from '../../client/limits.ts'
 import type { ConnectAnywhereOptions } from '../../index.ts'
 import { type Clock, systemClock, type Timer } from '../../jsonrpc/clock.ts'
 import { onAbort } from '../../jsonrpc/on-abort.ts'
-import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import type { Authorizer } from '../../protocol/authorizer.ts'
 import type { Implementation } from '../../protocol/base.ts'
 import { type ErrorCode, McpError } from '../../protocol/errors.ts'
@@ -16,6 +15,7 @@ import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts'
 import { type Listing, SurfaceReader } from './listing.ts'
 import { LogGate, type ServerLog } from './log-gate.ts'
 import { connectWay, type PermittedWay } from './open-way.ts'
+import { Pulse } from './pulse.ts'
 import { Recovery } from './recovery.ts'
 import type { ServerSpec } from './spec.ts'
 import { Subscriptions } from './subscriptions.ts'
@@ -59,6 +59,15 @@ const SUSPICIOUS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_CLOSED',
 ])
 
+/** A connection and all that is done on it. */
+interface Connected {
+  client: Client
+  reader: SurfaceReader
+  pulse: Pulse
+  /** Settled when its lists were read for the first time. */
+  listed: Promise<void>
+}
+
 export class SupervisedServer {
   readonly spec: ServerSpec
   readonly #options: SupervisedOptions
@@ -72,15 +81,11 @@ export class SupervisedServer {
   readonly #waiting = new Set<() => void>()
   #health: Health
   #listing: Listing | undefined
-  #client: Client | undefined
-  #reader: SurfaceReader | undefined
-  #firstListing: Promise<void> | undefined
+  #connection: Connected | undefined
   #starting: Promise<void> | undefined
   /** The end of the connection before this one. */
   #former: Promise<void> = Promise.resolve()
   #retryTimer: Timer | undefined
-  #pingTimer: Timer | undefined
-  #pinging: Promise<void> | undefined
   #inUse = 0
 
   constructor(options: SupervisedOptions) {
@@ -109,7 +114,7 @@ export class SupervisedServer {
 
   /** The protocol revision spoken; undefined while there is no connection. */
   get revision(): string | undefined {
-    return this.#client?.revision
+    return this.#connection?.client.revision
   }
 
   /** Connects in the background, unless that was done or refused before. */
@@ -132,7 +137,7 @@ export class SupervisedServer {
   /** Resolves when nothing is under way any more: it is connected and has been listed, or it failed. */
   async settled(): Promise<void> {
     while (isUnderway(this.#health)) await this.#change()
-    await this.#firstListing
+    await this.#connection?.listed
   }
 
   /**
@@ -140,12 +145,12 @@ export class SupervisedServer {
    * is not: ERR_SERVER_DOWN says when it is tried again.
    */
   async use<T>(run: (client: Client) => Promise<T>, options: { signal?: AbortSignal } = {}): Promise<T> {
-    const client = this.#client ?? (await this.#connected(options.signal))
+    const { client, pulse } = this.#connection ?? (await this.#connected(options.signal))
     this.#inUse++
     try {
       return await run(client)
     } catch (error) {
-      if (error instanceof McpError && SUSPICIOUS.has(error.code)) void this.#ping(client)
+      if (this.#isSuspicious(error)) void pulse.check()
       throw error
     } finally {
       this.#inUse--
@@ -154,18 +159,18 @@ export class SupervisedServer {
 
   /** Calls `listener` when the resource changes, and after each new connection, because then it may have. */
   subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {
-    return this.#subscriptions.add(uri, listener, this.#client)
+    return this.#subscriptions.add(uri, listener, this.#connection?.client)
   }
 
   /** Reads all lists again. */
   async refresh(): Promise<void> {
-    await this.#reader?.refresh()
+    await this.#connection?.reader.refresh()
   }
 
   /** The roots that `answers.roots` gives are others now. */
   announceRoots(): void {
     const { roots } = this.#options.answers ?? {}
-    if (roots) this.#client?.answer({ roots })
+    if (roots) this.#connection?.client.answer({ roots })
   }
 
   /** Ends the connection, and with it the process. Nothing is started after this. */
@@ -181,6 +186,11 @@ export class SupervisedServer {
 
   get #name(): string {
     return JSON.stringify(this.spec.id)
+  }
+
+  /** Silence is not, as long as the server works on something else: it may be unable to do two things at a time. */
+  #isSuspicious(error: unknown): boolean {
+    return error instanceof McpError && SUSPICIOUS.has(error.code) && (error.code !== 'ERR_TIMEOUT' || this.#inUse === 1)
   }
 
   #begin(): Promise<void> {
@@ -242,26 +252,33 @@ export class SupervisedServer {
   }
 
   #onConnected(client: Client): void {
-    this.#client = client
-    this.#recovery.onReady(this.#clock.now())
+    const limits = this.#limits
+    const clock = this.#clock
+    this.#recovery.onReady(clock.now())
     const reader = new SurfaceReader({
       client,
-      limits: this.#limits,
-      clock: this.#clock,
+      limits,
+      clock,
       known: this.#listing?.surface,
       onListing: (listing) => this.#setListing(listing),
       onWarning: (message) => this.#warn(message),
     })
-    this.#reader = reader
-    this.#firstListing = reader.start()
+    const pulse = new Pulse({
+      client,
+      limits,
+      clock,
+      isBusy: () => this.#inUse > 0,
+      onMissed: (missedPings) => this.#set({ state: 'ready', missedPings }),
+      onDead: (error) => this.#lose(client, error),
+    })
+    this.#connection = { client, reader, pulse, listed: reader.start() }
     void this.#subscriptions.resume(client)
-    this.#pingLater(client)
     this.#set({ state: 'ready', missedPings: 0 })
   }
 
   /** The connection is gone, or not worth keeping. */
   #lose(client: Client, error: Error): void {
-    if (this.#client !== client || this.#health.state === 'closed') return
+    if (this.#connection?.client !== client) return
     this.#drop()
     if (this.#listing) {
       const { surface } = this.#listing
@@ -271,15 +288,15 @@ export class SupervisedServer {
   }
 
   #drop(): void {
-    const client = this.#client
-    this.#client = undefined
-    this.#firstListing = undefined
-    this.#reader?.stop()
-    this.#reader = undefined
     this.#retryTimer?.cancel()
-    this.#pingTimer?.cancel()
+    const connection = this.#connection
+    this.#connection = undefined
+    if (!connection) return
+    const { client, reader, pulse } = connection
+    reader.stop()
+    pulse.stop()
     this.#subscriptions.pause()
-    if (client) this.#former = Promise.all([this.#former, client.close().catch(() => {})]).then(() => {})
+    this.#former = client.close().catch(() => {})
   }
 
   #onFailure(error: Error): void {
@@ -290,44 +307,7 @@ export class SupervisedServer {
     this.#set({ state, retryAt, lastError: error })
   }
 
-  #pingLater(client: Client): void {
-    const { pingIntervalMs } = this.#limits
-    if (pingIntervalMs <= 0 || this.#client !== client) return
-    this.#pingTimer?.cancel()
-    this.#pingTimer = this.#clock.after(pingIntervalMs, () => {
-      // One that works on a call may be unable to answer two things at a time, and the call has a timeout of its own.
-      if (this.#inUse > 0) this.#pingLater(client)
-      else void this.#ping(client)
-    })
-  }
-
-  #ping(client: Client): Promise<void> {
-    if (this.#client !== client) return Promise.resolve()
-    this.#pinging ??= this.#pingOnce(client).finally(() => {
-      this.#pinging = undefined
-      this.#pingLater(client)
-    })
-    return this.#pinging
-  }
-
-  async #pingOnce(client: Client): Promise<void> {
-    const { pingTimeoutMs, maxMissedPings } = this.#limits
-    const missed = (): number => (this.#health.state === 'ready' ? this.#health.missedPings : 0)
-    try {
-      await client.ping({ timeoutMs: pingTimeoutMs })
-    } catch (error) {
-      if (this.#client !== client) return
-      const isSilent = error instanceof McpError && error.code === 'ERR_TIMEOUT'
-      // An error that the server sent is a sign of life.
-      if (!(error instanceof RemoteError)) {
-        if (!isSilent || missed() + 1 >= maxMissedPings) return this.#lose(client, error as Error)
-        return this.#set({ state: 'ready', missedPings: missed() + 1 })
-      }
-    }
-    if (this.#client === client && missed() > 0) this.#set({ state: 'ready', missedPings: 0 })
-  }
-
-  async #connected(signal: AbortSignal | undefined): Promise<Client> {
+  async #connected(signal: AbortSignal | undefined): Promise<Connected> {
     this.start()
     let isLate = false
     const timer = this.#clock.after(this.#limits.waitMs, () => {
@@ -336,11 +316,11 @@ export class SupervisedServer {
     })
     timer.hold(true)
     try {
-      while (!this.#client && isUnderway(this.#health) && !isLate) await this.#change(signal)
+      while (!this.#connection && isUnderway(this.#health) && !isLate) await this.#change(signal)
     } finally {
       timer.cancel()
     }
-    if (this.#client) return this.#client
+    if (this.#connection) return this.#connection
     throw downError(this.spec.id, this.#health, this.#clock.now(), this.#limits.waitMs)
   }
 
@@ -368,13 +348,22 @@ export class SupervisedServer {
   #set(health: Health): void {
     if (this.#health.state === 'closed') return
     this.#health = health
-    this.#options.onHealth?.(health)
+    this.#tell(() => this.#options.onHealth?.(health))
     this.#wake()
   }
 
   #setListing(listing: Listing): void {
     this.#listing = listing
-    this.#options.onListing?.(listing)
+    this.#tell(() => this.#options.onListing?.(listing))
+  }
+
+  /** What a listener does wrong is not the server's fault, and stops nothing here. */
+  #tell(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.#warn(`A listener for the server ${this.#name} failed: ${String(error)}`)
+    }
   }
 
   #warn(message: string): void {

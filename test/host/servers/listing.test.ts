@@ -121,6 +121,36 @@ describe('the surface of a server', () => {
     }
   })
 
+  test('does not wait for a server that never confirms that it will tell of changes', async () => {
+    const clock = fakeClock()
+    const service = manyTools(2)
+    const silent = new Proxy(service, {
+      get: (target, key) => (key === 'open' ? openWithout('subscriptions/listen') : Reflect.get(target, key, target)),
+    })
+    const openWithout =
+      (method: string): typeof service.open =>
+      (options) => {
+        const channel = service.open(options)
+        return new Proxy(channel, {
+          get: (target, key) => {
+            const value: unknown = Reflect.get(target, key, target)
+            if (key === 'receive')
+              return (...[message, outlet]: Parameters<typeof channel.receive>) => {
+                if (message.kind !== 'request' || message.method !== method) target.receive(message, outlet)
+              }
+            return typeof value === 'function' ? value.bind(target) : value
+          },
+        })
+      }
+    const server = supervise(memoryWay(silent), { clock })
+    server.start()
+    await until(() => server.health.state === 'ready')
+    expect(server.listing).toBeUndefined()
+    await clock.advance(2_000)
+    await until(() => server.listing !== undefined)
+    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
+  })
+
   test('holds the first of two tools of one name', async () => {
     const service = manyTools(1)
     service.use(async (invocation, next) => {

@@ -337,6 +337,20 @@ describe('a server that does not answer', () => {
   })
 })
 
+describe('a listener that fails', () => {
+  test('stops nothing', async () => {
+    const warnings: string[] = []
+    const fail = (): never => {
+      throw new Error('in the listener')
+    }
+    const server = supervise(memoryWay(newServer()), { onHealth: fail, onListing: fail, onWarning: (message) => warnings.push(message) })
+    await server.retry()
+    expect(await call(server, 't')).toBe('x')
+    expect(server.listing?.surface.tools).toHaveLength(1)
+    expect(warnings).toContain('A listener for the server "one" failed: Error: in the listener')
+  })
+})
+
 describe('closing a server', () => {
   test('leaves no process, however often it was started', async () => {
     const starts = join(folder(), 'starts')
