@@ -136,7 +136,7 @@ export function fileBudgetStore(file: string): BudgetStore {
         const next = new Map(Object.entries(servers))
         const spent = change(next.get(server))
         // Servers that have not asked for a day have nothing left to count.
-        for (const [name, { day, requests }] of next) if (day < spent.day - 1 && requests.length === 0) next.delete(name)
+        for (const [name, { day }] of next) if (day < spent.day - 1) next.delete(name)
         next.set(server, spent)
         return Object.fromEntries(next)
       })
