@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import type { Action } from '../../../src/host/consent/action.ts'
+import { decide } from '../../../src/host/consent/decide.ts'
+import { DEFAULT_GRANT_TTL_MS } from '../../../src/host/consent/defaults.ts'
+import { grantBounds } from '../../../src/host/consent/grant-bounds.ts'
+import { grantMatches } from '../../../src/host/consent/grant-match.ts'
+import { pathPointers } from '../../../src/host/consent/path-pointers.ts'
+import type { ArgumentRules } from '../../../src/host/consent/rule.ts'
+import type { Grant, GrantScope } from '../../../src/host/grants/grant.ts'
+import { action, grantFor, policy, rule } from './actions.ts'
+
+describe('scopes', () => {
+  const scoped = (scope: GrantScope, bind: Partial<Grant['bind']>, usesLeft?: number): Grant =>
+    grantFor(action(), { scope, bind, ...(usesLeft === undefined ? {} : { usesLeft }) })
+
+  test.each<[Grant, Action, boolean]>([
+    [scoped('once', { run: 'run-1' }, 1), action(), true],
+    [scoped('once', { run: 'run-1' }), action(), false],
+    [scoped('turn', { run: 'run-1', turn: 1 }), action(), true],
+    [scoped('turn', { run: 'run-1', turn: 1 }), action({ turn: 2 }), false],
+    [scoped('turn', { run: 'run-1' }), action(), false],
+    [scoped('session', { run: 'run-1' }), action({ turn: 9 }), true],
+    [scoped('session', { run: 'run-1' }), action({ run: 'run-2' }), false],
+    [scoped('session', {}), action(), false],
+    [scoped('project', { project: '/home/ada/project' }), action({ run: 'run-2', mode: 'headless' }), true],
+    [scoped('project', { project: '/home/ada/project' }), action({ project: '/elsewhere' }), false],
+    [scoped('project', {}), action(), false],
+    [scoped('always', {}), action({ run: 'run-2', project: '/elsewhere', mode: 'headless' }), true],
+    [scoped('for a while' as GrantScope, {}), action(), false],
+  ])('%#', (grant, given, isLive) => {
+    expect(grantMatches(grant, given)).toBe(isLive)
+    expect(decide(policy(), given, [grant]).effect).toBe(isLive ? 'allow' : 'ask')
+  })
+})
+
+describe('arguments', () => {
+  const patterned = (args: ArgumentRules): Grant => grantFor(action(), { bind: { args: { kind: 'pattern', args } } })
+  const matches = (args: ArgumentRules, given: Record<string, unknown>): boolean => grantMatches(patterned(args), action({ args: given }))
+
+  test('an exact grant does not mind the order of members, and minds everything else', () => {
+    const grant = grantFor(action({ args: { a: 1, b: [1, 2] } }))
+    expect(grantMatches(grant, action({ args: { b: [1, 2], a: 1 } }))).toBe(true)
+    expect(grantMatches(grant, action({ args: { b: [2, 1], a: 1 } }))).toBe(false)
+    expect(grantMatches(grant, action({ args: { a: 1, b: [1, 2], c: null } }))).toBe(false)
+  })
+
+  test('a pattern must be met by all, and every argument must be one that it speaks of', () => {
+    expect(matches({ '/n': { max: 5 } }, { n: 5 })).toBe(true)
+    expect(matches({ '/n': { max: 5 } }, { n: 6 })).toBe(false)
+    expect(matches({ '/n': { max: 5 } }, {})).toBe(false)
+    expect(matches({ '/n': { max: 5 } }, { n: 5, force: true })).toBe(false)
+    expect(matches({ '/n': { max: 5 }, '/force': { eq: false } }, { n: 5, force: false })).toBe(true)
+    expect(matches({}, {})).toBe(true)
+    expect(matches({}, { n: 5 })).toBe(false)
+  })
+
+  test('a pattern that cannot be read matches nothing, and does not disturb the decision', () => {
+    const broken = patterned({ '/n': { re2: '(' } })
+    expect(decide(policy(), action(), [broken, grantFor(action(), { id: 'whole' })])).toMatchObject({ effect: 'allow', grant: 'whole' })
+  })
+})
+
+describe('pathPointers', () => {
+  test('what rules that can match and grants for this server judge by real path, value by value', () => {
+    const rules = [
+      rule('deny', { tool: 'add' }, { id: 'a', args: { '/paths/*': { within: '/etc' }, '/n': { max: 1 } } }),
+      rule('deny', { tool: 'other' }, { id: 'b', args: { '/else': { within: '/etc' } } }),
+    ]
+    const given = action({ args: { paths: ['/a', 5, '/b'], file: '/c', else: '/d' } })
+    const grant = grantFor(given, { bind: { args: { kind: 'pattern', args: { '/file': { within: '/c' } } } } })
+    const elsewhere = grantFor(given, { bind: { server: 'mail', args: { kind: 'pattern', args: { '/else': { within: '/c' } } } } })
+    expect(pathPointers(policy({ user: rules }), given, [grant, elsewhere])).toEqual(['/paths/0', '/paths/2', '/file'])
+  })
+})
+
+describe('grantBounds', () => {
+  const longest = (given: Action, layers: Parameters<typeof policy>[0] = {}): GrantScope | undefined =>
+    grantBounds(policy(layers), given).scopes.at(-1)
+
+  test('how long a yes may be kept depends on what it is a yes to', () => {
+    expect(longest(action())).toBe('always')
+    expect(longest(action({ claimed: { destructiveHint: true } }))).toBe('turn')
+    expect(longest(action({ asserted: { openWorldHint: true } }))).toBe('session')
+    expect(longest(action({ server: { tier: 'untrusted' } }))).toBe('session')
+    expect(longest(action({ server: { tier: 'untrusted' }, asserted: { readOnlyHint: true, openWorldHint: false } }))).toBe('always')
+    expect(longest(action({ kind: 'elicit.form' }, true))).toBe('once')
+    expect(longest(action({ usage: { identicalInARow: 3 } }))).toBe('once')
+    expect(grantBounds(policy(), action())).toMatchObject({ maxTtlMs: DEFAULT_GRANT_TTL_MS, maxUses: undefined })
+  })
+
+  test('rules say it otherwise, the tightest of them; those of a project only say less', () => {
+    const user = [
+      rule('ask', {}, { id: 'a', grant: { scope: 'always', ttl: '90d', maxUses: 5 } }),
+      rule('ask', {}, { id: 'b', grant: { scope: 'project', ttl: '60d' } }),
+    ]
+    const untrusted = action({ server: { tier: 'untrusted' } })
+    expect(grantBounds(policy({ user }), untrusted)).toEqual({
+      scopes: ['once', 'turn', 'session', 'project'],
+      maxTtlMs: 60 * 86_400_000,
+      maxUses: 5,
+    })
+    const project = [rule('ask', {}, { grant: { scope: 'always', ttl: '90d' } })]
+    expect(grantBounds(policy({ project }), untrusted)).toMatchObject({
+      scopes: ['once', 'turn', 'session'],
+      maxTtlMs: DEFAULT_GRANT_TTL_MS,
+    })
+    const less = [rule('ask', {}, { grant: { scope: 'once', ttl: '15m' } })]
+    expect(grantBounds(policy({ user, project: less }), untrusted)).toMatchObject({ scopes: ['once'], maxTtlMs: 15 * 60_000 })
+  })
+})
