@@ -5,7 +5,7 @@ import { sharedJson } from '../../files/shared-json.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { ACTION_KINDS } from '../consent/action.ts'
+import { ACTION_KINDS, type ActionKind } from '../consent/action.ts'
 import { GRANT_SCOPES, type Grant } from './grant.ts'
 
 export interface GrantLimits {
@@ -23,8 +23,11 @@ export interface GrantStoreOptions {
   limits?: Partial<GrantLimits>
 }
 
-/** What a server is now, by its name; undefined for one whose fingerprint is not known at the moment. */
-export type FingerprintLookup = (server: string) => string | undefined
+/** What servers are and offer now. Undefined for what is not known at the moment: a server may be down, and back later. */
+export interface Present {
+  fingerprintOf(server: string): string | undefined
+  pinOf(server: string, action: ActionKind, primitive: string): string | undefined
+}
 
 /** All that are given must be equal; none given means every grant. */
 export interface GrantFilter {
@@ -36,8 +39,8 @@ export interface GrantFilter {
 }
 
 export interface GrantStore {
-  /** Those that have not ended and have uses left; with a lookup, only those for what the server is now. */
-  live(now: number, fingerprintOf?: FingerprintLookup): Promise<readonly Grant[]>
+  /** Those that have not ended and have uses left. Which of them fits what is decided is for the decision to say. */
+  live(now: number): Promise<readonly Grant[]>
   /** Everything there is, ended or not. */
   list(): Promise<readonly Grant[]>
   add(grant: Grant): Promise<void>
@@ -48,8 +51,8 @@ export interface GrantStore {
   /** The person's next message, or the end of the conversation: what was granted for the turn, or the run, is gone. */
   endTurn(run: string, nextTurn: number): Promise<void>
   endRun(run: string): Promise<void>
-  /** Removes those that have ended or are for what a server is no longer; returns how many. */
-  sweep(now: number, fingerprintOf?: FingerprintLookup): Promise<number>
+  /** Removes those that have ended, and those for what a server or a definition is no longer; returns how many. */
+  sweep(now: number, present?: Present): Promise<number>
 }
 
 type Grants = readonly Grant[]
@@ -83,7 +86,7 @@ export async function openGrants({ file, limits }: GrantStoreOptions = {}): Prom
 
   return {
     list,
-    live: async (now, fingerprintOf) => (await list()).filter((grant) => isLive(grant, now) && isOfThis(grant, fingerprintOf)),
+    live: async (now) => (await list()).filter((grant) => isLive(grant, now)),
     add: async (grant) => {
       checkSize(grant, bounds)
       // Whatever was asked for: a single yes is for a single time.
@@ -112,16 +115,18 @@ export async function openGrants({ file, limits }: GrantStoreOptions = {}): Prom
     endRun: async (run) => {
       await passing.update((grants) => grants.filter(({ bind }) => bind.run !== run))
     },
-    sweep: (now, fingerprintOf) => removeWhere((grant) => !isLive(grant, now) || !isOfThis(grant, fingerprintOf)),
+    sweep: (now, present) => removeWhere((grant) => !isLive(grant, now) || isVoid(grant, present)),
   }
 }
 
 const isLive = ({ expiresAt, usesLeft }: Grant, now: number): boolean => now < expiresAt && (usesLeft === undefined || usesLeft > 0)
 
-/** A server that is not known at the moment may be the same again later: its grants are kept, and match nothing until then. */
-function isOfThis({ bind }: Grant, fingerprintOf: FingerprintLookup | undefined): boolean {
-  const now = fingerprintOf?.(bind.server)
-  return now === undefined || now === bind.fingerprint
+/** Such a grant matches nothing any more; this only says so that it need not be kept. */
+function isVoid({ action, bind }: Grant, present: Present | undefined): boolean {
+  const fingerprint = present?.fingerprintOf(bind.server)
+  if (fingerprint !== undefined && fingerprint !== bind.fingerprint) return true
+  const pin = bind.primitive === undefined || bind.pin === undefined ? undefined : present?.pinOf(bind.server, action, bind.primitive)
+  return pin !== undefined && pin !== bind.pin
 }
 
 /** The last use takes the grant with it. */

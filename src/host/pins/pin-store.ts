@@ -6,6 +6,7 @@
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/json-snapshot.ts'
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { visibleText } from '../../protocol/visible-text.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { PinState } from '../consent/action.ts'
 import type { Fingerprint, FingerprintPart } from '../fingerprint.ts'
@@ -82,7 +83,8 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
     if (!PINNED_KINDS.has(kind)) return 'pinned'
     const pin = known.pins.get(keyOf({ kind, name }))
     if (pin === undefined) return 'new'
-    return pin === pinOf(definition) ? 'pinned' : 'changed'
+    // What is not offered any more is not what was approved either.
+    return definition !== undefined && pin === pinOf(definition) ? 'pinned' : 'changed'
   }
 
   const change = async (id: string, make: (baseline: Baseline | undefined) => Baseline | undefined): Promise<void> => {
@@ -101,7 +103,7 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
     check: (server, kind, name, definition) => {
       const state = stateOf(server, kind, name, definition)
       if (state === 'pinned') return
-      throw new McpError('ERR_QUARANTINED', `${REFUSED[state]}: ${kind} ${name} of ${server.id}`, {
+      throw new McpError('ERR_QUARANTINED', `${REFUSED[state]}: ${kind} ${visibleText(name)} of ${server.id}`, {
         data: { server: server.id, kind, name, state },
       })
     },
@@ -187,6 +189,6 @@ function checkSize({ kind, name, definition }: Primitive, { maxDefinitionBytes }
   if (bytes > maxDefinitionBytes)
     throw new McpError(
       'ERR_LIMIT',
-      `The definition of ${kind} ${name} has ${bytes} bytes, more than ${maxDefinitionBytes} (maxDefinitionBytes)`,
+      `The definition of ${kind} ${visibleText(name)} has ${bytes} bytes, more than ${maxDefinitionBytes} (maxDefinitionBytes)`,
     )
 }

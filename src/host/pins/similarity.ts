@@ -9,6 +9,20 @@ export const RENAMED_FROM = 0.8
 /** What more of a definition says makes no two definitions more or less alike. */
 const MAX_WORDS = 4000
 
+/** Words that every definition has. */
+const EVERYWHERE = new Set([
+  'inputschema',
+  'outputschema',
+  'properties',
+  'required',
+  'description',
+  'title',
+  'annotations',
+  'type',
+  'object',
+  'string',
+])
+
 /** The words of a definition with their number, names left out. */
 export function wordsOf({ definition }: Primitive): ReadonlyMap<string, number> {
   const nameless =
@@ -18,17 +32,18 @@ export function wordsOf({ definition }: Primitive): ReadonlyMap<string, number> 
   for (const [word] of canonicalJson(nameless).matchAll(/[\p{L}\p{N}]+/gu)) {
     if (++words > MAX_WORDS) break
     const key = word.toLowerCase()
+    if (EVERYWHERE.has(key)) continue
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   return counts
 }
 
-/** 0 for nothing in common, 1 for the same words. */
+/** 0 for nothing in common, 1 for the same words. Two that say nothing have nothing in common. */
 export function similarity(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   let common = 0
   for (const [word, count] of a) common += Math.min(count, b.get(word) ?? 0)
   const total = sum(a) + sum(b)
-  return total === 0 ? 1 : (2 * common) / total
+  return total === 0 ? 0 : (2 * common) / total
 }
 
 const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((all, count) => all + count, 0)

@@ -92,19 +92,21 @@ describe.each([
     for (let turn = 0; turn < 5; turn++) expect(await grants.use('a', NOW)).toBe(true)
   })
 
-  test('E2: for what a server was are not live for what it is', async () => {
+  test('E2: for what a server or a definition was are swept away', async () => {
     const grants = await open()
-    await grants.add(grant('a'))
-    await grants.add(grant('b', { bind: { fingerprint: 'f2' } }))
-    expect(ids(await grants.live(NOW, () => 'f2'))).toEqual(['b'])
-    expect(await grants.sweep(NOW, () => 'f2')).toBe(1)
-    expect(ids(await grants.list())).toEqual(['b'])
+    await grants.add(grant('stays'))
+    await grants.add(grant('other server', { bind: { fingerprint: 'f2' } }))
+    await grants.add(grant('other definition', { bind: { pin: 'p2' } }))
+    await grants.add(grant('for now', { scope: 'session', bind: { run: 'r', pin: 'p2' } }))
+    await grants.add(grant('whole server', { action: 'server.launch', bind: { primitive: undefined, pin: undefined } }))
+    expect(await grants.sweep(NOW, { fingerprintOf: () => 'f1', pinOf: () => 'p1' })).toBe(3)
+    expect(ids(await grants.list())).toEqual(['stays', 'whole server'])
   })
 
   test('of a server that is not there at the moment are kept', async () => {
     const grants = await open()
     await grants.add(grant('a'))
-    expect(await grants.sweep(NOW, () => undefined)).toBe(0)
+    expect(await grants.sweep(NOW, { fingerprintOf: () => undefined, pinOf: () => undefined })).toBe(0)
     expect(await grants.sweep(NOW + 1000)).toBe(1)
   })
 

@@ -151,6 +151,21 @@ describe('the pattern that is proposed', () => {
     expect(proposePattern(args, schema)).toEqual(pattern)
   })
 
+  test.each<[string, Record<string, unknown>, boolean]>([
+    ['another file of the folder', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it', n: 1 }, true],
+    ['a file outside', { path: '/a/e', url: 'https://x.example/2', note: 'other words of it', n: 1 }, false],
+    ['a file whose name begins like the folder', { path: '/a/bc', url: 'https://x.example/2', note: 'other words of it', n: 1 }, false],
+    ['another host', { path: '/a/b/d', url: 'https://x.example.evil/2', note: 'other words of it', n: 1 }, false],
+    ['the same host in the clear', { path: '/a/b/d', url: 'http://x.example/2', note: 'other words of it', n: 1 }, false],
+    ['a longer text', { path: '/a/b/d', url: 'https://x.example/2', note: 'x '.repeat(51), n: 1 }, false],
+    ['a larger number', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it', n: 6 }, false],
+    ['less', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it' }, false],
+  ])('once granted, is for %s: %j %s', (_name, args, holds) => {
+    const pattern = proposePattern({ path: '/a/b/c', url: 'https://x.example/1', note: 'some words of it', n: 5 })
+    const grant = made({ scope: 'always', width: 'pattern', pattern })
+    expect(grantMatches(grant, action({ args, realPaths: { '/path': String(args.path) } }))).toBe(holds)
+  })
+
   test('of very many arguments is these arguments', () => {
     const args = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`a${i}`, i]))
     expect(proposePattern(args)).toEqual({ '': { eq: args } })

@@ -1,0 +1,67 @@
+/** A document in memory that is never older than the last look at its file. */
+
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { memorySnapshot, openSnapshot } from '../../src/files/json-snapshot.ts'
+import { type SharedJson, sharedJson } from '../../src/files/shared-json.ts'
+import { temporaryFolders } from '../support/folders.ts'
+
+const newFolder = temporaryFolders()
+
+const numbersIn = (file: string): SharedJson<number[]> => sharedJson(file, { empty: [], check: (value) => value as number[] })
+
+test('what another wrote is there after a look, and not before', async () => {
+  const shared = numbersIn(join(newFolder(), 'state', 'numbers.json'))
+  const snapshot = await openSnapshot(shared)
+  await shared.update((numbers) => [...numbers, 1])
+  expect(snapshot.current).toEqual([])
+  expect(await snapshot.refresh()).toEqual([1])
+  expect(snapshot.current).toEqual([1])
+})
+
+test('what did not change is not read again', async () => {
+  const shared = numbersIn(join(newFolder(), 'state', 'numbers.json'))
+  let reads = 0
+  const read = (): Promise<number[]> => {
+    reads++
+    return shared.read()
+  }
+  const snapshot = await openSnapshot({ ...shared, read })
+  await snapshot.update(() => [1])
+  const before = reads
+  const first = await snapshot.refresh()
+  expect(await snapshot.refresh()).toBe(first)
+  expect(reads).toBe(before)
+})
+
+test('many who look while others write never see less than was there when they began', async () => {
+  const shared = numbersIn(join(newFolder(), 'state', 'numbers.json'))
+  const snapshot = await openSnapshot(shared)
+  let written = 0
+  const looks: Promise<void>[] = []
+  for (let turn = 0; turn < 20; turn++) {
+    await shared.update((numbers) => [...numbers, turn])
+    written++
+    const least = written
+    looks.push(snapshot.refresh().then((numbers) => expect(numbers.length).toBeGreaterThanOrEqual(least)))
+  }
+  await Promise.all(looks)
+  expect(snapshot.current).toHaveLength(20)
+})
+
+test('a look that fails does not stop the next one', async () => {
+  const shared = numbersIn(join(newFolder(), 'state', 'numbers.json'))
+  let isBroken = false
+  const snapshot = await openSnapshot({ ...shared, read: async () => (isBroken ? Promise.reject(new Error('broken')) : shared.read()) })
+  await shared.update(() => [1])
+  isBroken = true
+  await expect(snapshot.refresh()).rejects.toThrow('broken')
+  isBroken = false
+  expect(await snapshot.refresh()).toEqual([1])
+})
+
+test('in memory it is what was made of it last', async () => {
+  const snapshot = memorySnapshot<number[]>([])
+  await Promise.all([1, 2, 3].map((each) => snapshot.update((numbers) => [...numbers, each])))
+  expect(await snapshot.refresh()).toEqual([1, 2, 3])
+})
