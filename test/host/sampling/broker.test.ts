@@ -49,7 +49,7 @@ describe('a request', () => {
     },
   )
 
-  test('reaches the model as the person edited it, and without the system prompt if they removed it [T-SAMP-005] [T-SAMP-014]', async () => {
+  test('reaches the model as the person edited it, and without the system prompt if they removed it [T-SAMP-005] [T-SAMP-014] [T-HOST-019]', async () => {
     const model = spyModel()
     const { systemPrompt: _, ...edited } = question('something harmless', { maxTokens: 5000, systemPrompt: 'gone' })
     const gate = openGate({ create: () => edited })
@@ -75,7 +75,7 @@ describe('a request', () => {
     ],
     ['nobody being there', new McpError('ERR_CONSENT', 'Nobody is there')],
   ])(
-    'rejected by %s never reaches the model, and the server is not told by whom [T-SAMP-003] [T-SAMP-039] [T-SAMP-040]',
+    'rejected by %s never reaches the model, and the server is not told by whom [T-SAMP-003] [T-SAMP-039] [T-SAMP-040] [T-HOST-017]',
     async (_who, no) => {
       const model = spyModel()
       const failures: unknown[] = []
@@ -211,19 +211,29 @@ describe('E6: what a server may have of others', () => {
     ])
   })
 
-  test('two that ask at the same time each have their own words only', async () => {
+  test('two that ask the one model at the same time each have their own words only [T-HOST-005]', async () => {
     const model = spyModel()
     const gate = openGate()
     const broker = createBroker({ models: [model], gate })
-    await Promise.all(
-      ['mail', 'notes'].map((server) => ask(broker, server, question(`canary of ${server}`, { systemPrompt: `prompt of ${server}` }))),
+    const answered = await Promise.all(
+      ['mail', 'notes'].map(async (id) => {
+        const server = createServer({ name: 'the same', version: '1' })
+        server.tool('run', {}, async (_args, ctx) => {
+          await ctx.sample('q', question(`canary of ${id}`, { systemPrompt: `prompt of ${id}` }))
+          return `answered ${id}`
+        })
+        const { client, sent } = await connectPair(server, { revision: '2025-11-25', answer: { sample: broker.answerFor(id) } })
+        return { id, result: await client.call('run'), wire: JSON.stringify(sent('client')) }
+      }),
     )
-    for (const { server, params, result } of gate.delivered) {
-      const other = server === 'mail' ? 'notes' : 'mail'
-      expect(JSON.stringify([params, result])).not.toContain(`of ${other}`)
+    for (const { id, result, wire } of answered) {
+      expect(result.content).toEqual([{ type: 'text', text: `answered ${id}` }])
+      expect(wire).not.toContain(id === 'mail' ? 'of notes' : 'of mail')
     }
+    expect(gate.delivered.map(({ server }) => server).sort()).toEqual(['mail', 'notes'])
+    for (const { server, params } of gate.delivered) expect(params.systemPrompt).toBe(`prompt of ${server}`)
+    expect(model.asked).toHaveLength(2)
     for (const asked of model.asked) expect(JSON.stringify(asked)).not.toMatch(/of mail.*of notes|of notes.*of mail/)
-    expect(gate.delivered).toHaveLength(2)
   })
 })
 
