@@ -15,23 +15,26 @@ export interface FleetLimits {
 
 export const DEFAULT_FLEET_LIMITS: FleetLimits = { maxServers: 256 }
 
-export interface FleetOptions {
+/** What looks after one server: a supervised server, or what somebody has put around one. */
+export type Tended = Pick<SupervisedServer, 'id' | 'spec' | 'health' | 'start' | 'settled' | 'close'>
+
+export interface FleetOptions<Server extends Tended = SupervisedServer> {
   /** Makes what looks after one server. It is started by the fleet. */
-  supervise(spec: ServerSpec): SupervisedServer
+  supervise(spec: ServerSpec): Server
   limits?: Partial<FleetLimits>
   clock?: Clock
 }
 
-export class Fleet {
-  readonly #options: FleetOptions
+export class Fleet<Server extends Tended = SupervisedServer> {
+  readonly #options: FleetOptions<Server>
   readonly #limits: FleetLimits
   readonly #clock: Clock
-  readonly #servers = new Map<string, SupervisedServer>()
+  readonly #servers = new Map<string, Server>()
   /** Servers that are ending, by id: another of that id starts after them. */
   readonly #endings = new Map<string, Promise<void>>()
   #isClosed = false
 
-  constructor(options: FleetOptions) {
+  constructor(options: FleetOptions<Server>) {
     this.#options = options
     this.#limits = withDefaults(DEFAULT_FLEET_LIMITS, options.limits)
     this.#clock = options.clock ?? systemClock
@@ -57,7 +60,7 @@ export class Fleet {
   }
 
   /** ERR_SERVER_UNKNOWN when none of that id is configured. */
-  get(id: string): SupervisedServer {
+  get(id: string): Server {
     const server = this.#servers.get(id)
     if (!server)
       throw new McpError(
@@ -75,7 +78,7 @@ export class Fleet {
     return [...this.#servers.keys()].sort()
   }
 
-  all(): SupervisedServer[] {
+  all(): Server[] {
     return this.ids().map((id) => this.get(id))
   }
 
@@ -114,7 +117,7 @@ export class Fleet {
     else server.start()
   }
 
-  #end(server: SupervisedServer): void {
+  #end(server: Server): void {
     const { id } = server
     this.#servers.delete(id)
     const ending: Promise<void> = Promise.all([this.#endings.get(id), server.close()]).then(() => {

@@ -81,6 +81,43 @@ describe('a fleet of servers', () => {
     expect(linesOf(starts).map(Number).filter(isAlive)).toHaveLength(1)
   })
 
+  test('of servers that are killed again and again never mixes them up, and has each of them back once', { timeout: 30_000 }, async () => {
+    const starts = join(folder(), 'starts')
+    const words = ['a', 'b', 'c', 'd']
+    const fleet = newFleet({
+      supervise: (spec) =>
+        new SupervisedServer({
+          spec,
+          permit: async () => spec.way,
+          limits: { waitMs: 10_000, firstRetryMs: 10, maxRetryMs: 20, breakerFailures: 1_000 },
+        }),
+    })
+    await fleet.configure(words.map((word) => specOf(processWay({ starts, word }), word)))
+    const outcomes: string[] = []
+    const work = async (word: string): Promise<void> => {
+      for (let round = 0; round < 12; round++) {
+        const text = String(round)
+        await until(() => fleet.get(word).health.state === 'ready')
+        const said = call(fleet.get(word), 'echo', { text })
+        if (round % 4 === 3) await call(fleet.get(word), 'die').catch(() => {})
+        outcomes.push(
+          await said.then(
+            (answer) => (answer === `${word} ${text}` ? 'answered' : `mixed up: ${answer}`),
+            (error: { code?: string }) => String(error.code),
+          ),
+        )
+      }
+    }
+    await Promise.all(words.map(work))
+    expect(outcomes).toContain('answered')
+    expect(outcomes.filter((outcome) => !['answered', 'ERR_EXIT', 'ERR_CLOSED', 'ERR_SERVER_DOWN'].includes(outcome))).toEqual([])
+    await until(() => fleet.all().every(({ health }) => health.state === 'ready'))
+    for (const word of words) expect(await call(fleet.get(word), 'echo', { text: 'back' })).toBe(`${word} back`)
+    const pids = linesOf(starts).map(Number)
+    expect(pids).toHaveLength(4 + 4 * 3)
+    expect(pids.filter(isAlive)).toHaveLength(4)
+  })
+
   test('has so many servers at most, and none twice', async () => {
     const fleet = newFleet({ limits: { maxServers: 2 } })
     await expect(fleet.configure([memorySpec('a'), memorySpec('b'), memorySpec('c')])).rejects.toMatchObject({
