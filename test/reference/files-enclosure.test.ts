@@ -14,8 +14,14 @@ const temporary = temporaryFolders()
 
 const SECRET = 'the secret of somebody else'
 
+interface Scene {
+  base: string
+  work: string
+  outside: string
+}
+
 /** A folder `work` that may be used, beside a file and a folder that may not. */
-function scene(): { base: string; work: string; outside: string } {
+function scene(): Scene {
   const base = temporary()
   const [work, outside] = [join(base, 'work'), join(base, 'outside')]
   for (const folder of [work, outside, join(base, 'work2'), join(work, 'docs')]) mkdirSync(folder)
@@ -40,7 +46,7 @@ const said = async (client: Client, tool: string, args: Record<string, unknown>)
 }
 
 describe('G1: nothing outside of the folder is read, written, listed or removed', () => {
-  const traps: Record<string, (scene: ReturnType<typeof scene>) => string> = {
+  const traps: Record<string, (here: Scene) => string> = {
     'a folder whose name begins alike': ({ base }) => join(base, 'work2', 'a.txt'),
     'a step up': () => '../outside/a.txt',
     'a step up behind a step down': () => 'docs/../../outside/a.txt',

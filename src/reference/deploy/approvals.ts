@@ -41,6 +41,11 @@ export class Approvals {
     return { id, url: this.#options.url?.(id) ?? `${(await this.#serve()).origin}/${id}` }
   }
 
+  get awaited(): string[] {
+    this.#forgetOld()
+    return [...this.#open].filter(([, { isGiven }]) => !isGiven).map(([id]) => id)
+  }
+
   approve(id: string): boolean {
     const approval = this.#open.get(id)
     if (!approval || approval.isGiven) return false

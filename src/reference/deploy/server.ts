@@ -25,6 +25,8 @@ export interface DeployOptions {
 export interface DeployServer extends Server {
   /** What a person does on the approval page. False when nobody waits for it. */
   approve(approvalId: string): boolean
+  /** The approvals that are waited for. */
+  readonly awaited: readonly string[]
   /** How many steps were done so far, by every deployment. */
   readonly effects: number
 }
@@ -57,6 +59,9 @@ export function deployServer(options: DeployOptions = {}): DeployServer {
   return {
     ...server,
     approve: (id) => approvals.approve(id),
+    get awaited() {
+      return approvals.awaited
+    },
     get effects() {
       return fleet.effects
     },

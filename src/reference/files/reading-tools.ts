@@ -212,7 +212,7 @@ function addSearch(server: Server, area: Area): void {
   server.tool('search', { title: 'Search files', description, input, output, annotations: HINTS }, async ({ path, query, ...how }, ctx) => {
     const wanted = { query, where: how.in ?? 'content', matchCase: how.matchCase ?? false, suffix: how.suffix ?? '' } as const
     const limit = how.limit ?? area.limits.maxMatches
-    const counts = { visited: { count: 0, max: area.limits.maxVisited }, bytes: 0 }
+    const counts = { visited: { count: 0, max: area.limits.maxVisited }, bytes: 0, seen: 0 }
     const all: Outcome = { matches: [], isCut: false, skipped: 0 }
     const paths = path === undefined ? (await area.folders(ctx)).map(({ real }) => real) : [path]
     for (const each of paths) {

@@ -36,7 +36,7 @@ const PROGRESS_EVERY = 100
 export async function search(
   folder: HeldFolder,
   wanted: Wanted,
-  counts: { visited: { count: number; readonly max: number }; bytes: number },
+  counts: { visited: { count: number; readonly max: number }; bytes: number; seen: number },
   {
     limits,
     nameOf,
@@ -47,7 +47,7 @@ export async function search(
   const fold = (text: string): string => (wanted.matchCase ? text : text.toLowerCase())
   const query = fold(wanted.query)
   for await (const { parent, name, kind } of walk(folder, { maxDepth: limits.maxDepth, visited: counts.visited, signal: ctx.signal })) {
-    if (counts.visited.count % PROGRESS_EVERY === 0) await ctx.progress(counts.visited.count, undefined, nameOf(parent, name))
+    if (++counts.seen % PROGRESS_EVERY === 0) await ctx.progress(counts.seen, undefined, nameOf(parent, name))
     if (!name.endsWith(wanted.suffix)) continue
     const room = wanted.limit - outcome.matches.length
     if (room <= 0 || counts.bytes > limits.maxSearchBytes) return { ...outcome, isCut: true }

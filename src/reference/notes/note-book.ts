@@ -19,8 +19,9 @@ export const DEFAULT_NOTES_LIMITS: NoteBookLimits = {
   maxTextBytes: 256 * 1024,
   maxJournalBytes: 1024 * 1024,
   maxSnapshotBytes: 64 * 1024 * 1024,
-  lockTimeoutMs: 10_000,
-  lockStaleMs: 10_000,
+  // Longer than it takes to see that who held the lock is gone.
+  lockTimeoutMs: 15_000,
+  lockStaleMs: 5_000,
 }
 
 export type NoteParts = Pick<Note, 'title' | 'text' | 'tags'>
