@@ -1,0 +1,52 @@
+/** The surroundings of a command, in memory. */
+
+import { PassThrough, Writable } from 'node:stream'
+import type { Io, Output } from '../../../src/cli/io.ts'
+
+export interface MemoryIo extends Io {
+  out(): string
+  err(): string
+  interrupt(): void
+}
+
+export interface MemoryIoOptions {
+  env?: Record<string, string>
+  cwd?: string
+  isTTY?: boolean
+  columns?: number
+  input?: string
+}
+
+export function memoryIo({ env = {}, cwd = '/', isTTY = false, columns = 80, input }: MemoryIoOptions = {}): MemoryIo {
+  const written = { out: '', err: '' }
+  const outputTo = (which: 'out' | 'err'): Output => ({
+    stream: new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        written[which] += chunk.toString()
+        done()
+      },
+    }),
+    isTTY,
+    columns: () => (isTTY ? columns : undefined),
+  })
+  const listeners = new Set<() => void>()
+  const stdin = new PassThrough()
+  stdin.end(input ?? '')
+  return {
+    stdin,
+    stdout: outputTo('out'),
+    stderr: outputTo('err'),
+    env,
+    cwd,
+    home: cwd,
+    onInterrupt: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    out: () => written.out,
+    err: () => written.err,
+    interrupt: () => {
+      for (const listener of listeners) listener()
+    },
+  }
+}

@@ -1,0 +1,88 @@
+/** A program in a real pseudo-terminal, and the screen that a person would see. */
+
+import pty from '@lydell/node-pty'
+import xterm from '@xterm/headless'
+import { afterEach } from 'vitest'
+
+export interface TerminalProcess {
+  /** What stands on the screen and above it, without the blank rest of lines. */
+  text(): string
+  /** Every byte that the program wrote. */
+  raw(): string
+  type(keys: string): void
+  /** Resolves when the text stands on the screen, or has scrolled off it. */
+  until(text: string | RegExp): Promise<void>
+  /** What it ended with. */
+  exit: Promise<number>
+}
+
+export const KEY = { up: '\u001b[A', down: '\u001b[B', enter: '\r', escape: '\u001b', tab: '\t', space: ' ', interrupt: '\u0003' } as const
+
+const running = new Set<pty.IPty>()
+
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL')
+  running.clear()
+})
+
+export interface TerminalOptions {
+  env?: Record<string, string>
+  cwd?: string
+  columns?: number
+}
+
+export function startTerminal(args: readonly string[], { env = {}, cwd, columns = 100 }: TerminalOptions = {}): TerminalProcess {
+  const rows = 50
+  const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true })
+  const child = pty.spawn(process.execPath, [...args], {
+    cols: columns,
+    rows,
+    env: { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', ...env },
+    ...(cwd !== undefined && { cwd }),
+  })
+  running.add(child)
+  let raw = ''
+  const waiting = new Set<() => void>()
+  child.onData((data) => {
+    raw += data
+    screen.write(data, () => {
+      for (const look of [...waiting]) look()
+    })
+  })
+  let hasEnded = false
+  const exit = new Promise<number>((resolve) =>
+    child.onExit(({ exitCode }) => {
+      running.delete(child)
+      // What it wrote last may still be on its way to the screen.
+      screen.write('', () => {
+        hasEnded = true
+        for (const look of [...waiting]) look()
+        resolve(exitCode)
+      })
+    }),
+  )
+  const text = (): string => {
+    const buffer = screen.buffer.active
+    const lines = Array.from({ length: buffer.length }, (_, i) => buffer.getLine(i)?.translateToString(true) ?? '')
+    return lines.join('\n').trimEnd()
+  }
+  return {
+    text,
+    raw: () => raw,
+    type: (keys) => child.write(keys),
+    exit,
+    until: (wanted) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const now = text()
+          const isThere = typeof wanted === 'string' ? now.includes(wanted) : wanted.test(now)
+          if (!isThere && !hasEnded) return
+          waiting.delete(look)
+          if (isThere) resolve()
+          else reject(new Error(`It ended without ${String(wanted)} on its screen:\n${now}`))
+        }
+        waiting.add(look)
+        look()
+      }),
+  }
+}
