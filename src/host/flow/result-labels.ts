@@ -1,0 +1,31 @@
+/** The labels that something carries because of where it came from. */
+
+import type { Tool, ToolAnnotations } from '../../protocol/tools.ts'
+import type { Finding } from '../ask/question.ts'
+import type { ServerSpec } from '../servers/spec.ts'
+import { EGRESS, PRIVATE, UNTRUSTED } from './label.ts'
+
+type Origin = Pick<ServerSpec, 'tier' | 'labels'>
+
+/**
+ * What a tool returned. It may hold words of strangers when the server is not trusted, when the tool reaches into an open
+ * world, or when it reads like instructions. The server's own hint counts only where it makes matters worse.
+ */
+export function labelsOfResult(server: Origin, tool: Tool, asserted: ToolAnnotations, findings: readonly Finding[] = []): string[] {
+  const reachesOut = asserted.openWorldHint ?? tool.annotations?.openWorldHint ?? false
+  const readsLikeInstructions = findings.some(({ kind }) => kind === 'injection')
+  return labelled(server, reachesOut || readsLikeInstructions ? [UNTRUSTED] : [])
+}
+
+/** What was read from a URI, or came with a prompt: pages are anybody's, files are the person's own. */
+export function labelsOfResource(server: Origin, uri: string): string[] {
+  const scheme = /^[a-z][a-z0-9+.-]{0,30}(?=:)/i.exec(uri)?.[0].toLowerCase()
+  if (scheme === 'http' || scheme === 'https') return labelled(server, [UNTRUSTED])
+  return labelled(server, scheme === 'file' ? [`${PRIVATE}files`] : [])
+}
+
+function labelled({ tier, labels = [] }: Origin, more: readonly string[]): string[] {
+  // Where data goes is a matter of the server; the data does not take it along.
+  const own = labels.filter((label) => label !== EGRESS)
+  return [...new Set([...own, ...more, ...(tier === 'untrusted' ? [UNTRUSTED] : [])])]
+}
