@@ -1,8 +1,8 @@
 /** Text to a plain value: JSON with comments and trailing commas, YAML, TOML. Objects in it have no prototype to be confused with. */
 
-import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser'
+import { type ParseErrorCode, printParseErrorCode, visit as visitJson } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
-import { LineCounter, parseDocument } from 'yaml'
+import { isScalar, LineCounter, type Pair, parseDocument, visit } from 'yaml'
 import { Refused } from './problem.ts'
 
 export type Syntax = 'json' | 'yaml' | 'toml'
@@ -39,7 +39,7 @@ function fromJson(text: string, report: (where: string, text: string) => void): 
     if (open.push({ value }) > MAX_DEPTH) throw new RangeError('too deep')
   }
   const end = (): void => void open.pop()
-  visit(
+  visitJson(
     text,
     {
       onObjectBegin: () => begin(Object.create(null)),
@@ -50,7 +50,7 @@ function fromJson(text: string, report: (where: string, text: string) => void): 
       onObjectProperty: (name, _offset, _length, line) => {
         const around = open.at(-1)
         if (!around || Array.isArray(around.value)) return
-        if (name in around.value) report(`line ${line + 1}`, 'A name stands twice in the same object; what comes last counts')
+        if (name in around.value) report(`line ${line + 1}`, DOUBLED)
         around.name = name
       },
       onError: (error: ParseErrorCode, _offset, _length, line, column) => {
@@ -64,25 +64,42 @@ function fromJson(text: string, report: (where: string, text: string) => void): 
 }
 
 const MAX_DEPTH = 64
+const DOUBLED = 'A name stands twice in the same object; what comes last counts'
 const MAX_ALIASES = 100
 
 function fromYaml(text: string, report: (where: string, text: string) => void): unknown {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, logLevel: 'silent', stringKeys: true })
+  // The parser compares each name of a mapping with each other; it is done below, in less time.
+  const options = { lineCounter: lines, prettyErrors: false, merge: true, stringKeys: true, uniqueKeys: false, logLevel: 'silent' } as const
+  const document = parseDocument(text, options)
   const [fault] = document.errors
   if (fault) {
     const { line, col } = lines.linePos(fault.pos[0])
-    // The first doubled name is where it is; the rest of the file is as good as it was.
-    if (document.errors.some(({ code }) => code !== 'DUPLICATE_KEY')) {
-      throw new Refused('', `It is not YAML: line ${line}, column ${col}: ${fault.code}`)
-    }
-    report(`line ${line}`, 'A name stands twice in the same mapping; what comes last counts')
+    throw new Refused('', `It is not YAML: line ${line}, column ${col}: ${fault.code}`)
   }
+  let aliases = 0
+  visit(document, {
+    // Each costs a walk through the document, so they are counted before they are followed.
+    Alias: () => {
+      if (++aliases > MAX_ALIASES) throw new Refused('', `It has more than ${MAX_ALIASES} aliases`)
+    },
+    Map: (_key, { items }) => reportDoubled(items, (offset) => report(`line ${lines.linePos(offset).line}`, DOUBLED)),
+  })
   try {
-    return unshared(document.toJS({ maxAliasCount: MAX_ALIASES }))
+    return unshared(document.toJS({ maxAliasCount: 10 * MAX_ALIASES }))
   } catch (error) {
-    if (error instanceof ReferenceError) throw new Refused('', `It has more than ${MAX_ALIASES} uses of aliases, or one of nothing`)
+    if (error instanceof ReferenceError) throw new Refused('', 'Its aliases stand for nothing, or for too much')
     throw error
+  }
+}
+
+function reportDoubled(items: readonly Pair[], found: (offset: number) => void): void {
+  const names = new Set<unknown>()
+  for (const { key } of items) {
+    if (!isScalar(key)) continue
+    // Several things may be merged into one mapping.
+    if (names.has(key.value) && key.value !== '<<') found(key.range?.[0] ?? 0)
+    names.add(key.value)
   }
 }
 
@@ -96,12 +113,20 @@ function fromToml(text: string): unknown {
   }
 }
 
-/** A copy in plain objects. An alias may stand for a thing that holds the alias: that ends at a depth. */
-function unshared(value: unknown, depth = 0): unknown {
-  if (depth > MAX_DEPTH) throw new RangeError('too deep')
-  if (Array.isArray(value)) return value.map((each) => unshared(each, depth + 1))
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value
-  const copy: Record<string, unknown> = Object.create(null)
-  for (const [name, each] of Object.entries(value)) copy[name] = unshared(each, depth + 1)
-  return copy
+/** More than a file of the largest size has, if each thing in it is counted once. */
+const MAX_VALUES = 1_000_000
+
+/** A copy in plain objects. An alias may stand for a thing that holds the alias, or for a large one again and again: both end. */
+function unshared(root: unknown): unknown {
+  let count = 0
+  const copyOf = (value: unknown, depth: number): unknown => {
+    if (depth > MAX_DEPTH) throw new RangeError('too deep')
+    if (++count > MAX_VALUES) throw new Refused('', 'Its aliases stand for nothing, or for too much')
+    if (Array.isArray(value)) return value.map((each) => copyOf(each, depth + 1))
+    if (typeof value !== 'object' || value === null || value instanceof Date) return value
+    const copy: Record<string, unknown> = Object.create(null)
+    for (const [name, each] of Object.entries(value)) copy[name] = copyOf(each, depth + 1)
+    return copy
+  }
+  return copyOf(root, 0)
 }

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readConfig, readText } from '../../../src/host/config/read.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { expectLinear } from '../../support/linear.ts'
 
 const newFolder = temporaryFolders()
 const CANARY = 'canary-8f3kq0Zx7LwP2mN5'
@@ -152,12 +153,33 @@ describe('bounds', () => {
     ])
   })
 
+  test('YAML may have up to a hundred aliases, and a name that stands twice is said', () => {
+    const text = (count: number): string => `x: &x y\nextensions: { a: { cmd: a, args: [${Array(count).fill('*x').join(', ')}] } }`
+    expect(readText(text(100), { file: '/x.yaml' }).servers).toHaveLength(1)
+    expect(readText(text(101), { file: '/x.yaml' }).problems[0]?.text).toContain('more than 100 aliases')
+    const twice = readText('extensions:\n  a: { cmd: a }\n  a: { cmd: b }', { file: '/x.yaml' })
+    expect(twice).toMatchObject({ servers: [{ way: { command: 'b' } }], problems: [{ where: 'line 3' }] })
+  })
+
+  test.each([
+    ['x.yaml', (i: number) => `k${i}: ${i}\n`],
+    ['x.toml', (i: number) => `k${i} = ${i}\n`],
+    ['x.json', (i: number) => `${i === 0 ? '{' : ','}"k${i}": ${i}`],
+  ])('names without end in %s take time in proportion to them', (file, line) => {
+    expectLinear(400, (size) => {
+      const text = Array.from({ length: size }, (_, i) => line(i)).join('') + (file === 'x.json' ? '}' : '')
+      return () => void readText(text, { file: `/${file}` })
+    })
+  })
+
   test('aliases of YAML that grow out of all proportion are refused, and so is one that holds itself', () => {
     const levels = Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(', ')}]`)
     const bomb = `a0: &a0 [x, x]\n${levels.join('\n')}\nextensions: {}`
     const started = performance.now()
     expect(readText(bomb, { file: '/x.yaml' }).problems[0]?.text).toContain('aliases')
     expect(performance.now() - started).toBeLessThan(5000)
+    const large = `x: &x [${'1,'.repeat(40_000)}]\nextensions: { a: { cmd: a, args: [${Array(90).fill('*x').join(', ')}] } }`
+    expect(readText(large, { file: '/x.yaml' }).problems[0]?.text).toContain('aliases')
     expect(readText('extensions: &a\n  b: *a', { file: '/x.yaml' }).problems[0]?.text).toMatch(/deep|cannot be read|aliases/)
   })
 

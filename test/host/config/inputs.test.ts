@@ -1,0 +1,81 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are what this is about
+/** What a configuration asks a person for: asked when a server is started, kept only if the person wants it. */
+
+import { describe, expect, test } from 'vitest'
+import { type AskForInput, inputSecretName, inputsFor } from '../../../src/host/config/inputs.ts'
+import { resolveWay } from '../../../src/host/config/resolve.ts'
+import type { ServerSpec } from '../../../src/host/servers/spec.ts'
+import { openVault } from '../../../src/host/vault/vault.ts'
+import { temporaryFolders } from '../../support/folders.ts'
+
+const newFolder = temporaryFolders()
+
+const server = (id: string): ServerSpec => ({
+  id,
+  way: { transport: 'stdio', command: 'x', args: ['${input:key}', '${input:region}', '${input:key}'], env: {} },
+  tier: 'untrusted',
+  provenance: [],
+  inputs: [
+    { id: 'key', description: 'The key', isSecret: true },
+    { id: 'region', isSecret: false, default: 'eu', options: ['eu', 'us'] },
+  ],
+})
+
+async function desk(answers: Record<string, { value: string; isKept?: boolean } | undefined>) {
+  const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
+  const asked: string[] = []
+  const ask: AskForInput = async (input, spec) => {
+    asked.push(`${spec.id}: ${input.description ?? input.id}`)
+    return answers[input.id]
+  }
+  const start = async (spec: ServerSpec) => (await resolveWay(spec.way, { input: inputsFor(spec, { vault, ask }) })) as { args: string[] }
+  return { vault, asked, start }
+}
+
+describe('an input', () => {
+  test('is asked for once a start, and every start anew', async () => {
+    const { asked, start, vault } = await desk({ key: { value: 'k' }, region: { value: 'us' } })
+    expect((await start(server('a'))).args).toEqual(['k', 'us', 'k'])
+    await start(server('a'))
+    expect(asked).toEqual(['a: The key', 'a: region', 'a: The key', 'a: region'])
+    expect(await vault.list()).toEqual([])
+  })
+
+  test('that the person wants kept is in the vault, for that server and no other', async () => {
+    const { asked, start, vault } = await desk({ key: { value: 'k', isKept: true }, region: { value: 'us', isKept: true } })
+    await start(server('a'))
+    await start(server('a'))
+    expect(asked).toEqual(['a: The key', 'a: region'])
+    expect(await vault.list()).toEqual(['input/a/key', 'input/a/region'])
+    await start(server('b'))
+    expect(asked.slice(2)).toEqual(['b: The key', 'b: region'])
+  })
+
+  test('that nobody answers is its default, or an error', async () => {
+    const { start } = await desk({ key: { value: 'k' } })
+    expect((await start(server('a'))).args).toEqual(['k', 'eu', 'k'])
+    await expect((await desk({})).start(server('a'))).rejects.toMatchObject({
+      code: 'ERR_SECRET',
+      message: expect.stringContaining('${input:key}'),
+    })
+  })
+
+  test('that is none of the choices is refused, without being repeated', async () => {
+    const { start, vault } = await desk({ key: { value: 'k' }, region: { value: 'canary-region', isKept: true } })
+    const error = await start(server('a')).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'ERR_SECRET', message: expect.not.stringContaining('canary') })
+    expect(await vault.list()).toEqual([])
+  })
+
+  test('has a name in the vault that no other has, whatever it is called', () => {
+    const names = [
+      inputSecretName('a', 'b'),
+      inputSecretName('a', 'b@c'),
+      inputSecretName('a', 'b_c'),
+      inputSecretName('a', 'x'.repeat(120)),
+      inputSecretName('b', 'x'.repeat(120)),
+    ]
+    expect(new Set(names).size).toBe(names.length)
+    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_./-]{1,100}$/)
+  })
+})
