@@ -23,32 +23,32 @@ export function syntaxOf(file: string): Syntax {
 }
 
 /** The last parts of paths that only one client uses. */
-const BY_PATH: Readonly<Record<string, Dialect>> = {
-  '.mcp.json': claudeCode,
-  'managed-mcp.json': claudeCode,
-  '.claude.json': claudeCodeState,
-  'claude_desktop_config.json': claudeDesktop,
-  'cline_mcp_settings.json': cline,
-  'devcontainer.json': devcontainer,
-  '.devcontainer.json': devcontainer,
-  '.cursor/mcp.json': cursor,
-  '.vscode/mcp.json': vscode,
-  'User/mcp.json': vscode,
-  '.vscode/settings.json': vscodeSettings,
-  'User/settings.json': vscodeSettings,
-  'windsurf/mcp_config.json': windsurf,
-  'antigravity/mcp_config.json': antigravity,
-  'settings/mcp.json': kiro,
-  '.gemini/settings.json': gemini,
-  'amazonq/mcp.json': amazonQ,
-  '.amazonq/mcp.json': amazonQ,
-  'zed/settings.json': zed,
-  '.zed/settings.json': zed,
-}
+const BY_PATH: ReadonlyMap<string, Dialect> = new Map([
+  ['.mcp.json', claudeCode],
+  ['managed-mcp.json', claudeCode],
+  ['.claude.json', claudeCodeState],
+  ['claude_desktop_config.json', claudeDesktop],
+  ['cline_mcp_settings.json', cline],
+  ['devcontainer.json', devcontainer],
+  ['.devcontainer.json', devcontainer],
+  ['.cursor/mcp.json', cursor],
+  ['.vscode/mcp.json', vscode],
+  ['User/mcp.json', vscode],
+  ['.vscode/settings.json', vscodeSettings],
+  ['User/settings.json', vscodeSettings],
+  ['windsurf/mcp_config.json', windsurf],
+  ['antigravity/mcp_config.json', antigravity],
+  ['settings/mcp.json', kiro],
+  ['.gemini/settings.json', gemini],
+  ['amazonq/mcp.json', amazonQ],
+  ['.amazonq/mcp.json', amazonQ],
+  ['zed/settings.json', zed],
+  ['.zed/settings.json', zed],
+])
 
 export function dialectOf(file: string, document: unknown): Dialect {
   const name = basename(file)
-  return BY_PATH[name] ?? BY_PATH[`${basename(dirname(file))}/${name}`] ?? dialectOfShape(document)
+  return BY_PATH.get(name) ?? BY_PATH.get(`${basename(dirname(file))}/${name}`) ?? dialectOfShape(document)
 }
 
 /** What has none of these shapes is read as ours, which says what is wrong with it. */

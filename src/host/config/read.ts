@@ -85,12 +85,18 @@ export function readText(text: string, source: ConfigFile, options: ReadConfigOp
     // A file that was made and not yet filled.
     if (text.trim() === '') return { servers: [], inputs: [], problems: problems.list }
     const document = parse(text, syntaxOf(source.file), problems.add)
-    return { ...readDocument(document, source, { ...options, limits }, problems.add), problems: problems.list }
+    const { servers, inputs } = readDocument(document, source, { ...options, limits }, problems.add)
+    return { servers, inputs, problems: problems.list }
   } catch (error) {
     if (error instanceof Refused) problems.add(error.where, error.message)
     else problems.add('', 'It cannot be read')
     return { servers: [], inputs: [], problems: problems.list }
   }
+}
+
+export interface Read extends Omit<ReadConfig, 'problems'> {
+  /** The name that each server has in the document, by its id. */
+  names: ReadonlyMap<string, string>
 }
 
 /** What a parsed document says. Refuses as a whole only what is no object. */
@@ -99,7 +105,7 @@ export function readDocument(
   source: ConfigFile,
   options: ReadConfigOptions,
   problem: (where: string, text: string) => void,
-): Omit<ReadConfig, 'problems'> {
+): Read {
   const limits = withDefaults(DEFAULT_CONFIG_LIMITS, options.limits)
   const dialect = source.dialect ?? dialectOf(source.file, document)
   const provenance: Provenance = {
@@ -129,12 +135,15 @@ export function readDocument(
     },
   })
   if (passedOver > 0) problem('', `${passedOver} servers more than ${limits.maxServers} are left out (maxServers)`)
-  const taken = new Set<string>()
+  // A name that can be used as it is belongs to who has it, and not to who came first with one like it.
+  const reserved = new Set(drafts.flatMap(({ name }) => (safeName(name) === name ? [name] : [])))
+  const names = new Map<string, string>()
   const servers = drafts.map(({ name, draft }) => {
-    const id = freeName(safeName(name), taken)
-    taken.add(id)
+    const id = reserved.has(name) && !names.has(name) ? name : freeName(safeName(name), reserved)
+    reserved.add(id)
+    names.set(id, name)
     const used = inputsOf(draft, inputs)
-    const title = draft.title ?? (id === name ? undefined : shown(name))
+    const title = draft.title ?? (id === name || name === '' ? undefined : shown(name))
     return {
       ...draft,
       id,
@@ -144,7 +153,7 @@ export function readDocument(
       ...(used.length > 0 && { inputs: used }),
     } satisfies ServerSpec
   })
-  return { servers, inputs: [...inputs.values()] }
+  return { servers, inputs: [...inputs.values()], names }
 }
 
 /** Those that the placeholders of a server name; one that nobody described is taken for a secret. */

@@ -12,7 +12,7 @@ import { isObject } from './members.ts'
 import { mergeServers } from './merge.ts'
 import { safeName } from './names.ts'
 import { problemsOf, Refused } from './problem.ts'
-import { type ReadConfig, readDocument } from './read.ts'
+import { type Read, type ReadConfig, readDocument } from './read.ts'
 
 export interface ServerFileLimits extends LockLimits {
   maxServers: number
@@ -43,11 +43,8 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
   const file = join(folder, 'servers.json')
   const shared = sharedJson<Document>(file, { empty: { mcpServers: {} }, check, maxBytes: maxFileBytes, limits })
 
-  const specsIn = (document: Document): ReadConfig => {
-    const problems = problemsOf(file, DEFAULT_CONFIG_LIMITS.maxProblems)
-    const source = { file, dialect: portico, scope: 'ours' as const }
-    return { ...readDocument(document, source, { limits: { maxServers } }, problems.add), problems: problems.list }
-  }
+  const readIn = (document: Document, problem: (where: string, text: string) => void = () => {}): Read =>
+    readDocument(document, { file, dialect: portico, scope: 'ours' }, { limits: { maxServers } }, problem)
   const changed = (change: (entries: Record<string, unknown>, document: Document) => void): Promise<Document> =>
     shared.update((document) => {
       const entries = { ...document.mcpServers }
@@ -56,17 +53,19 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
       if (count > maxServers) throw new McpError('ERR_LIMIT', `${file} would have ${count} servers, more than ${maxServers} (maxServers)`)
       return { ...document, mcpServers: entries }
     })
-  /** The name that an entry has in the file may be one that is not safe to use elsewhere. */
-  const keyOf = (entries: Record<string, unknown>, id: string): string | undefined =>
-    Object.hasOwn(entries, id) ? id : Object.keys(entries).find((name) => safeName(name) === id)
-
   return {
     file,
-    list: async () => specsIn(await shared.read()),
+    list: async () => {
+      const problems = problemsOf(file, DEFAULT_CONFIG_LIMITS.maxProblems)
+      const { servers, inputs } = readIn(await shared.read(), problems.add)
+      return { servers, inputs, problems: problems.list }
+    },
     add: async (spec) => {
       const entry = readable(spec)
-      await changed((entries) => {
-        if (keyOf(entries, spec.id) !== undefined) throw new McpError('ERR_CONFIG', `There is a server ${spec.id} already in ${file}`)
+      await changed((entries, document) => {
+        if (Object.hasOwn(entries, spec.id) || readIn(document).names.has(spec.id)) {
+          throw new McpError('ERR_CONFIG', `There is a server ${spec.id} already in ${file}`)
+        }
         entries[spec.id] = entry
       })
     },
@@ -74,16 +73,16 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
       for (const spec of specs) readable(spec)
       let added: ServerSpec[] = []
       await changed((entries, document) => {
-        const known = specsIn(document).servers
-        // A name of an entry that cannot be read is taken as well.
-        const unread = Object.keys(entries).filter((name) => !known.some(({ id }) => keyOf(entries, id) === name))
-        const merged = mergeServers(known, specs, unread)
+        const { servers: known, names } = readIn(document)
+        // The name of an entry that cannot be read is taken as well.
+        const merged = mergeServers(known, specs, Object.keys(entries))
         added = merged.slice(known.length)
-        for (const spec of merged) {
-          const isNew = added.includes(spec)
-          if (isNew || known.some((other) => other.id === spec.id && other.provenance.length < spec.provenance.length)) {
-            entries[keyOf(entries, spec.id) ?? spec.id] = entryOf(spec)
-          }
+        for (const spec of added) entries[spec.id] = entryOf(spec)
+        for (const [i, { id, provenance }] of known.entries()) {
+          const now = merged[i]?.provenance ?? provenance
+          const name = names.get(id) ?? id
+          // Nothing else of it changes: what was said here about a server outweighs what another client says.
+          if (now.length > provenance.length) entries[name] = { ...(entries[name] as object), provenance: now }
         }
       })
       return added
@@ -91,19 +90,21 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
     update: async (id, change) => {
       let result: ServerSpec | undefined
       await changed((entries, document) => {
-        const before = specsIn(document).servers.find((spec) => spec.id === id)
+        const { servers, names } = readIn(document)
+        const before = servers.find((spec) => spec.id === id)
         if (!before) throw new McpError('ERR_SERVER_UNKNOWN', `There is no server ${id} in ${file}`)
         result = { ...change(before), id }
-        entries[keyOf(entries, id) ?? id] = readable(result)
+        entries[names.get(id) ?? id] = readable(result)
       })
       return result as unknown as ServerSpec
     },
     remove: async (id) => {
       let isThere = false
-      await changed((entries) => {
-        const key = keyOf(entries, id)
-        isThere = key !== undefined
-        if (key !== undefined) delete entries[key]
+      await changed((entries, document) => {
+        // By its name in the file, if it is one that cannot be read.
+        const name = readIn(document).names.get(id) ?? id
+        isThere = Object.hasOwn(entries, name)
+        delete entries[name]
       })
       return isThere
     },

@@ -13,7 +13,7 @@ export interface RedactorLimits {
   maxChars: number
 }
 
-export const DEFAULT_REDACTOR_LIMITS: RedactorLimits = { minChars: 4, maxChars: 2 * 1024 * 1024 }
+export const DEFAULT_REDACTOR_LIMITS: RedactorLimits = { minChars: 4, maxChars: 1024 * 1024 }
 
 export interface Redactor {
   /** ERR_LIMIT when it would be too much: better not to start a server than to start one whose secrets leak. */
@@ -89,7 +89,10 @@ function base64Inside(bytes: Uint8Array, offset: number): string[] {
 type Finder = (text: string) => [start: number, end: number][]
 
 interface State {
-  next: Map<number, State>
+  /** Most have one that follows, and a map for each would take several times the memory. */
+  code: number
+  only: State | undefined
+  others: Map<number, State> | undefined
   /** Where to go on when no longer beginning fits: the longest end of this one that is a beginning. */
   otherwise: State | undefined
   depth: number
@@ -99,24 +102,16 @@ interface State {
 
 /** The automaton of Aho and Corasick: every character of the text is looked at once. */
 function finderOf(texts: Iterable<string>): Finder {
-  const root: State = { next: new Map(), otherwise: undefined, depth: 0, longest: 0 }
+  const root = newState(0)
   for (const text of texts) {
     let state = root
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i)
-      let next = state.next.get(code)
-      if (!next) {
-        next = { next: new Map(), otherwise: undefined, depth: i + 1, longest: 0 }
-        state.next.set(code, next)
-      }
-      state = next
-    }
+    for (let i = 0; i < text.length; i++) state = after(state, text.charCodeAt(i)) ?? grown(state, text.charCodeAt(i))
     state.longest = state.depth
   }
-  // By rising depth, so that what a state falls back on is finished.
-  for (const queue = [root], at = { i: 0 }; at.i < queue.length; at.i++) {
-    const state = queue[at.i] as State
-    for (const [code, next] of state.next) {
+  const queue = [root]
+  // By rising depth, so that what a state falls back on is finished. The queue grows while it is walked.
+  for (const state of queue) {
+    for (const [code, next] of followersOf(state)) {
       next.otherwise = step(state.otherwise, code) ?? root
       next.longest ||= next.otherwise.longest
       queue.push(next)
@@ -140,11 +135,32 @@ function finderOf(texts: Iterable<string>): Finder {
 
 function step(from: State | undefined, code: number): State | undefined {
   for (let state = from; state; state = state.otherwise) {
-    const next = state.next.get(code)
+    const next = after(state, code)
     if (next) return next
   }
   return undefined
 }
+
+const newState = (depth: number): State => ({ code: -1, only: undefined, others: undefined, otherwise: undefined, depth, longest: 0 })
+
+const after = (state: State, code: number): State | undefined => (state.code === code ? state.only : state.others?.get(code))
+
+function grown(state: State, code: number): State {
+  const next = newState(state.depth + 1)
+  if (state.only) {
+    state.others ??= new Map()
+    state.others.set(code, next)
+  } else {
+    state.code = code
+    state.only = next
+  }
+  return next
+}
+
+const followersOf = ({ code, only, others }: State): [code: number, state: State][] => [
+  ...(only ? [[code, only] as [number, State]] : []),
+  ...(others ?? []),
+]
 
 function hidden(text: string, places: readonly [number, number][]): string {
   let end = 0

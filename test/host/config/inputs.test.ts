@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { type AskForInput, inputSecretName, inputsFor } from '../../../src/host/config/inputs.ts'
 import { resolveWay } from '../../../src/host/config/resolve.ts'
-import type { ServerSpec } from '../../../src/host/servers/spec.ts'
+import type { ProcessWay, ServerSpec } from '../../../src/host/servers/spec.ts'
 import { openVault } from '../../../src/host/vault/vault.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
@@ -28,7 +28,7 @@ async function desk(answers: Record<string, { value: string; isKept?: boolean } 
     asked.push(`${spec.id}: ${input.description ?? input.id}`)
     return answers[input.id]
   }
-  const start = async (spec: ServerSpec) => (await resolveWay(spec.way, { input: inputsFor(spec, { vault, ask }) })) as { args: string[] }
+  const start = (spec: ServerSpec) => resolveWay(spec.way as ProcessWay, { input: inputsFor(spec, { vault, ask }) })
   return { vault, asked, start }
 }
 

@@ -108,6 +108,10 @@ describe('one bad file', () => {
     ])
   })
 
+  test('may be called anything', async () => {
+    expect((await readConfig(fileWith('constructor', '{ "mcpServers": { "a": { "command": "a" } } }'))).servers).toHaveLength(1)
+  })
+
   test('that is a pipe does not keep the reader waiting', async () => {
     const file = join(newFolder(), 'mcp.json')
     execFileSync('mkfifo', [file])
@@ -279,7 +283,7 @@ describe('a name', () => {
     expect(servers.map(({ id, title }) => [id, title])).toEqual([
       ['My-Server', 'My Server!'],
       ['My-Server-2', 'My/Server'],
-      ['server', ''],
+      ['server', undefined],
     ])
   })
 

@@ -81,6 +81,24 @@ describe('the file', () => {
     expect((await file.list()).problems.map(({ where }) => where)).toEqual(['mcpServers.broken.command', 'note'])
   })
 
+  test('changes the entry that is meant, also when another has a name like it', async () => {
+    const folder = newFolder()
+    const path = join(folder, 'servers.json')
+    writeFileSync(path, JSON.stringify({ mcpServers: { 'my server': { command: 'a' }, 'my-server': { command: 'b' }, broken: 1 } }), {
+      mode: 0o600,
+    })
+    const file = serverFile(folder)
+    expect((await file.list()).servers.map(({ id, way }) => [id, way.transport === 'stdio' && way.command])).toEqual([
+      ['my-server-2', 'a'],
+      ['my-server', 'b'],
+    ])
+    await file.update('my-server-2', (before) => ({ ...before, tier: 'trusted' }))
+    expect(await file.remove('my-server')).toBe(true)
+    expect(await file.remove('broken')).toBe(true)
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ mcpServers: { 'my server': { command: 'a', tier: 'trusted' } } })
+    expect((await file.list()).servers).toHaveLength(1)
+  })
+
   test('holds up to maxServers', async () => {
     const file = serverFile(newFolder(), { maxServers: 2 })
     await file.add(spec('a'))
@@ -104,6 +122,13 @@ describe('adopting', () => {
       ['a-kiro', ['Kiro']],
       ['b', ['Cursor']],
     ])
+  })
+
+  test('does not switch on what was switched off here', async () => {
+    const file = serverFile(newFolder())
+    await file.add(spec('a', { isDisabled: true }))
+    await file.adopt([spec('a', { provenance: [from('Kiro')] })])
+    expect((await file.list()).servers).toMatchObject([{ isDisabled: true, provenance: [from('Cursor'), from('Kiro')] }])
   })
 
   test('does not bring back a secret that was moved to the vault', async () => {
