@@ -48,9 +48,11 @@ export async function* runChat(options: ChatOptions): AsyncGenerator<ChatPart, v
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal
   const usage: ModelUsage = { inputTokens: 0, outputTokens: 0 }
   let steps = 0
-  conversation.begin(said)
+  let release: (() => void) | undefined
   const end = (reason: ChatEnd): ChatPart => ({ type: 'end', reason, usage, steps })
   try {
+    release = conversation.hold()
+    conversation.begin(said)
     while (steps < limits.maxSteps) {
       steps++
       const step = yield* oneStep(options, { limits, signal, stop })
@@ -68,6 +70,7 @@ export async function* runChat(options: ChatOptions): AsyncGenerator<ChatPart, v
   } finally {
     // Whoever stops listening stops the calls as well.
     stop.abort()
+    release?.()
   }
 }
 

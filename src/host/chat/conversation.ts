@@ -14,6 +14,7 @@ export interface ConversationRecord {
 export class Conversation {
   #messages: SamplingMessage[]
   #turn: number
+  #isHeld = false
   /** Counted once: messages are not changed, but replaced. */
   readonly #tokens = new WeakMap<SamplingMessage, number>()
 
@@ -29,6 +30,15 @@ export class Conversation {
   /** Counts the person's messages; a grant for a turn ends with it. */
   get turn(): number {
     return this.#turn
+  }
+
+  /** For one turn at a time: two at once would tear each other's calls from their results. Returns what ends it. */
+  hold(): () => void {
+    if (this.#isHeld) throw new McpError('ERR_INVALID_REQUEST', 'Another turn of this conversation has not ended yet')
+    this.#isHeld = true
+    return () => {
+      this.#isHeld = false
+    }
   }
 
   /** The person speaks. */

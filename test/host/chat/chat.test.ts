@@ -99,6 +99,20 @@ describe('a turn', () => {
     expect(odd[0]).toMatchObject({ type: 'error', error: { code: 'ERR_MODEL', message: 'The model failed' } })
   })
 
+  test('waits for no other: a second at the same time is refused and changes nothing', async () => {
+    const conversation = new Conversation()
+    const first = runChat({ model: cannedModel([text('one')]), conversation, said: 'go', tools: [], callTool: echoing })
+    await first.next()
+    const { parts } = await chat({ model: cannedModel(), conversation, said: 'me too' })
+    expect(parts).toMatchObject([
+      { type: 'error', error: { code: 'ERR_INVALID_REQUEST' } },
+      { type: 'end', reason: 'failed' },
+    ])
+    await first.return()
+    expect(conversation.messages).toHaveLength(2)
+    expect((await chat({ model: cannedModel([text('two')]), conversation })).parts.at(-1)).toMatchObject({ reason: 'done' })
+  })
+
   test('in which the list of tools cannot be had fails', async () => {
     const { parts } = await chat({ model: cannedModel(), tools: () => Promise.reject(new McpError('ERR_SERVER_DOWN', 'away')) })
     expect(parts).toMatchObject([

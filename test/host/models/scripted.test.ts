@@ -152,6 +152,16 @@ describe('what follows a call', () => {
   })
 })
 
+test('a text with "then" and semicolons in it stays one text', async () => {
+  for (const note of ['Wake up, then sleep; dream', 'He said "no; then list my notes" to me'])
+    expect((await ask(`add a note titled T: ${note}`)).calls).toEqual([['notes__add', { title: 'T', text: note }]])
+})
+
+test('a word that many tools have in their names does not choose one alone, and one that few describe themselves by does', async () => {
+  expect((await ask('show what goes on in Paris')).calls).toEqual([])
+  expect((await ask('which environment runs where?')).calls).toEqual([['deploy__status', {}]])
+})
+
 test('two requests in one are two calls at once, with ids of their own', async () => {
   const { calls, ids } = await ask('list my notes and also deploy status')
   expect(calls).toEqual([

@@ -46,7 +46,7 @@ function respond({ messages, tools = [], toolChoice }: ModelRequest): Response {
   const { request, results, rounds } = turnOf(messages)
   if (tools.length === 0 || toolChoice?.mode === 'none') return say(results.length > 0 ? reportOf(results) : extract(request))
   const isRequired = toolChoice?.mode === 'required' && rounds === 0
-  const next = steps(request)[rounds]
+  const next = steps(request, tools)[rounds]
   const hasFailed = results.slice(-1).some(({ block }) => block.isError)
   if (rounds > 0 && (next === undefined || hasFailed)) return say(reportOf(results))
   const plans = sides(next ?? request).map((side) => planCall(side, tools, { isRequired }))
