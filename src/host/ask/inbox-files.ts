@@ -29,7 +29,7 @@ export const DEFAULT_INBOX_LIMITS: InboxLimits = {
   fileBytes: 4 * 1024 * 1024,
   silentMs: 15_000,
   pollMs: 250,
-  lockTimeoutMs: 10_000,
+  lockTimeoutMs: 15_000,
   lockStaleMs: 10_000,
 }
 
@@ -43,6 +43,7 @@ export interface Parked {
 
 const QUESTION = '.question.json'
 const ANSWER = '.answer.json'
+const LEFT_OVER_MS = 60_000
 /** Names of files are made of it. */
 const ID = /^[\w-]{8,128}$/
 
@@ -63,7 +64,8 @@ export interface InboxFiles {
 
 export async function openInboxFiles(folder: string, limits: InboxLimits): Promise<InboxFiles> {
   await privateFolder(folder)
-  await sweep(folder, 60_000)
+  await sweep(folder, LEFT_OVER_MS)
+  await sweepAnswers(folder)
   const key = await sharedKey(folder, limits)
   const at = (id: string, end: string): string => {
     if (!ID.test(id)) throw new McpError('ERR_INVALID_PARAMS', 'The id of a question has 8 to 128 letters, digits, hyphens and underscores')
@@ -127,6 +129,16 @@ export async function openInboxFiles(folder: string, limits: InboxLimits): Promi
     },
     removeQuestion: (id) => removePrivate(at(id, QUESTION)),
     removeAnswer: (id) => removePrivate(at(id, ANSWER)),
+  }
+}
+
+/** An answer that came when nobody waited for it any more, from a process that ended before it could take it back. */
+async function sweepAnswers(folder: string): Promise<void> {
+  const names = new Set(await kept(folder, () => readdir(folder)))
+  for (const name of names) {
+    if (!name.endsWith(ANSWER) || names.has(name.replace(ANSWER, QUESTION))) continue
+    const file = join(folder, name)
+    if (Date.now() - ((await timeOf(file)) ?? Number.POSITIVE_INFINITY) > LEFT_OVER_MS) await removePrivate(file)
   }
 }
 

@@ -8,11 +8,13 @@ export class Draft {
   readonly from: Tail
   readonly checkpoints: Checkpoint[] = []
   readonly #lines: Buffer[] = []
+  #unsigned: string[]
   #tail: Tail
 
   constructor(from: Tail) {
     this.from = from
-    this.#tail = from
+    this.#unsigned = [...from.unsigned]
+    this.#tail = { ...from, unsigned: this.#unsigned }
   }
 
   get tail(): Tail {
@@ -26,17 +28,20 @@ export class Draft {
 
   /** False when its line would be longer. */
   tryAdd(body: RecordBody, maxBytes: number): boolean {
-    const { segment, size, unsigned, link } = this.#tail
+    const { segment, size, link } = this.#tail
     const record = seal(body, link, Date.now())
     const line = Buffer.from(lineOf(record))
     if (line.length > maxBytes) return false
     this.#lines.push(line)
-    if (body.kind === 'checkpoint') this.checkpoints.push(body.checkpoint)
+    if (body.kind === 'checkpoint') {
+      this.checkpoints.push(body.checkpoint)
+      this.#unsigned = []
+    } else this.#unsigned.push(record.hash)
     this.#tail = {
       segment,
       size: size + line.length,
       link: { seq: record.seq, hash: record.hash },
-      unsigned: body.kind === 'checkpoint' ? [] : [...unsigned, record.hash],
+      unsigned: this.#unsigned,
     }
     return true
   }

@@ -14,7 +14,7 @@ import { type AnchorSink, anchoring } from './anchor.ts'
 import { merkleRoot, sha256 } from './chain.ts'
 import { Draft } from './draft.ts'
 import { DEFAULT_ENTRY_LIMITS, type EntryLimits, type Keeping, keeping, type Scrub } from './kept-entry.ts'
-import type { AuditEntry, AuditIntent, AuditLog, Outcome, RecordBody } from './record.ts'
+import type { AuditEntry, AuditIntent, AuditLog, KeptEntry, Outcome, RecordBody } from './record.ts'
 import { KEY_FILE, LOCK_FILE, openSegment, PUBLIC_KEY_FILE, segmentName } from './segments.ts'
 import { type LogKey, openKey } from './signing.ts'
 import { followTail, type Tail, type Torn } from './tail.ts'
@@ -38,7 +38,8 @@ export const DEFAULT_AUDIT_LIMITS: AuditLogLimits = {
   checkpointRecords: 256,
   checkpointMs: 60_000,
   pendingRecords: 10_000,
-  lockTimeoutMs: 10_000,
+  // Longer than it takes to find that the holder is gone.
+  lockTimeoutMs: 15_000,
   lockStaleMs: 10_000,
 }
 
@@ -67,10 +68,11 @@ export async function openAuditLog({ folder, keyFile, anchor, scrub, onWarning, 
   return orErrAudit(folder, async () => {
     await privateFolder(folder)
     const key = await withLockFile(join(folder, LOCK_FILE), all, async () => {
-      const made = await openKey(keyFile ?? join(folder, KEY_FILE))
       const publicKeyFile = join(folder, PUBLIC_KEY_FILE)
-      if (!(await readPrivate(publicKeyFile, 64 * 1024))) await writePrivate(publicKeyFile, Buffer.from(made.publicKey))
-      return made
+      const begunWith = await readPrivate(publicKeyFile, 64 * 1024)
+      const opened = await openKey(keyFile ?? join(folder, KEY_FILE), begunWith && Buffer.from(begunWith).toString('utf8'))
+      if (!begunWith) await writePrivate(publicKeyFile, Buffer.from(opened.publicKey))
+      return opened
     })
     const log = new Log(folder, key, keeping(key.salt, scrub ?? ((text) => text), all), anchoring(anchor, onWarning), all)
     // What a crash left is set aside now, and a log that is not whole is refused now, not at the first record.
@@ -121,7 +123,7 @@ class Log implements WritableAuditLog {
   }
 
   async intent(entry: AuditEntry): Promise<AuditIntent> {
-    const seq = await this.#append({ kind: 'intent', entry: this.#keeping.entry(entry) })
+    const seq = await this.#append({ kind: 'intent', entry: await this.#kept(entry) })
     let isTold = false
     return {
       seq,
@@ -140,7 +142,7 @@ class Log implements WritableAuditLog {
   }
 
   async refusal(entry: AuditEntry): Promise<void> {
-    await this.#append({ kind: 'refusal', entry: this.#keeping.entry(entry) })
+    await this.#append({ kind: 'refusal', entry: await this.#kept(entry) })
   }
 
   async checkpoint(): Promise<void> {
@@ -165,6 +167,11 @@ class Log implements WritableAuditLog {
       state.file = undefined
       await this.#anchors.settled()
     }
+  }
+
+  /** Rejects as well when the arguments are nothing that can be written down. */
+  #kept(entry: AuditEntry): Promise<KeptEntry> {
+    return orErrAudit(this.#folder, async () => this.#keeping.entry(entry))
   }
 
   #append(body: Waiting['body']): Promise<number> {
@@ -237,6 +244,9 @@ class Log implements WritableAuditLog {
     const state = this.#state
     if (lines.tail.size > lines.from.size) {
       const { handle } = await this.#fileOf(lines.tail.segment)
+      // A process that was stopped for long has lost its turn without knowing it.
+      if ((await handle.stat()).size !== lines.from.size)
+        throw new McpError('ERR_AUDIT', 'Another process wrote to the audit log out of turn')
       try {
         await handle.appendFile(lines.bytes())
         await handle.datasync()
@@ -247,11 +257,22 @@ class Log implements WritableAuditLog {
     }
     state.tail = lines.tail
     this.#anchors.put(lines.checkpoints)
-    clearTimeout(state.timer)
-    if (lines.tail.unsigned.length > 0 && !state.isClosed)
-      // A disk that is full then has its say at the next record.
-      state.timer = setTimeout(() => void this.checkpoint().catch(() => {}), this.#limits.checkpointMs).unref()
+    this.#watchUnsigned(lines.tail.unsigned.length > 0)
     return lines.tail
+  }
+
+  #watchUnsigned(isAny: boolean): void {
+    const state = this.#state
+    if (!isAny || state.isClosed) {
+      clearTimeout(state.timer)
+      state.timer = undefined
+      return
+    }
+    state.timer ??= setTimeout(() => {
+      state.timer = undefined
+      // A disk that is full has its say at the next record.
+      this.checkpoint().catch(() => {})
+    }, this.#limits.checkpointMs).unref()
   }
 
   async #fileOf(segment: number): Promise<{ handle: FileHandle }> {

@@ -6,7 +6,7 @@ import { parsed } from './chain.ts'
 import type { AuditRecord, KeptEntry, RecordBody } from './record.ts'
 import { linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
 
-/** All that are given must hold. What an outcome is about is not in it: those of all entries are passed, unless a kind is given. */
+/** All that are given must hold. An outcome passes with what it is the outcome of, as far as that was read. */
 export interface AuditFilter {
   kinds?: readonly RecordBody['kind'][]
   action?: ActionKind
@@ -23,6 +23,7 @@ export interface AuditFilter {
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 
 export async function* readAudit(folder: string, filter: AuditFilter = {}): AsyncGenerator<AuditRecord, void, undefined> {
+  const passes = passing(filter)
   for (const number of await segmentsIn(folder)) {
     const handle = await openSegment(folder, number, 'read')
     try {
@@ -33,7 +34,7 @@ export async function* readAudit(folder: string, filter: AuditFilter = {}): Asyn
         if (!isWhole) break
         const record = parsed(text)
         if (!record) throw new McpError('ERR_AUDIT', `Line ${line} of ${segmentName(number)} in ${folder} is not a record`)
-        if (passes(record, filter)) yield record
+        if (passes(record)) yield record
       }
     } finally {
       await handle.close()
@@ -41,12 +42,22 @@ export async function* readAudit(folder: string, filter: AuditFilter = {}): Asyn
   }
 }
 
-function passes(record: AuditRecord, { kinds, fromSeq, since, until, ...ofEntry }: AuditFilter): boolean {
-  if (kinds && !kinds.includes(record.kind)) return false
-  if (fromSeq !== undefined && record.seq < fromSeq) return false
-  if ((since !== undefined && record.at < since) || (until !== undefined && record.at > until)) return false
+function passing({ kinds, fromSeq, since, until, ...ofEntry }: AuditFilter): (record: AuditRecord) => boolean {
   const wanted = Object.entries(ofEntry).filter(([, value]) => value !== undefined)
-  if (record.kind === 'outcome' || wanted.length === 0) return true
-  if (record.kind !== 'intent' && record.kind !== 'refusal') return false
-  return wanted.every(([name, value]) => record.entry[name as keyof KeptEntry] === value)
+  /** Those whose outcome is awaited: as many as were under way at once. */
+  const passed = new Set<number>()
+  const isAbout = (record: AuditRecord): boolean => {
+    if (wanted.length === 0) return true
+    if (record.kind === 'outcome') return passed.delete(record.intent)
+    if (record.kind !== 'intent' && record.kind !== 'refusal') return false
+    const isWanted = wanted.every(([name, value]) => record.entry[name as keyof KeptEntry] === value)
+    if (isWanted && record.kind === 'intent') passed.add(record.seq)
+    return isWanted
+  }
+  return (record) => {
+    if (!isAbout(record)) return false
+    if (kinds && !kinds.includes(record.kind)) return false
+    if (fromSeq !== undefined && record.seq < fromSeq) return false
+    return (since === undefined || record.at >= since) && (until === undefined || record.at <= until)
+  }
 }

@@ -19,10 +19,19 @@ export interface LogKey {
 
 const MAX_KEY_FILE_BYTES = 64 * 1024
 
-/** To be called by one process at a time: two that both find no key would make two. */
-export async function openKey(file: string): Promise<LogKey> {
+/**
+ * The key in the file, or a new one for a new log. A log that was begun has the public key it was begun with, and no other
+ * key can go on with it. To be called by one process at a time: two that both find no key would make two.
+ */
+export async function openKey(file: string, begunWith: string | undefined): Promise<LogKey> {
   const kept = await readPrivate(file, MAX_KEY_FILE_BYTES)
-  if (kept) return keyFrom(file, Buffer.from(kept).toString('utf8'))
+  if (kept) {
+    const key = keyFrom(file, Buffer.from(kept).toString('utf8'))
+    if (begunWith === undefined || key.publicKey === begunWith) return key
+    throw new McpError('ERR_AUDIT', `${file} is not the key that the audit log was begun with; begin another log in another folder`)
+  }
+  if (begunWith !== undefined)
+    throw new McpError('ERR_AUDIT', `The key of the audit log is gone from ${file}; put it back, or begin another log in another folder`)
   const { privateKey } = generateKeyPairSync('ed25519', {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'pem' },

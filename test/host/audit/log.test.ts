@@ -138,6 +138,40 @@ describe('the log', () => {
     expect(found).toHaveLength(1)
   })
 
+  test('is read by what entries are about, with the outcomes of those', async () => {
+    const folder = join(newFolder(), 'log')
+    const log = await openAuditLog({ folder })
+    const intents = await Promise.all(['notes', 'deploy', 'notes'].map((server) => log.intent(entry({ server }))))
+    for (const intent of intents.toReversed()) await intent.outcome(DONE)
+    await log.close()
+    const found: AuditRecord[] = []
+    for await (const record of readAudit(folder, { server: 'deploy' })) found.push(record)
+    expect(found).toMatchObject([
+      { kind: 'intent', entry: { server: 'deploy' } },
+      { kind: 'outcome', intent: intents[1]?.seq },
+    ])
+    const later: AuditRecord[] = []
+    for await (const record of readAudit(folder, { fromSeq: found[1]?.seq ?? 0, since: 1, until: Date.now() })) later.push(record)
+    expect(later[0]).toEqual(found[1])
+  })
+
+  test('is not gone on with under another key, and is not given a new one in silence', async () => {
+    const { folder } = await written(1)
+    const key = join(folder, 'log.key')
+    renameSync(key, `${key}.away`)
+    await expect(openAuditLog({ folder })).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('gone') })
+    cpSync(join((await written(1)).folder, 'log.key'), key)
+    await expect(openAuditLog({ folder })).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('begun with') })
+    renameSync(`${key}.away`, key)
+    await (await openAuditLog({ folder })).close()
+  })
+
+  test('refuses what cannot be written down', async () => {
+    const log = await openAuditLog({ folder: join(newFolder(), 'log') })
+    await expect(log.intent(entry({ args: { run: () => {} } }))).rejects.toMatchObject({ code: 'ERR_AUDIT' })
+    await log.close()
+  })
+
   test('signs by itself when some time has passed', async () => {
     const folder = join(newFolder(), 'log')
     let signed: (checkpoint: Checkpoint) => void = () => {}
