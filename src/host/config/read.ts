@@ -8,7 +8,7 @@ import { codeOf } from '../../files/private-file.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { InputSpec, Provenance, ServerSpec } from '../servers/spec.ts'
 import { dialectOf, syntaxOf } from './detect.ts'
-import type { Dialect, Draft } from './dialect.ts'
+import type { Dialect, Draft, Reading } from './dialect.ts'
 import { claudeCodeState } from './dialects/claude-code.ts'
 import { portico } from './dialects/portico.ts'
 import { parse } from './document.ts'
@@ -57,7 +57,12 @@ export async function readConfig(
       break
     }
     const one = await readOne(source, options, limits)
-    for (const spec of one.servers) {
+    const room = limits.maxServers - all.servers.length
+    if (one.servers.length > room) {
+      const text = `${one.servers.length - room} servers are left out: all files have more than ${limits.maxServers} (maxServers)`
+      all.problems.push({ file: source.file, where: '', text })
+    }
+    for (const spec of one.servers.slice(0, room)) {
       const id = freeName(spec.id, taken)
       if (id !== spec.id) all.problems.push({ file: source.file, where: spec.id, text: `Another server has this name; this one is ${id}` })
       taken.add(id)
@@ -99,7 +104,7 @@ export interface Read extends Omit<ReadConfig, 'problems'> {
   names: ReadonlyMap<string, string>
 }
 
-/** What a parsed document says. Refuses as a whole only what is no object. */
+/** What a parsed document says. */
 export function readDocument(
   document: unknown,
   source: ConfigFile,
@@ -116,24 +121,33 @@ export function readDocument(
   const inputs = new Map<string, InputSpec>()
   const drafts: { name: string; draft: Draft }[] = []
   let passedOver = 0
-  dialect.read(membersOf(document, ''), {
+  const reading: Reading = {
     file: source.file,
     places: { home: options.home ?? homedir(), project: options.project },
     problem,
     input: (input) => void inputs.set(input.id, input),
     server: (name, where, make) => {
       if (drafts.length >= limits.maxServers) return void passedOver++
-      try {
-        const draft = make()
-        if (draft) drafts.push({ name, draft })
-      } catch (error) {
-        problem(
-          error instanceof Refused ? error.where : where,
-          error instanceof Refused ? `${error.message}; the server is left out` : 'It cannot be read',
-        )
-      }
+      attempt(
+        where,
+        () => {
+          const draft = make()
+          if (draft) drafts.push({ name, draft })
+        },
+        '; the server is left out',
+      )
     },
-  })
+  }
+  const attempt = (where: string, act: () => void, consequence = ''): void => {
+    try {
+      act()
+    } catch (error) {
+      if (error instanceof Refused) problem(error.where, error.message + consequence)
+      else problem(where, `It cannot be read${consequence}`)
+    }
+  }
+  // What was read before the fault stays read.
+  attempt('', () => dialect.read(membersOf(document, ''), reading))
   if (passedOver > 0) problem('', `${passedOver} servers more than ${limits.maxServers} are left out (maxServers)`)
   // A name that can be used as it is belongs to who has it, and not to who came first with one like it.
   const reserved = new Set(drafts.flatMap(({ name }) => (safeName(name) === name ? [name] : [])))

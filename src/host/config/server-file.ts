@@ -11,7 +11,7 @@ import { DEFAULT_CONFIG_LIMITS } from './limits.ts'
 import { isObject } from './members.ts'
 import { mergeServers } from './merge.ts'
 import { safeName } from './names.ts'
-import { problemsOf, Refused } from './problem.ts'
+import { problemsOf } from './problem.ts'
 import { type Read, type ReadConfig, readDocument } from './read.ts'
 
 export interface ServerFileLimits extends LockLimits {
@@ -118,13 +118,8 @@ function readable(spec: ServerSpec): Record<string, unknown> {
   }
   const entry = entryOf(spec)
   const faults: string[] = []
-  try {
-    const document = JSON.parse(JSON.stringify({ mcpServers: { [spec.id]: entry } }))
-    readDocument(document, { file: 'servers.json', dialect: portico }, {}, (where, text) => faults.push(`${where}: ${text}`))
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error
-    faults.push(error.message)
-  }
+  const document = JSON.parse(JSON.stringify({ mcpServers: { [spec.id]: entry } }))
+  readDocument(document, { file: 'servers.json', dialect: portico }, {}, (where, text) => faults.push(`${where}: ${text}`))
   if (faults.length > 0) throw new McpError('ERR_CONFIG', faults.join('; '))
   return entry
 }

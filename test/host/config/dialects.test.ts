@@ -122,11 +122,11 @@ describe('VS Code', () => {
     })
     expect(inputs.map(({ id }) => id)).toEqual(['github-token', 'region'])
     expect(textsOf(problems)).toEqual([
-      'inputs[2]: The value comes from a command of the client, which is not run',
       'servers.local.envFile: The file with variables is not read; what the server needs can be put under env',
       'servers.socket.url: The server is reached over a socket of the file system (unix:), which is not supported; the server is left out',
       'servers.pipe.url: The server is reached over a named pipe (pipe:), which is not supported; the server is left out',
       'servers.setting.args[0]: It uses ${config:…}, which only the client that the file belongs to can fill; the server is left out',
+      'inputs[2]: The value comes from a command of the client, which is not run',
     ])
   })
 

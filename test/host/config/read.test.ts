@@ -61,6 +61,14 @@ describe('one bad entry', () => {
     expect(problems.every((problem) => problem.file === file && problem.text.endsWith('the server is left out'))).toBe(true)
   })
 
+  test('that is none of the servers costs none of them', () => {
+    const { servers, problems } = readText('{ "servers": { "a": { "command": "a" } }, "inputs": { "id": "x" } }', {
+      file: '/.vscode/mcp.json',
+    })
+    expect(servers.map(({ id }) => id)).toEqual(['a'])
+    expect(problems).toMatchObject([{ where: 'inputs', text: 'A list was expected, and an object is there' }])
+  })
+
   test('whose name every object has is an entry like any other', () => {
     const { servers } = readText(
       '{ "mcpServers": { "__proto__": { "command": "a" }, "constructor": { "command": "b" }, "toString": { "command": "c" } } }',
@@ -142,6 +150,13 @@ describe('bounds', () => {
     const over = readText(serversOf(5), { file: '/x.json' }, { limits: { maxServers: 3 } })
     expect(over.servers).toHaveLength(3)
     expect(over.problems.map(({ text }) => text)).toEqual(['2 servers more than 3 are left out (maxServers)'])
+  })
+
+  test('all files together have no more than maxServers', async () => {
+    const files = [fileWith('a.json', serversOf(3)), fileWith('b.json', serversOf(3))]
+    const { servers, problems } = await readConfig(files, { limits: { maxServers: 4 } })
+    expect(servers.map(({ id }) => id)).toEqual(['s0', 's1', 's2', 's0-2'])
+    expect(problems.map(({ text }) => text)).toContain('2 servers are left out: all files have more than 4 (maxServers)')
   })
 
   test('files beyond maxFiles are not read, and problems beyond maxProblems are counted', async () => {

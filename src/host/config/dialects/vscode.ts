@@ -9,8 +9,8 @@ import { Refused, within } from '../problem.ts'
 
 function readServersAndInputs(document: Members, reading: Reading): void {
   const shape = { translate: editorLike(reading.places), passed: ['gallery', 'version', 'dev'] }
-  readInputs(document, reading)
   readEntries(document.inner('servers'), reading, (entry) => readEntry(entry, shape, reading.problem))
+  readInputs(document, reading)
   if (document.has('sandbox')) reading.problem(within(document.where, 'sandbox'), 'The sandbox of the client is not taken over')
   document.finish(reading.problem)
 }
