@@ -35,7 +35,7 @@ interface Beside {
 function nameBeside(where: string, text: string, before: string | undefined): Beside {
   const named = /^(?:env|headers)\.(.+)$/s.exec(where)?.[1]
   if (named !== undefined) return { name: named, start: 0 }
-  const assigned = /^-{0,2}([\w.-]{1,64})[=:]/.exec(text)
+  const assigned = /^-{0,2}([\w.-]{1,64})[=:](?!\/\/)/.exec(text)
   if (assigned) return { name: assigned[1] ?? '', start: assigned[0].length }
   const option = before === undefined || text.startsWith('-') ? undefined : /^--?([\w.-]{1,64})$/.exec(before)?.[1]
   return { name: option ?? '', start: 0 }

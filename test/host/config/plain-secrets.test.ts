@@ -29,6 +29,8 @@ describe('looks like a secret', () => {
       reached('https://x.example', { Authorization: `Bearer ${RANDOM}`, 'X-Api-Key': 'hunter22' }),
       ['headers.Authorization form', 'headers.X-Api-Key name'],
     ],
+    ['as a header among the arguments', started({}, ['mcp-remote', '--header', 'X-Api-Key: hunter22']), ['args[2] name']],
+    ['in an address among the arguments', started({}, ['postgres://ada:hunter22@db/x']), ['args[0] form']],
     ['in a URL', reached('https://ada:hunter22@x.example/?api_key=hunter23&page=2'), ['url name', 'url name']],
     ['in the address of a database', started({ DATABASE_URL: 'postgres://ada:hunter22@db/x' }), ['env.DATABASE_URL form']],
   ])('%s', (_how, way, found) => {
