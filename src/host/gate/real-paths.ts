@@ -1,8 +1,8 @@
 /** Where the paths among the arguments really lead: the one thing a decision needs that has to be looked up. */
 
-import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join } from 'node:path'
+import { isAbsolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { nearestRealPath } from '../../files/nearest-real-path.ts'
 import type { Action } from '../consent/action.ts'
 import { parsePointer, select } from '../consent/pointer.ts'
 
@@ -12,7 +12,8 @@ export async function realPathsOf(action: Action, pointers: readonly string[]): 
   for (const pointer of pointers) {
     const [found] = select(action.args, parsePointer(pointer)).found
     const path = typeof found?.value === 'string' ? localPath(found.value) : undefined
-    if (path !== undefined) paths[pointer] = await realOrNearest(path)
+    const real = path === undefined ? undefined : await nearestRealPath(path)
+    if (real !== undefined) paths[pointer] = real
   }
   return paths
 }
@@ -24,15 +25,5 @@ function localPath(text: string): string | undefined {
     return fileURLToPath(text)
   } catch {
     return undefined
-  }
-}
-
-/** What does not exist yet is where its nearest ancestor is. */
-async function realOrNearest(path: string): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch {
-    const parent = dirname(path)
-    return parent === path ? path : join(await realOrNearest(parent), basename(path))
   }
 }

@@ -28,5 +28,13 @@ export function primitivesOf({ tools, prompts, templates, instructions, capabili
   ]
 }
 
-/** Changes with every byte that means something in JSON; the order of members does not. */
-export const pinOf = (definition: unknown): string => digestOf(definition)
+/** Of definitions that were looked at before: each is looked at whenever something is decided about it. */
+const pins = new WeakMap<object, string>()
+
+/** Changes with every byte that means something in JSON; the order of members does not. A definition that was read stays as it is. */
+export function pinOf(definition: unknown): string {
+  if (typeof definition !== 'object' || definition === null) return digestOf(definition)
+  const pin = pins.get(definition) ?? digestOf(definition)
+  pins.set(definition, pin)
+  return pin
+}

@@ -1,0 +1,81 @@
+/** Sees to it that somebody looks at what servers offer: once for each state of a server, and not again because they said no. */
+
+import { McpError } from '../protocol/errors.ts'
+import { approve, type Review, reviewOf } from './approval.ts'
+import { digestOf } from './digest.ts'
+import type { HostedServer } from './hosted-server.ts'
+import type { HostParts } from './parts.ts'
+import type { OtherName } from './pins/flags.ts'
+
+export interface ApprovalsOptions {
+  parts: HostParts
+  /** All tools of the other servers, by which names can be told to be theirs. */
+  othersThan(server: HostedServer): readonly OtherName[]
+  onReview(review: Review): void
+  /** What is in use of the server is something else now. */
+  onApproved(server: HostedServer): void
+  onWarning(server: string, text: string): void
+}
+
+export class Approvals {
+  readonly #options: ApprovalsOptions
+  /** What was asked about last, by server. */
+  readonly #asked = new Map<string, string>()
+  readonly #asking = new Map<string, Promise<void>>()
+
+  constructor(options: ApprovalsOptions) {
+    this.#options = options
+  }
+
+  review(server: HostedServer): Review | undefined {
+    return reviewOf(server, this.#options.parts, this.#options.othersThan(server))
+  }
+
+  /** The server has listed something. Asks in the background if that was not asked before. */
+  look(server: HostedServer): void {
+    const review = this.review(server)
+    if (!review) return
+    const state = digestOf([
+      server.facts.fingerprint,
+      review.items.map(({ kind, name, definition }) => [kind, name, definition]),
+      review.gone,
+    ])
+    if (this.#asked.get(server.id) === state) return
+    this.#asked.set(server.id, state)
+    this.#options.onReview(review)
+    void this.ask(server).catch((error: Error) => this.#options.onWarning(server.id, error.message))
+  }
+
+  /** Asks now, also about what was refused before. Resolves when it is in use; rejects when it is not. */
+  ask(server: HostedServer, signal?: AbortSignal): Promise<void> {
+    const { id } = server
+    const former = this.#asking.get(id)
+    if (former) return former
+    const asking = this.#ask(server, signal).finally(() => this.#asking.delete(id))
+    this.#asking.set(id, asking)
+    return asking
+  }
+
+  /** Resolves when nobody is being asked any more. */
+  async settled(): Promise<void> {
+    while (this.#asking.size > 0) await Promise.allSettled(this.#asking.values())
+  }
+
+  forget(server: string): void {
+    this.#asked.delete(server)
+  }
+
+  async #ask(server: HostedServer, signal: AbortSignal | undefined): Promise<void> {
+    const { parts, othersThan, onApproved } = this.#options
+    for (;;) {
+      try {
+        await approve(server, parts, othersThan(server), signal)
+        return onApproved(server)
+      } catch (error) {
+        // It listed something else while the person was reading: they are shown that.
+        if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || signal?.aborted) throw error
+        if (!this.review(server)) return
+      }
+    }
+  }
+}

@@ -1,0 +1,274 @@
+/** Puts a host together: what it keeps, what it decides by, and one supervised connection for each server. */
+
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { openBrowser } from '../auth/client/node/browser.ts'
+import { type OAuth, oauth } from '../auth/client/oauth.ts'
+import { fileTokenStore } from '../auth/store/local.ts'
+import { systemClock } from '../jsonrpc/clock.ts'
+import type { Authorizer } from '../protocol/authorizer.ts'
+import { McpError } from '../protocol/errors.ts'
+import { withDefaults } from '../protocol/with-defaults.ts'
+import { Approvals } from './approvals.ts'
+import { nobody } from './ask/askers.ts'
+import { Catalog } from './catalog/catalog.ts'
+import { inputsFor } from './config/inputs.ts'
+import { readConfig } from './config/read.ts'
+import { type CompiledPolicy, compilePolicy } from './consent/compile-policy.ts'
+import { readPolicy } from './consent/policy-file.ts'
+import type { Policy } from './consent/rule.ts'
+import { UsageCounter } from './consent/usage.ts'
+import { DEFAULT_GATE_LIMITS, Gate } from './gate/gate.ts'
+import { givenServers } from './given-servers.ts'
+import { Host } from './host.ts'
+import { agreeToLogin, askForInput } from './host-questions.ts'
+import { HostedServer } from './hosted-server.ts'
+import { KEPT, type Kept, openKept } from './kept.ts'
+import { LastArguments } from './last-arguments.ts'
+import { personModel } from './models/person.ts'
+import { DEFAULT_HOST_LIMITS, type HostEvent, type HostOptions } from './options.ts'
+import type { HostParts } from './parts.ts'
+import type { OtherName } from './pins/flags.ts'
+import { RootGrants } from './root-grants.ts'
+import { Run } from './run.ts'
+import { createBroker } from './sampling/broker.ts'
+import { fileBudgetStore } from './sampling/budget.ts'
+import { scrubbedEvent } from './scrubbed.ts'
+import { answersFor, samplingGate } from './server-answers.ts'
+import { Fleet } from './servers/fleet.ts'
+import type { ServerSpec } from './servers/spec.ts'
+import { redactor } from './vault/redactor.ts'
+
+/** Starts connecting to all servers in the background; `settled` tells when that is over. */
+export async function createHost(options: HostOptions = {}): Promise<Host> {
+  const limits = withDefaults(DEFAULT_HOST_LIMITS, options.limits)
+  const { clock = systemClock, ask, onEvent = () => {} } = options
+  const secrets = redactor()
+  const emit = (event: HostEvent): void => onEvent(scrubbedEvent(event, secrets))
+  const warn = (text: string, server?: string): void => emit({ kind: 'warning', text, ...(server !== undefined && { server }) })
+
+  let policy = await policyOf(options)
+  const specs = await specsOf(options, warn)
+  const kept = await openKept(options, (text) => secrets.scrub(text), warn)
+  const parts = partsOf(options, kept, secrets, () => policy, limits.maxResultBytes)
+  const models = [options.model ?? []].flat()
+  const hosted = new Map<string, HostedServer>()
+  const logins = new Map<string, OAuth>()
+
+  const server = (id: string): HostedServer => {
+    fleet.get(id)
+    return hosted.get(id) as HostedServer
+  }
+  const catalog = new Catalog({
+    isVisible: (id, kind, name) => hosted.get(id)?.stateOf(kind, name) === 'pinned',
+    onChange: (kinds) => emit({ kind: 'catalog', kinds }),
+    clock,
+    ...(limits.catalog && { limits: limits.catalog }),
+  })
+  const approvals = new Approvals({
+    parts,
+    othersThan: (one) => namesOf([...hosted.values()].filter((each) => each !== one)),
+    onReview: (review) => emit({ kind: 'review', review }),
+    onApproved: ({ id }) => catalog.refresh(id),
+    onWarning: (id, text) => warn(text, id),
+  })
+  const roots = new RootGrants({
+    parts,
+    offered: options.roots ?? [],
+    canAsk: ask !== undefined,
+    onChange: (id) => hosted.get(id)?.supervised.announceRoots(),
+    onWarning: warn,
+  })
+  const broker = createBroker({
+    models,
+    gate: samplingGate(parts, server),
+    store: fileBudgetStore(join(kept.folder, KEPT.budgets)),
+    clock,
+    now: parts.wallNow,
+    onFailure: (id, error) => warn(`A sampling request was not answered: ${(error as Error).message}`, id),
+    ...(ask && { person: (id: string) => personModel({ asker: ask, about: aboutOf(parts, server(id)) }) }),
+    ...(limits.sampling && { limits: limits.sampling }),
+    ...(limits.budget && { budget: limits.budget }),
+  })
+  const openUrl = options.openUrl ?? openBrowser
+
+  const supervise = (spec: ServerSpec) => {
+    const own = (): HostedServer => one
+    const one: HostedServer = new HostedServer({
+      spec,
+      parts,
+      auth: authFor(spec, own),
+      input: async (asking, id) => inputsFor(spec, { vault: await parts.vault(), ask: (input) => askForInput(parts, asking, input) })(id),
+      onListing: (listed, { surface }) => {
+        try {
+          catalog.put(spec.id, surface)
+        } catch (error) {
+          return warn((error as Error).message, spec.id)
+        }
+        approvals.look(listed)
+      },
+      supervision: {
+        answers: answersFor({
+          parts,
+          server: own,
+          canAsk: ask !== undefined,
+          openUrl,
+          sample: models.length > 0 || ask ? broker.answerFor(spec.id) : undefined,
+          roots: () => roots.answer(one),
+        }),
+        clock,
+        onHealth: (health) => emit({ kind: 'health', server: spec.id, health }),
+        onLog: (log) => emit({ kind: 'log', server: spec.id, log }),
+        onWarning: (text) => warn(text, spec.id),
+        ...(options.info && { info: options.info }),
+        ...(limits.server && { limits: limits.server }),
+        ...(limits.client && { clientLimits: limits.client }),
+      },
+    })
+    hosted.set(spec.id, one)
+    return one.supervised
+  }
+
+  function authFor(spec: ServerSpec, own: () => HostedServer): Authorizer | undefined {
+    if (options.auth) return options.auth(spec)
+    if (spec.way.transport !== 'http' || 'authorization' in lowerCased(spec.way.headers)) return undefined
+    const login = oauth({
+      store: tokens,
+      user: parts.principal,
+      about: { name: 'Portico' },
+      openBrowser: (url) => agreeToLogin(parts, own(), url, openUrl),
+      onWarning: (text) => warn(text, spec.id),
+    })
+    logins.set(spec.id, login)
+    return login
+  }
+
+  const tokens = fileTokenStore({
+    folder: join(kept.folder, KEPT.tokens),
+    passphrase: options.passphrase,
+    keychain: options.keychain,
+    onWarning: warn,
+  })
+  const fleet = new Fleet({ supervise, clock, limits: { maxServers: limits.maxServers } })
+  const loginOf = (id: string): { login: OAuth; url: string } => {
+    const { way } = server(id).spec
+    const login = logins.get(id)
+    if (!login || way.transport !== 'http')
+      throw new McpError('ERR_UNSUPPORTED', `The server ${JSON.stringify(id)} is not one that can be logged in to`)
+    return { login, url: way.url }
+  }
+
+  const host = new Host({
+    parts,
+    kept,
+    fleet,
+    catalog,
+    approvals,
+    broker,
+    roots,
+    models,
+    limits: { maxDefinitionTokens: limits.maxDefinitionTokens, maxRuns: limits.maxRuns, chat: limits.chat ?? {} },
+    favourites: options.favourites ?? [],
+    policy: () => policy,
+    setPolicy: (next) => {
+      policy = next
+    },
+    server,
+    onRemoved: (id) => {
+      hosted.delete(id)
+      catalog.remove(id)
+      approvals.forget(id)
+      roots.forget(id)
+    },
+    login: async (id, signal) => {
+      const { login, url } = loginOf(id)
+      await login.login(url, signal ? { signal } : {})
+    },
+    logout: async (id, signal) => {
+      const { login, url } = loginOf(id)
+      await login.logout(url, signal ? { signal } : {})
+    },
+  })
+  catalog.addServers(specs.map(({ id }) => id))
+  await host.configure(specs)
+  return host
+}
+
+async function policyOf({ policy, isBypassing = false }: HostOptions): Promise<CompiledPolicy> {
+  const read: Policy =
+    policy === undefined
+      ? { layers: {}, roots: {} }
+      : typeof policy === 'string'
+        ? await readPolicy({ user: policy })
+        : 'layers' in policy
+          ? policy
+          : await readPolicy(policy)
+  return compilePolicy(isBypassing ? { ...read, isBypassing } : read)
+}
+
+/** A file that cannot be read is no reason to start without what it says. */
+async function specsOf({ config, servers = {}, project }: HostOptions, warn: (text: string) => void): Promise<ServerSpec[]> {
+  const files = config === undefined ? [] : [config].flat()
+  const read = await readConfig(files, project === undefined ? {} : { project })
+  for (const { file, where, text } of read.problems) {
+    const words = `${file}${where === '' ? '' : `, ${where}`}: ${text}`
+    if (where === '' && read.servers.length === 0) throw new McpError('ERR_CONFIG', words)
+    warn(words)
+  }
+  return [...read.servers, ...givenServers(servers)]
+}
+
+function partsOf(
+  options: HostOptions,
+  kept: Kept,
+  secrets: HostParts['redactor'],
+  policy: () => CompiledPolicy,
+  maxResultBytes: number,
+): HostParts {
+  const { ask, clock = systemClock, limits = {} } = options
+  const principal = options.principal ?? userInfo().username
+  const project = options.project ?? process.cwd()
+  const wallNow = (): number => Date.now()
+  const usage = new UsageCounter({ now: wallNow })
+  const gate = new Gate({
+    principal,
+    project,
+    mode: options.mode ?? (ask ? 'interactive' : 'headless'),
+    policy,
+    grants: kept.grants,
+    usage,
+    asker: ask ?? nobody(),
+    audit: kept.audit,
+    clock,
+    wallNow,
+    limits: withDefaults(DEFAULT_GATE_LIMITS, limits.gate),
+  })
+  return {
+    gate,
+    pins: kept.pins,
+    vault: kept.vault,
+    redactor: secrets,
+    usage,
+    lastArguments: new LastArguments(),
+    maxResultBytes,
+    hasResultRules: () => (policy().byKind.get('tool.result') ?? []).length > 0,
+    run: new Run(),
+    principal,
+    project,
+    clock,
+    wallNow,
+  }
+}
+
+const aboutOf = (parts: HostParts, server: HostedServer) => ({
+  principal: parts.principal,
+  run: (server.onlyRun ?? parts.run).id,
+  server: server.shown,
+  chain: ['you', `server ${server.id}`],
+})
+
+const namesOf = (servers: readonly HostedServer[]): OtherName[] =>
+  servers.flatMap(({ id, supervised }) => (supervised.listing?.surface.tools ?? []).map(({ name }) => ({ server: id, name })))
+
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -1,0 +1,103 @@
+/** What may be said about a host, every part with its default. */
+
+import type { Keychain } from '../auth/store/options.ts'
+import type { ClientLimits } from '../client/limits.ts'
+import type { Clock } from '../jsonrpc/clock.ts'
+import type { Authorizer } from '../protocol/authorizer.ts'
+import type { Implementation } from '../protocol/base.ts'
+import type { Service } from '../protocol/service.ts'
+import type { ProcessTargetOptions } from '../stdio/connect.ts'
+import type { Review } from './approval.ts'
+import type { Asker } from './ask/question.ts'
+import type { AnchorSink } from './audit/anchor.ts'
+import type { AuditLogLimits } from './audit/log.ts'
+import type { CatalogLimits, EntryKind } from './catalog/catalog.ts'
+import type { ChatLimits } from './chat/limits.ts'
+import type { Policy } from './consent/rule.ts'
+import type { GateLimits } from './gate/gate.ts'
+import type { Model } from './models/model.ts'
+import type { BrokerLimits } from './sampling/broker.ts'
+import type { BudgetLimits } from './sampling/budget.ts'
+import type { Health } from './servers/health.ts'
+import type { ServerLimits } from './servers/limits.ts'
+import type { ServerLog } from './servers/log-gate.ts'
+import type { ServerSpec } from './servers/spec.ts'
+
+/** A URL, a command, a server in this process, or everything that can be said about one. */
+export type GivenServer = string | URL | Pick<ProcessTargetOptions, 'command' | 'args' | 'env' | 'cwd'> | Service | Omit<ServerSpec, 'id'>
+
+export interface HostOptions {
+  /** Files that list servers, in the dialect of any client. */
+  config?: string | readonly string[]
+  /** Servers beside those of `config`, by name. */
+  servers?: Readonly<Record<string, GivenServer>>
+  /** A policy, or the files of its layers; a single file is the layer of the user. */
+  policy?: string | { managed?: string; user?: string; project?: string; session?: string } | Policy
+  /** Who answers questions. Without anybody, whatever would have to be asked is refused. */
+  ask?: Asker
+  /** Of several, a server's preferences choose for sampling; chats use the first. */
+  model?: Model | readonly Model[]
+  /** Where approvals, permissions, secrets, tokens and the audit log are kept: a folder of the user unless given. Processes share it. */
+  folder?: string
+  /** Whose host it is; the user of the system unless given. */
+  principal?: string
+  /** What grants for a project are for; the working folder unless given. */
+  project?: string
+  /** A headless run has nobody in front of it; so it is when nobody is there to ask, unless given. */
+  mode?: 'interactive' | 'headless'
+  /** Folders that servers may be offered to work in, after the person was asked. */
+  roots?: readonly string[]
+  /** The person asked not to be asked: lifts questions, never refusals, quarantine or what only a person can answer. */
+  isBypassing?: boolean
+  /** How servers over HTTP are logged in to. The default opens a page, after the person agreed to that. */
+  auth?(server: ServerSpec): Authorizer | undefined
+  /** Opens a page that the person agreed to; the browser of the system unless given. */
+  openUrl?(url: string): void | Promise<void>
+  /** Who the host says it is. */
+  info?: Implementation
+  /** The key of secrets and tokens is made from it, instead of one in the keychain. */
+  passphrase?: string
+  keychain?: Keychain | false
+  /** Where checkpoints of the audit log go as well. */
+  anchor?: AnchorSink
+  /** Tools whose definitions models get in any case, by their exposed names. */
+  favourites?: readonly string[]
+  limits?: Partial<HostLimits>
+  clock?: Clock
+  onEvent?(event: HostEvent): void
+}
+
+export interface HostLimits {
+  server: Partial<ServerLimits>
+  client: Partial<ClientLimits>
+  catalog: Partial<CatalogLimits>
+  gate: Partial<GateLimits>
+  chat: Partial<ChatLimits>
+  sampling: Partial<BrokerLimits>
+  /** What each server may ask of the models. */
+  budget: Partial<BudgetLimits>
+  audit: Partial<AuditLogLimits>
+  /** Servers in the configuration. */
+  maxServers: number
+  /** Bytes of a result that are let in; the rest is cut off. */
+  maxResultBytes: number
+  /** Conversations that are remembered at the same time. */
+  maxRuns: number
+  /** Tokens that definitions of tools may take of a model's attention before it gets a search over them instead. */
+  maxDefinitionTokens: number
+}
+
+export const DEFAULT_HOST_LIMITS = {
+  maxServers: 256,
+  maxResultBytes: 1024 * 1024,
+  maxRuns: 1000,
+  maxDefinitionTokens: 20_000,
+} as const satisfies Partial<HostLimits>
+
+export type HostEvent =
+  | { kind: 'health'; server: string; health: Health }
+  /** Something of a server is not in use, because nobody has approved it. */
+  | { kind: 'review'; review: Review }
+  | { kind: 'catalog'; kinds: ReadonlySet<EntryKind> }
+  | { kind: 'log'; server: string; log: ServerLog }
+  | { kind: 'warning'; server?: string; text: string }

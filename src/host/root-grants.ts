@@ -1,0 +1,95 @@
+/** Directories for servers: none until a person, or the operator in the configuration, has given them one. */
+
+import { McpError } from '../protocol/errors.ts'
+import type { Root } from '../protocol/roots.ts'
+import type { HostedServer } from './hosted-server.ts'
+import type { HostParts } from './parts.ts'
+import { GrantedRoots } from './roots/granted-roots.ts'
+import { type ValidRoot, validRoot } from './roots/valid-root.ts'
+import { serverWant } from './server-answers.ts'
+
+export interface RootGrantsOptions {
+  parts: HostParts
+  /** Folders that every server may be offered. */
+  offered: readonly string[]
+  canAsk: boolean
+  /** The server is to be told. */
+  onChange(server: string): void
+  onWarning(text: string): void
+}
+
+export class RootGrants {
+  readonly #options: RootGrantsOptions
+  readonly #granted: GrantedRoots
+  /** One question a server, however often it asks what its roots are. */
+  readonly #offers = new Map<string, Promise<void>>()
+
+  constructor(options: RootGrantsOptions) {
+    this.#options = options
+    const { onChange, onWarning, parts } = options
+    this.#granted = new GrantedRoots({ onChange, onWarning, clock: parts.clock })
+  }
+
+  of(server: string): Root[] {
+    return this.#granted.of(server)
+  }
+
+  /** What a server is told that asks. The first time, the person is asked first. */
+  async answer(server: HostedServer): Promise<Root[]> {
+    const { id } = server
+    const offer = this.#offers.get(id) ?? this.#offer(server)
+    this.#offers.set(id, offer)
+    await offer
+    return this.of(id)
+  }
+
+  /** @throws McpError ERR_CONFIG for what is no folder, ERR_DENIED when the person says no */
+  async give(server: HostedServer, folders: readonly string[], signal?: AbortSignal): Promise<void> {
+    const { parts } = this.#options
+    const valid = await Promise.all(folders.map((folder) => validRoot(folder)))
+    const roots = valid.map(({ uri, name }) => ({ uri, name }))
+    const want = serverWant(
+      parts,
+      server,
+      'roots.expose',
+      { roots: roots.map(({ uri }) => uri) },
+      {
+        subject: () => ({ kind: 'roots', roots }),
+        ...(signal && { signal }),
+      },
+    )
+    await parts.gate.run(want, async () => this.#grant(server.id, valid))
+  }
+
+  take(server: string, uri: string): boolean {
+    return this.#granted.revoke(server, uri)
+  }
+
+  forget(server: string): void {
+    this.#granted.forget(server)
+    this.#offers.delete(server)
+  }
+
+  close(): void {
+    this.#granted.close()
+  }
+
+  /** What the operator wrote down for this server is theirs to give; what is for all servers a person gives to each. */
+  async #offer(server: HostedServer): Promise<void> {
+    const { offered, canAsk, onWarning } = this.#options
+    const { roots = [], provenance } = server.spec
+    try {
+      if (provenance.every(({ scope }) => scope === 'ours' || scope === 'managed'))
+        this.#grant(server.id, await Promise.all(roots.map((folder) => validRoot(folder))))
+      else if (roots.length > 0 && canAsk) await this.give(server, roots)
+      if (offered.length > 0 && canAsk) await this.give(server, offered)
+    } catch (error) {
+      if (!(error instanceof McpError)) throw error
+      onWarning(`${server.id} has no roots: ${error.message}`)
+    }
+  }
+
+  #grant(server: string, roots: readonly ValidRoot[]): void {
+    for (const root of roots) this.#granted.grant(server, root)
+  }
+}

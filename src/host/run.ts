@@ -1,0 +1,22 @@
+/** One conversation, or one headless run: what belongs together when it is decided what may be done next. */
+
+import { randomUUID } from 'node:crypto'
+import type { Conversation } from './chat/conversation.ts'
+import { FlowContext } from './flow/context.ts'
+
+export class Run {
+  readonly id: string
+  /** What it has seen so far, and from where. */
+  readonly flow = new FlowContext()
+  readonly #conversation: Conversation | undefined
+
+  constructor(id: string = randomUUID(), conversation?: Conversation) {
+    this.id = id
+    this.#conversation = conversation
+  }
+
+  /** Counts the person's messages. */
+  get turn(): number {
+    return this.#conversation?.turn ?? 0
+  }
+}

@@ -1,0 +1,216 @@
+/** What people and models do with servers, each through the gate: call a tool, read a resource, take a prompt. */
+
+import type { CallOptions } from '../client/options.ts'
+import { isObject } from '../jsonrpc/message.ts'
+import { McpError } from '../protocol/errors.ts'
+import type { GetPromptResult } from '../protocol/prompts.ts'
+import type { ReadResourceResult } from '../protocol/resources.ts'
+import type { CallToolResult, Tool } from '../protocol/tools.ts'
+import { checkArguments } from './arguments.ts'
+import type { Finding } from './ask/question.ts'
+import type { ActionKind, ActionPrimitive, Initiator } from './consent/action.ts'
+import { destinationOf } from './flow/destination.ts'
+import { inspectResult, neutralise } from './flow/result-gate.ts'
+import { labelsOfResource, labelsOfResult } from './flow/result-labels.ts'
+import type { Want } from './gate/gate.ts'
+import { proposePattern } from './grants/proposed-pattern.ts'
+import type { HostedServer } from './hosted-server.ts'
+import type { HostParts } from './parts.ts'
+import type { Run } from './run.ts'
+
+export interface UseOptions extends Pick<CallOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
+  run: Run
+  initiator: Initiator
+  /** Who wants it, from the person on, for people. */
+  chain: readonly string[]
+}
+
+export async function callTool(
+  parts: HostParts,
+  server: HostedServer,
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  options: UseOptions,
+): Promise<CallToolResult> {
+  const { run, signal } = options
+  const tool = server.definition('tool', name) as Tool | undefined
+  if (!tool) throw new McpError('ERR_SERVER_UNKNOWN', `The server ${server.id} offers no tool ${JSON.stringify(name)}`)
+  let args = given
+  await checkArguments(tool, args)
+  const want: Want = {
+    ...toolWant(server, name, () => args, options),
+    subject: async () => ({
+      kind: 'call',
+      tool,
+      args,
+      pattern: proposePattern(args, tool.inputSchema),
+      lastArgs: parts.lastArguments.of(server.id, name),
+      destination: destinationOf(server.spec, tool, server.asserted(name)),
+      origins: run.flow.originsOf(args),
+    }),
+    edit: async (edited) => {
+      if (!isObject(edited)) throw new McpError('ERR_INVALID_PARAMS', `Arguments are an object, not ${JSON.stringify(edited)}`)
+      await checkArguments(tool, edited)
+      args = edited
+    },
+  }
+  const result = await parts.gate.run(
+    want,
+    ({ action, answer }) => {
+      // Once more, in the moment in which it is sent: another process may have withdrawn it.
+      parts.pins.check(server.facts, 'tool', name, server.definition('tool', name))
+      if (answer) parts.lastArguments.remember(server.id, name, args)
+      const { onProgress, timeoutMs, maxTotalMs } = options
+      const callOptions: CallOptions = {
+        ...(signal && { signal }),
+        ...(onProgress && { onProgress }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(maxTotalMs !== undefined && { maxTotalMs }),
+      }
+      return server.during(run, () => server.use((client) => client.call(name, { ...action.args }, callOptions), signal ? { signal } : {}))
+    },
+    (done) => ({ resultBytes: sizeOf(done) }),
+  )
+  return letIn(parts, server, tool, result, options)
+}
+
+/** A result is looked at before anybody sees it: how large it is, what is in it, and what it means for what comes next. */
+async function letIn(
+  parts: HostParts,
+  server: HostedServer,
+  tool: Tool,
+  result: CallToolResult,
+  options: UseOptions,
+): Promise<CallToolResult> {
+  const { run } = options
+  const findings = inspectResult(result, { maxBytes: parts.maxResultBytes })
+  const admitted = await admit(parts, server, tool, result, findings, options)
+  run.flow.add({
+    labels: labelsOfResult(server.spec, tool, server.asserted(tool.name), findings),
+    source: `${server.id}/${tool.name}`,
+    value: admitted,
+  })
+  return admitted
+}
+
+async function admit(
+  parts: HostParts,
+  server: HostedServer,
+  tool: Tool,
+  result: CallToolResult,
+  findings: readonly Finding[],
+  options: UseOptions,
+): Promise<CallToolResult> {
+  const safe = neutralise(result, { maxBytes: parts.maxResultBytes })
+  // Where nothing was found and no rule is about results, there is nothing to decide.
+  if (findings.length === 0 && !parts.hasResultRules()) return safe
+  const want: Want = {
+    ...useWant(server, 'tool.result', options, () => ({
+      primitive: server.primitive('tool', tool.name),
+      args: { bytes: sizeOf(result), findings: findings.map(({ kind }) => kind), isError: result.isError === true },
+    })),
+    subject: () => ({ kind: 'result', tool: tool.name, result, findings }),
+  }
+  return parts.gate.run(want, async ({ decision }) => {
+    const { resultBytes } = decision.limits
+    return resultBytes === undefined ? safe : neutralise(result, { maxBytes: Math.min(resultBytes, parts.maxResultBytes) })
+  })
+}
+
+export async function readResource(parts: HostParts, server: HostedServer, uri: string, template: string | undefined, options: UseOptions) {
+  const { signal, run } = options
+  const want: Want = {
+    ...useWant(server, 'resource.read', options, () => ({ ...resourcePrimitive(server, uri, template), args: { uri } })),
+    subject: () => ({ kind: 'read', uri, isSubscription: false }),
+  }
+  const result = await parts.gate.run<ReadResourceResult>(
+    want,
+    () => server.during(run, () => server.use((client) => client.read(uri, signal ? { signal } : {}), signal ? { signal } : {})),
+    (done) => ({ resultBytes: sizeOf(done) }),
+  )
+  run.flow.add({ labels: labelsOfResource(server.spec, uri), source: `${server.id}/${uri}`, value: result })
+  return result
+}
+
+/** Resolves with what ends the subscription. */
+export function subscribe(
+  parts: HostParts,
+  server: HostedServer,
+  uri: string,
+  template: string | undefined,
+  listener: (uri: string) => void,
+  options: UseOptions,
+): Promise<() => void> {
+  const want: Want = {
+    ...useWant(server, 'resource.subscribe', options, () => ({ ...resourcePrimitive(server, uri, template), args: { uri } })),
+    subject: () => ({ kind: 'read', uri, isSubscription: true }),
+  }
+  return parts.gate.run(want, () => server.supervised.subscribe(uri, listener))
+}
+
+export async function getPrompt(
+  parts: HostParts,
+  server: HostedServer,
+  name: string,
+  args: Readonly<Record<string, string>>,
+  options: UseOptions,
+) {
+  const { signal, run } = options
+  const want: Want = {
+    ...useWant(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
+    subject: () => ({ kind: 'prompt', name, args }),
+  }
+  const result = await parts.gate.run<GetPromptResult>(
+    want,
+    () =>
+      server.during(run, () =>
+        server.use((client) => client.prompt(name, { ...args }, signal ? { signal } : {}), signal ? { signal } : {}),
+      ),
+    (done) => ({ resultBytes: sizeOf(done) }),
+  )
+  run.flow.add({ labels: labelsOfResource(server.spec, name), source: `${server.id}/${name}`, value: result })
+  return result
+}
+
+export const toolWant = (
+  server: HostedServer,
+  name: string,
+  args: () => Readonly<Record<string, unknown>>,
+  options: UseOptions,
+): Omit<Want, 'subject'> => useWant(server, 'tool.call', options, () => ({ primitive: server.primitive('tool', name), args: args() }))
+
+function useWant(
+  server: HostedServer,
+  kind: ActionKind,
+  { run, initiator, chain, signal }: UseOptions,
+  now: () => { primitive?: ActionPrimitive; args: Readonly<Record<string, unknown>> },
+): Omit<Want, 'subject'> {
+  return {
+    describe: () => {
+      const { primitive, args } = now()
+      const tool = primitive?.kind === 'tool' ? (server.definition('tool', primitive.name) as Tool | undefined) : undefined
+      return {
+        kind,
+        run: run.id,
+        turn: run.turn,
+        initiator,
+        server: server.facts,
+        ...(primitive && { primitive }),
+        claimed: tool?.annotations ?? {},
+        asserted: primitive ? server.asserted(primitive.name) : {},
+        args,
+        labels: run.flow.labels,
+      }
+    },
+    server: server.shown,
+    chain: [...chain, `server ${server.id}`],
+    ...(signal && { signal }),
+  }
+}
+
+/** A resource that is not listed stands for itself, or for the template that it fits. */
+const resourcePrimitive = (server: HostedServer, uri: string, template: string | undefined): { primitive: ActionPrimitive } => ({
+  primitive: template === undefined ? server.primitive('resource', uri) : server.primitive('template', template),
+})
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
