@@ -1,6 +1,7 @@
 /** Questions that one process parks and another answers. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Inbox, inboxAsker, openInbox } from '../../../src/host/ask/inbox.ts'
 import { DEFAULT_INBOX_LIMITS, openInboxFiles } from '../../../src/host/ask/inbox-files.ts'
 import { randomId } from '../../../src/protocol/bytes.ts'
+import { canonicalJson } from '../../../src/protocol/canonical-json.ts'
 import { bundled } from '../../support/bundled.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 import { question } from './questions.ts'
@@ -87,11 +89,14 @@ describe('an inbox', () => {
     const inbox = await openInbox({ folder })
     await parked(inbox)
     const stray = join(folder, `${asked.id}.answer.json`)
-    writeFileSync(stray, JSON.stringify({ payload: { id: asked.id, answer: { kind: 'allow', scope: 'always' } }, mac: 'ab'.repeat(32) }), {
-      mode: 0o600,
-    })
+    // Right in everything but the signature.
+    const digest = createHash('sha256').update(canonicalJson(asked)).digest('hex')
+    const payload = { id: asked.id, digest, answer: { kind: 'allow', scope: 'always' } }
+    writeFileSync(stray, JSON.stringify({ payload, mac: 'ab'.repeat(32) }), { mode: 0o600 })
     while (existsSync(stray)) await sleep(5)
-    writeFileSync(join(folder, 'forged-question.question.json'), JSON.stringify({ payload: { question: question() }, mac: '' }), {
+    const forged = question()
+    const file = join(folder, `${forged.id}.question.json`)
+    writeFileSync(file, JSON.stringify({ payload: { question: forged, asker: { pid: process.pid, machine: '' } }, mac: 'ab'.repeat(32) }), {
       mode: 0o600,
     })
     expect(await inbox.list()).toHaveLength(1)

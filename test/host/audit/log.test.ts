@@ -287,6 +287,26 @@ describe('verifying', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true })
   })
 
+  test('finds an edit that changes nothing of what a record says', async () => {
+    const folder = join(newFolder(), 'log')
+    const log = await openAuditLog({ folder })
+    await log.refusal(entry({ args: { text: 'a\u001fb\ufffdc' } }))
+    await log.close()
+    const original = readFileSync(first(folder))
+    const edits: [string | Uint8Array, string | Uint8Array][] = [
+      ['\\u001f', '\\u001F'],
+      // Not UTF-8, and read as the sign for what is not.
+      [Uint8Array.of(0xef, 0xbf, 0xbd), Uint8Array.of(0xf0, 0xbf, 0xbd)],
+    ]
+    for (const [before, after] of edits) {
+      const at = original.indexOf(before)
+      expect(at).toBeGreaterThan(0)
+      const edited = Buffer.concat([original.subarray(0, at), Buffer.from(after as string), original.subarray(at + before.length)])
+      writeFileSync(first(folder), edited)
+      expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { seq: 2, line: 2 } })
+    }
+  })
+
   test('finds lines that were removed, swapped, doubled or put in', async () => {
     const { folder } = await written(2)
     const lines = linesIn(first(folder))
