@@ -11,9 +11,11 @@ import {
   McpError,
   pageRequired,
   rootList,
+  type SamplingMessage,
   type Server,
   type ServerOptions,
   sampling,
+  type Tool,
   ToolError,
   text,
 } from '../server/index.ts'
@@ -164,6 +166,19 @@ function addAskingTools(server: Server): void {
     const [first] = Array.isArray(answer.content) ? answer.content : [answer.content]
     return `LLM response: ${first?.type === 'text' ? first.text : JSON.stringify(first)}`
   })
+  server.tool('test_sampling_with_tools', { description: 'Asks the model, which may use a tool of this server' }, async (_args, ctx) => {
+    const lookUp: Tool = { name: 'look_up', description: 'Looks a word up', inputSchema: object({ word: string }) }
+    const question: SamplingMessage = { role: 'user', content: text('What does "portico" mean? Look it up.') }
+    const first = await ctx.sample('first', { messages: [question], maxTokens: 100, tools: [lookUp], toolChoice: { mode: 'auto' } })
+    const blocks = Array.isArray(first.content) ? first.content : [first.content]
+    const results = blocks.flatMap((block) =>
+      block.type === 'tool_use' ? [{ type: 'tool_result' as const, toolUseId: block.id, content: [text('A roof on columns')] }] : [],
+    )
+    if (results.length === 0) return `The model ${first.model} used no tool`
+    const messages: SamplingMessage[] = [question, { role: 'assistant', content: blocks }, { role: 'user', content: results }]
+    const second = await ctx.sample('second', { messages, maxTokens: 100, tools: [lookUp] })
+    return `The model ${second.model} used a tool ${results.length} times`
+  })
   server.tool('test_missing_capability', { description: 'Needs sampling' }, async (_args, ctx) => {
     await ctx.sample('message', { messages: [{ role: 'user', content: text('Hello') }], maxTokens: 10 })
     return 'Sampled'
@@ -271,6 +286,11 @@ function addChangeTools(server: Server): void {
   server.tool('test_trigger_prompt_change', { description: 'Changes the list of prompts' }, () => {
     server.prompt(`added_${++toolCount}`, { description: 'Comes and goes' }, () => 'Here').remove()
     return 'The list of prompts changed'
+  })
+  server.tool('test_trigger_resource_change', { description: 'Changes the list of resources' }, () => {
+    const name = `added_${++toolCount}`
+    server.resource(`test://${name}`, { name }, () => 'Here').remove()
+    return 'The list of resources changed'
   })
   server.tool('test_trigger_resource_update', { description: 'Changes the watched resource' }, () => {
     server.resourceChanged('test://watched-resource')

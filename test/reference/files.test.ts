@@ -317,7 +317,7 @@ describe('roots', () => {
 
   test('without folders of the operator the roots are what may be used, and new roots are new bounds [T-ROOT-021]', async () => {
     const base = folderWith({ 'one/a.txt': 'a', 'two/b.txt': 'b', 'three/c.txt': 'c' })
-    const { client } = await started({}, { answer: { roots: [uriOf(base, 'one'), uriOf(base, 'two')] } })
+    const { client } = await started({ rootsAlone: true }, { answer: { roots: [uriOf(base, 'one'), uriOf(base, 'two')] } })
     expect(await done(client, 'list', {})).toMatchObject({ entries: [{ path: 'one' }, { path: 'two' }] })
     expect(await done(client, 'read', { path: 'two/b.txt' })).toMatchObject({ path: 'two/b.txt', text: 'b' })
     expect(await refusal(client, 'read', { path: 'three/c.txt' })).toContain('must begin with one of the folders one, two')
@@ -328,12 +328,15 @@ describe('roots', () => {
 
   test('a root that is gone, or never was a folder, leaves the others usable; with none, nothing is [T-ROOT-020]', async () => {
     const base = folderWith({ 'one/a.txt': 'a', 'two/b.txt': 'b' })
-    const { client } = await started({}, { answer: { roots: [uriOf(base, 'one'), uriOf(base, 'two'), uriOf(base, 'one', 'a.txt')] } })
+    const { client } = await started(
+      { rootsAlone: true },
+      { answer: { roots: [uriOf(base, 'one'), uriOf(base, 'two'), uriOf(base, 'one', 'a.txt')] } },
+    )
     rmSync(join(base, 'two'), { recursive: true })
     expect(await done(client, 'read', { path: 'a.txt' })).toMatchObject({ text: 'a' })
     rmSync(join(base, 'one'), { recursive: true })
     expect(await refusal(client, 'read', { path: 'a.txt' })).toContain('no root that is there')
-    const { client: rootless } = await started({})
+    const { client: rootless } = await started({ rootsAlone: true })
     expect(await refusal(rootless, 'list', {})).toContain('No folder may be used')
     const { client: outside } = await started({ folders: [temporary()] }, { answer: { roots: [uriOf(temporary())] } })
     expect(await refusal(outside, 'list', {})).toContain('outside of the folders')
@@ -342,6 +345,7 @@ describe('roots', () => {
   test('a folder that cannot be served is refused at the start', async () => {
     const folder = folderWith({ 'a.txt': '' })
     await expect(filesServer({ folders: [join(folder, 'none')] })).rejects.toMatchObject({ code: 'ERR_CONFIG' })
+    await expect(filesServer({})).rejects.toMatchObject({ code: 'ERR_CONFIG' })
     await expect(filesServer({ folders: [join(folder, 'a.txt')] })).rejects.toMatchObject({ code: 'ERR_CONFIG' })
   })
 })

@@ -13,8 +13,7 @@ import { builtProgram } from './built-program.ts'
 
 const temporary = temporaryFolders()
 const program = builtProgram()
-// The oldest has a transport of its own over HTTP, which this package does not serve.
-const overHttp = REVISIONS.map(({ version }) => version).slice(1)
+const versions = REVISIONS.map(({ version }) => version)
 
 const text = async (client: Client, tool: string, args: Record<string, unknown>): Promise<string> => {
   const { content } = await client.call(tool, args)
@@ -94,7 +93,7 @@ for (const name of Object.keys(TRIES)) {
       Client.connect(processTarget({ command: process.execPath, args: [program(), name, JSON.stringify(options)] }), { cache: false }),
     ))
 
-  test.each(overHttp)(`${name} works over HTTP (%s)`, (revision) =>
+  test.each(versions)(`${name} works over HTTP (%s)`, (revision) =>
     tried(name, async (options) => {
       const server = await (MAKE[name] as (options: never) => Server | Promise<Server>)(options as never)
       onTestFinished(() => server.close())

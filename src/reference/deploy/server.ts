@@ -185,7 +185,8 @@ async function approved(
   const { what, reason, given } = wish
   const about = `${what} to production: ${reason}`
   if (given !== undefined) {
-    if (!approvals.use(given, what)) throw new ToolError('That approval was not given, was for something else, or was used already')
+    const isGood = await ctx.once('approved', () => approvals.use(given, what))
+    if (!isGood) throw new ToolError('That approval was not given, was for something else, or was used already')
     return
   }
   const { id, url } = await ctx.once('approval', () => approvals.ask(what, about))

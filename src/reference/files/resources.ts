@@ -45,7 +45,7 @@ async function readUri(area: Area, uri: string, ctx: Context): Promise<unknown> 
       return kind ? readFolder(area, spot, uri, ctx) : readFile(area, spot, uri)
     })
   } catch (cause) {
-    if (cause instanceof McpError || (cause as Error).name === 'Suspended') throw cause
+    if (cause instanceof McpError) throw cause
     // Whether something is there is told only of what may be looked at, and so is why it is not shown.
     throw new McpError('ERR_RESOURCE_NOT_FOUND', 'Resource not found', { data: { uri }, cause })
   }

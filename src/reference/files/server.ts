@@ -1,5 +1,6 @@
 /** Files on this machine: read, write, edit, search and watch, within given folders and nowhere else. */
 
+import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { createServer, type Server, type ServerOptions } from '../../server/index.ts'
 import { Area } from './area.ts'
@@ -11,11 +12,13 @@ import { Watches } from './watches.ts'
 import { addWritingTools } from './writing-tools.ts'
 
 export interface FilesOptions {
-  /**
-   * The folders that may be used. A client that gives roots can use what lies in both; without any folder here, what it
-   * gives is what it can use.
-   */
+  /** The folders that may be used. A client that gives roots can use what lies in both. */
   folders?: readonly string[]
+  /**
+   * Without folders, lets the roots of the client be what it can use: for a server that was started by its only client, as
+   * over stdio. Anybody else would choose what of this machine to look at.
+   */
+  rootsAlone?: boolean
   /** Offers no tool that changes anything. */
   isReadOnly?: boolean
   /** Opens files that have a second name, as package managers make them. The second may lie outside of the folders. */
@@ -24,9 +27,11 @@ export interface FilesOptions {
   server?: Partial<ServerOptions>
 }
 
-/** Rejects with ERR_CONFIG when one of the folders is none. */
-export async function filesServer(options: FilesOptions = {}): Promise<Server> {
+/** Rejects with ERR_CONFIG when there is no folder, or one of them is none. */
+export async function filesServer(options: FilesOptions): Promise<Server> {
   const operator = await operatorFolders(options.folders ?? [])
+  if (operator.length === 0 && !options.rootsAlone)
+    throw new McpError('ERR_CONFIG', 'A files server needs folders, or rootsAlone to use whatever folders its only client gives it')
   const area = new Area(operator, withDefaults(DEFAULT_FILES_LIMITS, options.limits), { allowHardLinks: options.allowHardLinks ?? false })
   const server = createServer({
     name: 'files',

@@ -14,7 +14,8 @@ interface Watch {
 
 /** One change makes several events. */
 const SETTLE_MS = 30
-const MAX_URIS = 10_000
+const MAX_NAMES = 10_000
+const MAX_SPELLINGS = 16
 
 export class Watches {
   readonly #area: Area
@@ -58,8 +59,9 @@ export class Watches {
     // To the end: the first is the one that was asked for longest ago.
     this.#watches.delete(key)
     this.#watches.set(key, watched)
+    // One file can be written as many URIs, and a folder can have any number of names.
     const uris = watched.uris.get(name) ?? new Set()
-    if (watched.uris.size < MAX_URIS) watched.uris.set(name, uris.add(uri))
+    if (watched.uris.size < MAX_NAMES && uris.size < MAX_SPELLINGS) watched.uris.set(name, uris.add(uri))
     for (const [oldest, { watcher }] of this.#watches) {
       if (this.#watches.size <= this.#area.limits.maxWatched) break
       // The list of resources hangs on these.

@@ -7,7 +7,7 @@ import { object } from '../schema.ts'
 import type { Area, Place } from './area.ts'
 import { hashOf, putWhole, readOld, renameNew, textIn } from './contents.ts'
 import { diffOf, edited } from './editing.ts'
-import { locate, nameOf, within } from './enclosure.ts'
+import { locate, nameOf, told, within } from './enclosure.ts'
 import { HeldFolder, kindOf } from './held-folder.ts'
 import { PATH } from './reading-tools.ts'
 import { removeFolder } from './removal.ts'
@@ -124,30 +124,38 @@ function addMove(server: Server, area: Area): void {
   const input = object({ from: PATH, to: PATH, overwrite: { type: 'boolean', description: 'Replaces a file that is there' } }, 'from', 'to')
   const description = 'Moves or renames a file or a folder'
   server.tool('move', { title: 'Move a file', description, input, annotations: HINTS }, ({ from, to, overwrite = false }, ctx) =>
-    area.go(from, ctx, (place) => {
-      const target = locate(place.folders, to)
-      const called = nameOf(target, place.folders)
-      return within(place.spot, area.hold, (source, name) =>
-        within(target, area.hold, async (parent, newName) => {
-          const stats = await source.look(name)
-          const kind = kindOf(stats)
-          if (kind === 'file') source.checkFile(stats, name)
-          else if (kind !== 'folder') throw new ToolError(`${place.name} is a link or no plain file; it is not moved`)
-          const there = await lookFor(parent, newName)
-          if (there && (!overwrite || kind !== 'file')) throw new ToolError(`${called} is there already`)
-          if (there) parent.checkFile(there, newName)
-          await Promise.all([source.check(), parent.check()])
-          const [oldPath, newPath] = [source.at(name), parent.at(newName)]
-          if (there || kind === 'folder') await rename(oldPath, newPath)
-          else {
-            await renameNew(oldPath, newPath)
-            await rm(oldPath, { force: true })
-          }
-          return `${place.name} is now ${called}`
-        }),
-      )
+    area.go(from, ctx, async (place) => {
+      const spot = locate(place.folders, to)
+      const target = { ...place, spot, name: nameOf(spot, place.folders) }
+      try {
+        await within(place.spot, area.hold, (source, oldName) =>
+          within(spot, area.hold, (parent, newName) =>
+            moveEntry({ source, oldName, parent, newName }, { from: place, to: target, overwrite }),
+          ),
+        )
+      } catch (error) {
+        throw told(error, `${place.name} or ${target.name}`)
+      }
+      return `${place.name} is now ${target.name}`
     }),
   )
+}
+
+async function moveEntry(
+  { source, oldName, parent, newName }: { source: HeldFolder; oldName: string; parent: HeldFolder; newName: string },
+  { from, to, overwrite }: { from: Place; to: Place; overwrite: boolean },
+): Promise<void> {
+  const stats = await source.look(oldName)
+  const kind = kindOf(stats)
+  if (kind === 'file') source.checkFile(stats, oldName)
+  else if (kind !== 'folder') throw new ToolError(`${from.name} is a link or no plain file; it is not moved`)
+  const there = await lookFor(parent, newName)
+  if (there && (!overwrite || kind !== 'file')) throw new ToolError(`${to.name} is there already`)
+  if (there) parent.checkFile(there, newName)
+  await Promise.all([source.check(), parent.check()])
+  if (there || kind === 'folder') return rename(source.at(oldName), parent.at(newName))
+  await renameNew(source.at(oldName), parent.at(newName))
+  await rm(source.at(oldName), { force: true })
 }
 
 function addRemove(server: Server, area: Area): void {

@@ -24,6 +24,8 @@ export const DEFAULT_NOTES_LIMITS: NoteBookLimits = {
   lockStaleMs: 5_000,
 }
 
+const SETTLE_MS = 20
+
 export type NoteParts = Pick<Note, 'title' | 'text' | 'tags'>
 
 export class NoteBook {
@@ -32,6 +34,7 @@ export class NoteBook {
   readonly #server: Server
   readonly #resources = new Map<string, { handle: ResourceHandle; title: string }>()
   #watcher: FSWatcher | undefined
+  #looking: NodeJS.Timeout | undefined
 
   private constructor(journal: Journal, limits: NoteBookLimits, server: Server) {
     this.#journal = journal
@@ -47,10 +50,10 @@ export class NoteBook {
       { name: 'note', title: 'A note', mimeType: 'text/markdown', complete: { id: async () => (await book.all()).map(({ id }) => id) } },
       ({ id }) => book.#read(String(id)),
     )
-    await book.all()
+    await book.#refresh()
     // What another process writes is news here too. Where nothing can be watched, it is seen with the next request.
     try {
-      book.#watcher = watch(folder, { persistent: false }, () => void book.all().catch(() => {}))
+      book.#watcher = watch(folder, { persistent: false }, () => book.#heard())
       book.#watcher.on('error', () => book.close())
     } catch {}
     return book
@@ -58,13 +61,12 @@ export class NoteBook {
 
   /** All notes, the last changed first. */
   async all(): Promise<Note[]> {
-    const { notes, changed } = await this.#journal.refresh()
-    for (const id of changed) this.#show(id, notes.get(id))
+    const notes = await this.#refresh()
     return [...notes.values()].sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : a.id < b.id ? -1 : 1))
   }
 
   async find(id: string): Promise<Note | undefined> {
-    return (await this.all()).find((each) => each.id === id)
+    return (await this.#refresh()).get(id)
   }
 
   async add(parts: NoteParts): Promise<Note> {
@@ -100,6 +102,7 @@ export class NoteBook {
 
   close(): void {
     this.#watcher?.close()
+    clearTimeout(this.#looking)
   }
 
   async #put(decide: (notes: ReadonlyMap<string, Note>) => Note): Promise<Note> {
@@ -120,7 +123,21 @@ export class NoteBook {
         throw new ToolError('Another process is busy with the notes; try again')
       throw error
     }
-    await this.all()
+    await this.#refresh()
+  }
+
+  async #refresh(): Promise<ReadonlyMap<string, Note>> {
+    const { notes, changed } = await this.#journal.refresh()
+    for (const id of changed) this.#show(id, notes.get(id))
+    return notes
+  }
+
+  /** One change makes many events; a look that is still to come will see them all. */
+  #heard(): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined
+      this.#refresh().catch(() => {})
+    }, SETTLE_MS).unref()
   }
 
   #checkSize({ text }: Pick<Note, 'text'>): void {

@@ -146,7 +146,8 @@ function addReadingTools(server: Server, book: NoteBook): void {
   )
 }
 
-const MAX_SUMMARISED = 24 * 1024
+/** Characters: what is asked with is carried from round to round, and that is bounded. */
+const MAX_SUMMARISED = 16 * 1024
 
 async function summarise(book: NoteBook, { tag, words }: { tag: string | undefined; words: number }, ctx: Context): Promise<string> {
   if (!ctx.caller.capabilities.sampling)
