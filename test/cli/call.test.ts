@@ -96,7 +96,7 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
 })
 
 describe('in a terminal', () => {
-  test('progress is drawn while the call runs, and gone when it is over', async () => {
+  test('progress is drawn while the call runs, and gone when it is over [T-TOOL-005]', async () => {
     const terminal = startTerminal([CLI, 'call', 'slow', ...serveFixture('asking.mjs')])
     await terminal.until('step 2')
     expect(terminal.text()).toMatch(/slow █+░+ 67% step 2/)
@@ -104,7 +104,7 @@ describe('in a terminal', () => {
     expect(terminal.text()).toBe('all three done')
   })
 
-  test('Ctrl-C cancels the call, tells the server, and says so', async () => {
+  test('Ctrl-C cancels the call, tells the server, and says so [T-CANC-019]', async () => {
     const terminal = startTerminal([CLI, 'call', '--verbose', 'endless', ...serveFixture('asking.mjs')])
     await terminal.until('going on')
     terminal.type(KEY.interrupt)

@@ -1,6 +1,5 @@
 /** `portico run -- COMMAND`: try a server. Says who it is and what it has; on a terminal one can go on from there. */
 
-import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
 import { assign } from '../arguments/assignment.ts'
@@ -16,6 +15,7 @@ import { withClient } from '../target/connect.ts'
 import { addTargetOptions, type TargetOptions } from '../target/options.ts'
 import { takeTarget } from '../target/target.ts'
 import { personalAnswers } from '../terminal/answers.ts'
+import { LineTerminal } from '../terminal/line-terminal.ts'
 import { callTool, findTool } from './call.ts'
 import { printPrompts, promptsOf } from './prompts.ts'
 import { printResources, resourcesOf } from './resources.ts'
@@ -74,29 +74,17 @@ const HELP = 'call TOOL key=value ... · tools [TOOL] · resources · read URI �
 
 /** Commands one after another, until the person has enough. */
 async function converse(invocation: Invocation, client: Client): Promise<void> {
-  const { io, screen, signal } = invocation
+  const { screen } = invocation
   screen.note(words`\n${screen.noteStyle.dim(HELP)}`)
-  const terminal = createInterface({ input: io.stdin, output: io.stderr.stream, terminal: true })
-  const stop = (): void => terminal.close()
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    for (;;) {
-      const line = await terminal.question('> ', { signal })
-      if (/^\s*(?:quit|exit|q)\s*$/.test(line)) return
-      terminal.pause()
-      await obey(invocation, client, line).catch((error: unknown) => {
-        const { message, hint } = explain(error)
-        screen.note(words`${screen.noteStyle.red('✗')} ${message}`)
-        if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
-      })
-      terminal.resume()
-    }
-  } catch (error) {
-    // The end of the input, or Ctrl-C, ends it as `quit` does.
-    if ((error as Error).name !== 'AbortError' && (error as { code?: string }).code !== 'ERR_USE_AFTER_CLOSE') throw error
-  } finally {
-    signal.removeEventListener('abort', stop)
-    terminal.close()
+  const terminal = new LineTerminal(invocation.io, '> ')
+  for (;;) {
+    const line = await terminal.read(invocation.signal)
+    if (line === undefined || /^\s*(?:quit|exit|q)\s*$/.test(line)) return
+    await obey(invocation, client, line).catch((error: unknown) => {
+      const { message, hint } = explain(error)
+      screen.note(words`${screen.noteStyle.red('✗')} ${message}`)
+      if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
+    })
   }
 }
 

@@ -1,9 +1,9 @@
 /** From a TARGET to a client that is connected to it, for as long as a command needs it. */
 
+import { authFault } from '../../auth/client/faults.ts'
 import { Client } from '../../client/client.ts'
 import type { ConnectOptions } from '../../client/options.ts'
 import type { Authorizer } from '../../protocol/authorizer.ts'
-import { McpError } from '../../protocol/errors.ts'
 import type { Target } from '../../protocol/link.ts'
 import type { LogMessage } from '../../protocol/logging.ts'
 import { REVISIONS } from '../../revisions/index.ts'
@@ -61,7 +61,7 @@ async function personalAuthorizer({ io, screen }: Invocation): Promise<Authorize
     store: fileTokenStore(),
     about: { name: 'Portico' },
     openBrowser: async (url) => {
-      if (!isInteractive(io)) throw new McpError('ERR_AUTH', 'The server wants a login, and nobody is here to log in')
+      if (!isInteractive(io)) throw authFault('browser', 'The server wants a login, and nobody is here to log in')
       screen.note(words`The server wants a login. If no page opens, visit:\n  ${screen.noteStyle.cyan(url)}`)
       await openBrowser(url).catch(() => {})
     },

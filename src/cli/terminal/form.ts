@@ -18,19 +18,20 @@ export async function fillForm(
   defaults: Readonly<Record<string, unknown>>,
 ): Promise<Filled> {
   const required = new Set(schema.required ?? [])
-  const content: Record<string, unknown> = { ...defaults }
+  // In the order of the form, whatever is filled in first.
+  const content: Record<string, unknown> = Object.fromEntries(Object.keys(schema.properties).map((name) => [name, defaults[name]]))
   for (const [name, field] of Object.entries(schema.properties)) await fill(prompts, name, field, required.has(name), content)
   for (;;) {
     screen.note(words`${screen.noteStyle.bold('This would be sent:')}`)
-    for (const [name, value] of Object.entries(content)) screen.note(words`  ${screen.noteStyle.dim(`${name}:`)} ${jsonText(value)}`)
-    const fault = await faultOf(schema, content)
+    for (const [name, value] of Object.entries(given(content))) screen.note(words`  ${screen.noteStyle.dim(`${name}:`)} ${jsonText(value)}`)
+    const fault = await faultOf(schema, given(content))
     if (fault !== undefined) screen.note(words`  ${screen.noteStyle.yellow(`It does not fit the form yet: ${fault}`)}`)
     const next = await prompts.choose('Send it?', [
       ...(fault === undefined ? [{ value: 'send', label: 'Send' }] : []),
       { value: 'edit', label: 'Change a field' },
       { value: 'decline', label: 'Decline: send nothing, and say that you will not' },
     ])
-    if (next === 'send') return { kind: 'send', content }
+    if (next === 'send') return { kind: 'send', content: given(content) }
     if (next === 'decline') return { kind: 'decline' }
     const names = Object.keys(schema.properties)
     const name = await prompts.choose(
@@ -47,10 +48,11 @@ async function faultOf(schema: FormSchema, content: Record<string, unknown>): Pr
 }
 
 async function fill(prompts: Prompts, name: string, field: Field, isRequired: boolean, content: Record<string, unknown>): Promise<void> {
-  const value = await ask(prompts, name, field, isRequired, content[name])
-  if (value === undefined) delete content[name]
-  else content[name] = value
+  content[name] = await ask(prompts, name, field, isRequired, content[name])
 }
+
+const given = (content: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(content).filter(([, value]) => value !== undefined))
 
 async function ask(prompts: Prompts, name: string, field: Field, isRequired: boolean, before: unknown): Promise<unknown> {
   const title = words`${field.title ?? name}${field.description === undefined ? '' : ` (${field.description})`}${isRequired ? '' : ', may be left out'}`

@@ -1,0 +1,362 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Answer, Question, Subject } from '../../src/host/ask/question.ts'
+import { temporaryFolders } from '../support/folders.ts'
+import { bundled } from './support/bundle.ts'
+import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
+
+const newFolder = temporaryFolders()
+let program = ''
+
+beforeAll(async () => {
+  program = await bundled('ask-terminal.ts')
+})
+
+interface Asked {
+  terminal: TerminalProcess
+  /** What the host is given, once the person is done. */
+  answer(): Promise<{ answer: Answer | { kind: 'error'; code: string }; opened: string[] }>
+}
+
+function ask(subject: Subject, question: Partial<Question> = {}): Asked {
+  const whole: Question = {
+    id: 'q1',
+    action: 'tool.call',
+    principal: 'anna',
+    run: 'r1',
+    askedAt: Date.now(),
+    expiresAt: Date.now() + 10 * 60_000,
+    server: { id: 'notes', title: 'Notes', where: 'node notes.mjs' },
+    chain: ['you', 'model scripted', 'server notes'],
+    reasons: ['It may destroy something'],
+    subject,
+    scopes: ['once', 'session', 'always'],
+    widths: ['exact', 'pattern', 'any'],
+    ...question,
+  }
+  const file = join(newFolder(), 'answer.json')
+  const terminal = startTerminal([program, JSON.stringify(whole), file])
+  return {
+    terminal,
+    answer: async () => {
+      await terminal.exit
+      return JSON.parse(readFileSync(file, 'utf8'))
+    },
+  }
+}
+
+/** Moves from the no, where the cursor stands, and chooses. */
+async function choose(terminal: TerminalProcess, steps: number): Promise<void> {
+  await terminal.until('Your answer')
+  terminal.type((steps < 0 ? KEY.up : KEY.down).repeat(Math.abs(steps)) + KEY.enter)
+}
+
+const call: Subject = {
+  kind: 'call',
+  tool: {
+    name: 'remove',
+    description: 'Removes a note\u001b[2J',
+    inputSchema: { type: 'object', properties: { id: { type: 'integer' }, password: { type: 'string' } }, required: ['id'] },
+  },
+  args: { id: 7, password: 'hunter2-hunter2' },
+  pattern: { '/id': { max: 10 } },
+  lastArgs: { id: 6 },
+  destination: 'outside',
+  origins: [{ pointer: '/id', source: 'mail/inbox#3', bytes: 1, excerpt: '7' }],
+}
+
+describe('a call', () => {
+  test('everything is shown before anything is asked: who, what, why, the arguments whole, with secrets masked [T-TOOL-006] [T-TOOL-045] [T-TOOL-046] [T-ELIC-006]', async () => {
+    const { terminal, answer } = ask(call)
+    await terminal.until('Your answer')
+    const text = terminal.text()
+    for (const part of [
+      'Let notes run remove?',
+      'notes (calls itself Notes)',
+      'node notes.mjs',
+      'you → model scripted → server notes',
+      'It may destroy something',
+      'goes outside',
+      'argument id: 7',
+      'argument id the last time: 6',
+      'come from mail/inbox#3',
+      'Removes a note\\x1b[2J',
+      'you have 10 minutes',
+    ])
+      expect(text).toContain(part)
+    expect(text).not.toContain('hunter2')
+    terminal.type(KEY.enter)
+    expect((await answer()).answer).toEqual({ kind: 'deny' })
+  })
+
+  test('yes, this once', async () => {
+    const { terminal, answer } = ask(call)
+    await choose(terminal, -3)
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
+  })
+
+  test('yes for longer, for everything that fits a pattern that the person edited', async () => {
+    const { terminal, answer } = ask(call)
+    await choose(terminal, -2)
+    await terminal.until('For how long?')
+    terminal.type(KEY.down + KEY.enter)
+    await terminal.until('For what?')
+    terminal.type(KEY.down + KEY.enter)
+    await terminal.until('The pattern')
+    terminal.type(`\u007f\u007f\u007f\u007f20}}${KEY.enter}`)
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'session', width: 'pattern', pattern: { '/id': { max: 20 } } })
+  })
+
+  test('the arguments are edited and checked by the schema, then it runs', async () => {
+    const { terminal, answer } = ask({ ...call, args: { id: 7 } } as Subject)
+    await choose(terminal, -1)
+    await terminal.until('The arguments')
+    terminal.type(`\u007f\u007f"x"}${KEY.enter}`)
+    await terminal.until('expected integer')
+    terminal.type(`\u007f\u007f\u007f\u007f8}${KEY.enter}`)
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { id: 8 } })
+  })
+
+  test('no, with what to do instead', async () => {
+    const { terminal, answer } = ask(call)
+    await choose(terminal, 1)
+    await terminal.until('What should be done instead?')
+    terminal.type(`archive it${KEY.enter}`)
+    expect((await answer()).answer).toEqual({ kind: 'deny', feedback: 'archive it' })
+  })
+
+  test('closed without an answer', async () => {
+    const { terminal, answer } = ask(call)
+    await terminal.until('Your answer')
+    terminal.type(KEY.interrupt)
+    expect((await answer()).answer).toEqual({ kind: 'cancel' })
+  })
+
+  test('a key that was pressed by chance agrees to nothing: the cursor stands on the no', async () => {
+    const { terminal, answer } = ask(call)
+    await terminal.until('Your answer')
+    terminal.type(KEY.enter)
+    expect((await answer()).answer).toEqual({ kind: 'deny' })
+  })
+
+  test('when the time is over it says so, and that is no yes', async () => {
+    const { terminal, answer } = ask(call, { expiresAt: Date.now() + 1500 })
+    expect((await answer()).answer).toEqual({ kind: 'error', code: 'ERR_CONSENT' })
+    expect(terminal.text()).toContain('The time is over: no answer is a no.')
+  })
+})
+
+test('a launch shows the whole command, the folder and the names of the variables', async () => {
+  const { terminal, answer } = ask(
+    {
+      kind: 'launch',
+      command: '/usr/bin/node',
+      args: ['server.mjs', '--root', '/home/anna/two words'],
+      cwd: '/home/anna',
+      envNames: ['API_KEY'],
+      changes: ['The program is another one than before'],
+    },
+    { action: 'server.launch', scopes: ['once', 'always'], widths: [] },
+  )
+  await terminal.until('Your answer')
+  expect(terminal.text()).toContain("/usr/bin/node server.mjs --root '/home/anna/two words'")
+  expect(terminal.text()).toContain('API_KEY')
+  expect(terminal.text()).toContain('The program is another one than before')
+  await choose(terminal, -1)
+  await terminal.until('For how long?')
+  terminal.type(KEY.down + KEY.enter)
+  expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'always' })
+})
+
+test('what a server offers can be taken into use in part', async () => {
+  const item = (name: string): object => ({
+    kind: 'tool',
+    name,
+    definition: { name },
+    difference: undefined,
+    flags: ['Invisible characters'],
+  })
+  const { terminal, answer } = ask({ kind: 'approve', items: [item('add'), item('remove')], isFirst: true } as Subject, {
+    action: 'server.approve',
+    scopes: ['once'],
+    widths: [],
+  })
+  await choose(terminal, -1)
+  await terminal.until('Take into use')
+  expect(terminal.text()).toContain('Invisible characters')
+  terminal.type(KEY.space + KEY.enter)
+  expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { approved: ['tool add'] } })
+})
+
+const form: Subject = {
+  kind: 'form',
+  message: 'Who are you?',
+  schema: {
+    type: 'object',
+    properties: {
+      name: { type: 'string', title: 'Your name' },
+      age: { type: 'integer', minimum: 18 },
+      colour: { type: 'string', enum: ['red', 'green'], enumNames: ['Rouge', 'Vert'] },
+      hobbies: { type: 'array', items: { type: 'string', enum: ['chess', 'go'] } },
+      news: { type: 'boolean' },
+    },
+    required: ['name', 'age', 'colour', 'news'],
+  } as Extract<Subject, { kind: 'form' }>['schema'],
+  defaults: { name: 'Anna' },
+  warnings: [],
+}
+const formQuestion = { action: 'elicit.form', scopes: ['once'], widths: [] } as const
+
+describe('a form', () => {
+  test('is filled in field by field, looked over, mended and sent [T-ELIC-008] [T-ELIC-028] [T-ELIC-083]', async () => {
+    const { terminal, answer } = ask(form, formQuestion)
+    await choose(terminal, -1)
+    await terminal.until(/◆\s+Your name/)
+    terminal.type(KEY.enter)
+    await terminal.until(/◆\s+age/)
+    terminal.type(`x${KEY.enter}`)
+    await terminal.until('Expected a number')
+    terminal.type(`\u007f17${KEY.enter}`)
+    await terminal.until('Rouge')
+    terminal.type(KEY.down + KEY.enter)
+    await terminal.until(/◆\s+hobbies/)
+    terminal.type(KEY.space + KEY.enter)
+    await terminal.until(/◆\s+news/)
+    terminal.type(KEY.up + KEY.enter)
+    await terminal.until('It does not fit the form yet')
+    terminal.type(KEY.enter)
+    await terminal.until('Which?')
+    terminal.type(KEY.down + KEY.enter)
+    await terminal.until(/17[\s\S]*◆\s+age/)
+    terminal.type(`\u007f\u007f18${KEY.enter}`)
+    await terminal.until(/● Send/)
+    terminal.type(KEY.enter)
+    expect((await answer()).answer).toEqual({
+      kind: 'allow',
+      scope: 'once',
+      edited: { name: 'Anna', age: 18, colour: 'green', hobbies: ['chess'], news: true },
+    })
+  })
+
+  test('can be declined before and closed at any time, and these are two things [T-ELIC-007] [T-ELIC-056] [T-ELIC-057] [T-ELIC-081]', async () => {
+    const declined = ask(form, formQuestion)
+    await choose(declined.terminal, 0)
+    expect((await declined.answer()).answer).toEqual({ kind: 'deny' })
+    const closed = ask(form, formQuestion)
+    await choose(closed.terminal, -1)
+    await closed.terminal.until(/◆\s+Your name/)
+    closed.terminal.type(KEY.interrupt)
+    expect((await closed.answer()).answer).toEqual({ kind: 'cancel' })
+  })
+})
+
+describe('a page', () => {
+  const page: Subject = {
+    kind: 'url',
+    message: 'Please confirm',
+    url: {
+      href: 'https://xn--pypal-4ve.example/confirm?id=1',
+      host: 'xn--pypal-4ve.example',
+      hostUnicode: 'pаypal.example',
+      warnings: ['punycode', 'mixed-scripts'],
+    },
+  }
+  const question = { action: 'elicit.url', scopes: ['once'], widths: [] } as const
+
+  test('the whole address is shown with its host apart and its warnings, and is opened only after a yes [T-ELIC-009] [T-ELIC-094]', async () => {
+    const { terminal, answer } = ask(page, question)
+    await terminal.until('Your answer')
+    for (const part of ['https://xn--pypal-4ve.example/confirm?id=1', 'host: xn--pypal-4ve.example', 'letters that can look like others'])
+      expect(terminal.text()).toContain(part)
+    await choose(terminal, -2)
+    expect(await answer()).toEqual({ answer: { kind: 'allow', scope: 'once' }, opened: ['https://xn--pypal-4ve.example/confirm?id=1'] })
+  })
+
+  test('is not opened after a no, nor for somebody who opens it themselves [T-ELIC-090]', async () => {
+    const refused = ask(page, question)
+    await choose(refused.terminal, 0)
+    expect(await refused.answer()).toEqual({ answer: { kind: 'deny' }, opened: [] })
+    const own = ask(page, question)
+    await choose(own.terminal, -1)
+    expect(await own.answer()).toEqual({ answer: { kind: 'allow', scope: 'once' }, opened: [] })
+  })
+})
+
+describe('a request to the model', () => {
+  const params = {
+    messages: [{ role: 'user' as const, content: { type: 'text' as const, text: 'Tell a joke' } }],
+    systemPrompt: 'You are brief.',
+    maxTokens: 50,
+  }
+  const question = { action: 'sampling.create', scopes: ['once'], widths: [] } as const
+
+  test('is shown whole with its system prompt, and can be edited before it is sent [T-SAMP-004] [T-SAMP-005]', async () => {
+    const { terminal, answer } = ask({ kind: 'sample', params, model: 'scripted', budget: { tokensLeft: 100, requestsLeft: 2 } }, question)
+    await terminal.until('Your answer')
+    for (const part of ['You are brief.', 'Tell a joke', '2 requests, 100 tokens']) expect(terminal.text()).toContain(part)
+    await choose(terminal, -1)
+    await terminal.until('The request')
+    terminal.type(`\u007f\u007f\u007f20}${KEY.enter}`)
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { ...params, maxTokens: 20 } })
+  })
+
+  test('what the model said is looked at, and can be edited, before the server gets it [T-SAMP-006]', async () => {
+    const result = { role: 'assistant' as const, model: 'scripted', content: { type: 'text' as const, text: 'A secret' } }
+    const { terminal, answer } = ask({ kind: 'sampled', params, result }, { ...question, action: 'sampling.deliver' })
+    await choose(terminal, -1)
+    await terminal.until('The answer')
+    terminal.type('\u007f'.repeat(8))
+    terminal.type(`A joke${KEY.tab}${KEY.enter}`)
+    expect((await answer()).answer).toEqual({
+      kind: 'allow',
+      scope: 'once',
+      edited: { ...result, content: { type: 'text', text: 'A joke' } },
+    })
+  })
+
+  test('without a model the person writes the answer', async () => {
+    const { terminal, answer } = ask({ kind: 'compose', params }, question)
+    await choose(terminal, -1)
+    await terminal.until('The answer')
+    terminal.type(`Knock knock${KEY.tab}${KEY.enter}`)
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: 'Knock knock' })
+  })
+})
+
+test.each([
+  [
+    'connect',
+    {
+      kind: 'connect',
+      url: { href: 'https://a.example/', host: 'a.example', hostUnicode: 'a.example', warnings: [] },
+      headerNames: ['x-key'],
+      changes: [],
+    },
+    'x-key',
+  ],
+  [
+    'result',
+    {
+      kind: 'result',
+      tool: 'search',
+      result: { content: [{ type: 'text', text: 'found it' }] },
+      findings: [{ kind: 'secret', text: 'A key' }],
+    },
+    'A key',
+  ],
+  ['read', { kind: 'read', uri: 'file:///etc/hosts', isSubscription: false }, 'file:///etc/hosts'],
+  ['prompt', { kind: 'prompt', name: 'review', args: { what: 'this' } }, 'argument what: this'],
+  ['roots', { kind: 'roots', roots: [{ uri: 'file:///home/anna/project' }] }, 'file:///home/anna/project'],
+  [
+    'import',
+    { kind: 'import', servers: [{ id: 'mail', where: 'npx mail', from: 'Cursor, user scope', warnings: ['A secret in plain text'] }] },
+    'A secret in plain text',
+  ],
+] as [string, Subject, string][])('a question about %s is shown and answered in the same way', async (_, subject, text) => {
+  const { terminal, answer } = ask(subject, { scopes: ['once'], widths: [] })
+  await terminal.until('Your answer')
+  expect(terminal.text()).toContain(text)
+  await choose(terminal, -1)
+  expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
+})

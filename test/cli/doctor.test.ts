@@ -1,0 +1,186 @@
+import { once } from 'node:events'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { listen } from '../../src/http/index.ts'
+import { everythingServer } from '../../src/testing/everything.ts'
+import { temporaryFolders } from '../support/folders.ts'
+import { fixture, portico, serve, serveFixture } from './support/cli.ts'
+
+const newFolder = temporaryFolders()
+
+interface Report {
+  isHealthy: boolean
+  findings: { step: string; status: 'ok' | 'failed' | 'skipped'; ms: number; detail: string; advice?: string }[]
+}
+
+async function examine(
+  ...args: string[]
+): Promise<{ code: number | null; report: Report; failed: Report['findings'][number] | undefined }> {
+  const { code, stdout } = await portico(['doctor', '--json', '--timeout', '5', ...args], { env: { HOME: newFolder() } })
+  const report = JSON.parse(stdout) as Report
+  return { code, report, failed: report.findings.find(({ status }) => status === 'failed') }
+}
+
+const open: { close(): unknown }[] = []
+afterEach(() => {
+  for (const each of open.splice(0)) each.close()
+})
+
+async function answering(status: number, headers: Record<string, string> = {}): Promise<string> {
+  const server: Server = createServer((_request, response) => response.writeHead(status, headers).end())
+  open.push(server)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+}
+
+describe('a server at a URL', () => {
+  test('that is well passes every step', async () => {
+    const listening = await listen(everythingServer(), { port: 0, handleSignals: false })
+    open.push(listening)
+    const { code, report } = await examine(listening.url)
+    expect(code).toBe(0)
+    expect(report.findings.map(({ step, status }) => `${step} ${status}`)).toEqual([
+      'address ok',
+      'DNS skipped',
+      'TCP ok',
+      'TLS skipped',
+      'HTTP ok',
+      'well-known skipped',
+      'negotiation ok',
+      'authorization skipped',
+      'lists ok',
+    ])
+  })
+
+  test('whose name does not exist fails at DNS', async () => {
+    const { code, failed } = await examine('https://no-such-host.invalid/mcp')
+    expect(code).toBe(5)
+    expect(failed?.step).toBe('DNS')
+  })
+
+  test('that does not run fails at TCP', async () => {
+    const { failed } = await examine('http://127.0.0.1:1/mcp')
+    expect(failed).toMatchObject({ step: 'TCP', advice: expect.stringContaining('Nothing listens') })
+  })
+
+  test('that does not speak TLS fails there, with what to do', async () => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
+    })
+    open.push(server)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { failed } = await examine(`https://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+    expect(failed).toMatchObject({ step: 'TLS', advice: expect.stringContaining('http') })
+  })
+
+  test('where nothing is served fails at HTTP', async () => {
+    const { failed } = await examine(await answering(404))
+    expect(failed).toMatchObject({ step: 'HTTP', detail: 'HTTP 404: nothing is there' })
+  })
+
+  test('that sends elsewhere is not followed', async () => {
+    const { failed } = await examine(await answering(302, { location: 'https://elsewhere.example/' }))
+    expect(failed).toMatchObject({ step: 'HTTP', detail: expect.stringContaining('https://elsewhere.example/') })
+  })
+
+  test('that wants a login and does not say where fails at well-known', async () => {
+    const { failed } = await examine(await answering(401, { 'www-authenticate': 'Bearer resource_metadata="http://127.0.0.1:1/x"' }))
+    expect(failed?.step).toBe('well-known')
+  })
+
+  test('that wants a login we have none for fails at authorization, with its exit code', async () => {
+    const issuer = 'https://issuer.example'
+    const server: Server = createServer((request, response) => {
+      const origin = `http://${request.headers.host}`
+      if (request.url?.startsWith('/.well-known/oauth-protected-resource'))
+        return void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ resource: `${origin}/mcp`, authorization_servers: [origin] }))
+      if (request.url?.startsWith('/.well-known/'))
+        return void response.writeHead(200, { 'content-type': 'application/json' }).end(
+          JSON.stringify({
+            issuer: origin,
+            authorization_endpoint: `${origin}/authorize`,
+            token_endpoint: `${origin}/token`,
+            registration_endpoint: `${origin}/register`,
+            response_types_supported: ['code'],
+            code_challenge_methods_supported: ['S256'],
+          }),
+        )
+      if (request.url === '/register')
+        return void response
+          .writeHead(201, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ client_id: 'c', redirect_uris: [`${issuer}/`] }))
+      response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"` }).end()
+    })
+    open.push(server)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { code, failed, report } = await examine(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+    expect(report.findings.find(({ step }) => step === 'well-known')?.status, JSON.stringify(report)).toBe('ok')
+    expect(failed?.step, JSON.stringify(report)).toBe('authorization')
+    expect(code).toBe(6)
+  })
+
+  test('that is not a server of the protocol fails at the negotiation', async () => {
+    const { failed } = await examine(await answering(200, { 'content-type': 'text/html' }))
+    expect(failed?.step).toBe('negotiation')
+  })
+
+  test('that is far away and unencrypted is not asked anything', async () => {
+    const { failed } = await examine('http://server.example/mcp')
+    expect(failed).toMatchObject({ step: 'address', advice: expect.stringContaining('https') })
+  })
+})
+
+describe('a server as a program', () => {
+  test('that is well passes every step', async () => {
+    const { code, report } = await examine(...serve('everything'))
+    expect(report.findings.map(({ step, status }) => `${step} ${status}`)).toEqual([
+      'found ok',
+      'starts ok',
+      'initialize ok',
+      'lists ok',
+      'clean output ok',
+    ])
+    expect(code).toBe(0)
+  })
+
+  test('that is not there is not found', async () => {
+    expect((await examine('--', 'no-such-program-anywhere')).failed).toMatchObject({
+      step: 'found',
+      advice: expect.stringContaining('PATH'),
+    })
+  })
+
+  test('that may not be executed is found, with what to do', async () => {
+    const path = join(newFolder(), 'server')
+    writeFileSync(path, '#!/bin/sh\n')
+    chmodSync(path, 0o644)
+    expect((await examine('--', path)).failed).toMatchObject({ step: 'found', advice: `chmod +x ${path}` })
+  })
+
+  test('that ends at once shows its last words', async () => {
+    const { failed } = await examine('--', process.execPath, '-e', 'console.error("no token given"); process.exit(2)')
+    expect(failed).toMatchObject({ step: 'initialize', detail: expect.stringContaining('no token given') })
+  })
+
+  test('that writes other things to its output is told so', async () => {
+    const { failed } = await examine(...serveFixture('hostile.mjs'))
+    expect(failed).toMatchObject({ step: 'clean output', advice: expect.stringContaining('standard error') })
+    expect(fixture('hostile.mjs')).toContain('hostile')
+  })
+})
+
+test('for people each step has its mark, its time and its advice', async () => {
+  const { stdout } = await portico(['doctor', 'http://127.0.0.1:1/mcp'])
+  expect(stdout).toMatch(/^✓ address {8}http:\/\/127\.0\.0\.1:1\/mcp \d+ ms$/m)
+  expect(stdout).toMatch(/^✗ TCP .*ECONNREFUSED.* \d+ ms\n {2}→ Nothing listens/m)
+  expect(stdout).toMatch(/^– negotiation {4}not reached$/m)
+})

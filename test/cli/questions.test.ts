@@ -1,0 +1,78 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolders } from '../support/folders.ts'
+import { CLI, portico, serveFixture } from './support/cli.ts'
+import { KEY, startTerminal } from './support/terminal.ts'
+
+const newFolder = temporaryFolders()
+const asking = serveFixture('asking.mjs')
+
+test('a server that is called from a terminal may ask for a form, and gets what the person agreed to send', async () => {
+  const terminal = startTerminal([CLI, 'call', 'form', ...asking])
+  await terminal.until('Your answer')
+  expect(terminal.text()).toContain('Who are you?')
+  expect(terminal.text()).toContain('asking.mjs')
+  terminal.type(KEY.up + KEY.enter)
+  await terminal.until(/◆\s+Your name/)
+  terminal.type(`Anna${KEY.enter}`)
+  await terminal.until(/◆\s+age/)
+  terminal.type(`30${KEY.enter}`)
+  await terminal.until(/◆\s+colour/)
+  terminal.type(KEY.enter)
+  await terminal.until(/◆\s+news/)
+  terminal.type(KEY.enter)
+  await terminal.until(/● Send/)
+  terminal.type(KEY.enter)
+  expect(await terminal.exit).toBe(0)
+  expect(terminal.text()).toContain('got {"name":"Anna","age":30,"colour":"red","news":false}')
+})
+
+test('a page is opened in the browser of the system, by a program that gets the address as one argument [T-ELIC-092]', async () => {
+  const folder = newFolder()
+  const seen = join(folder, 'seen')
+  const opener = join(folder, 'xdg-open')
+  writeFileSync(opener, `#!/bin/sh\nprintf '%s\\n' "$#" "$@" > '${seen}'\n`)
+  chmodSync(opener, 0o755)
+  const terminal = startTerminal([CLI, 'call', 'page', ...asking], { env: { PATH: `${folder}${delimiter}${process.env.PATH}` } })
+  await terminal.until('Your answer')
+  expect(terminal.text()).toContain('host: xn--pypal-4ve.example')
+  expect(existsSync(seen)).toBe(false)
+  terminal.type(KEY.up + KEY.up + KEY.enter)
+  expect(await terminal.exit).toBe(0)
+  await expect.poll(() => existsSync(seen) && readFileSync(seen, 'utf8')).toBe('1\nhttps://xn--pypal-4ve.example/confirm?id=1\n')
+})
+
+test('without a model the person at the terminal is asked to answer in its place', async () => {
+  const terminal = startTerminal([CLI, 'call', 'sample', ...asking])
+  await terminal.until('Your answer')
+  expect(terminal.text()).toContain('You are brief.')
+  terminal.type(KEY.up + KEY.enter)
+  await terminal.until('The answer')
+  terminal.type(`Knock knock${KEY.tab}${KEY.enter}`)
+  expect(await terminal.exit).toBe(0)
+  expect(terminal.text()).toContain('the model said: Knock knock')
+})
+
+test('where there is nobody to ask, a server is told that it cannot ask', async () => {
+  const { code, stdout } = await portico(['call', 'form', ...asking])
+  expect(code).toBe(1)
+  expect(stdout).not.toContain('got')
+})
+
+test('a server can be tried: it says who it is and takes commands, and a mistake does not end it', async () => {
+  const terminal = startTerminal([CLI, 'run', ...asking])
+  await terminal.until('quit')
+  expect(terminal.text()).toContain('✓ Asking 1.0.0')
+  expect(terminal.text()).toContain('slow')
+  terminal.type(`call solw${KEY.enter}`)
+  await terminal.until('Did you mean "slow"?')
+  terminal.type(`call slow${KEY.enter}`)
+  await terminal.until('all three done')
+  terminal.type(`tools page${KEY.enter}`)
+  await terminal.until('usage page')
+  terminal.type(`tools form${KEY.enter}tools sample${KEY.enter}`)
+  await terminal.until('usage sample')
+  terminal.type(`quit${KEY.enter}`)
+  expect(await terminal.exit).toBe(0)
+})

@@ -1,0 +1,145 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { differences } from '../../src/cli/transcript/difference.ts'
+import { listen } from '../../src/http/index.ts'
+import { everythingServer } from '../../src/testing/everything.ts'
+import { temporaryFolders } from '../support/folders.ts'
+import { CLI, portico, serve } from './support/cli.ts'
+
+const newFolder = temporaryFolders()
+const everything = serve('everything')
+
+/** What starts portico as a server, for use after `--`. */
+const itself = (...args: string[]): string[] => ['--', process.execPath, CLI, ...args]
+
+/** Calls a tool through a recorder, and gives the file. */
+async function recorded(call: readonly string[], ...options: string[]): Promise<string> {
+  const file = join(newFolder(), 'exchange.jsonl')
+  const { code, stderr } = await portico(['call', ...options, ...call, ...itself('record', file, ...everything)])
+  expect(code, stderr).toBe(0)
+  return file
+}
+
+interface Line {
+  from: string
+  atMs: number
+  message: { method?: string; id?: unknown; params?: Record<string, unknown>; result?: Record<string, unknown> }
+}
+
+const linesOf = (file: string): Line[] =>
+  readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => JSON.parse(line) as Line)
+
+describe('recording', () => {
+  test('a client notices nothing, and every message of both sides is written down', async () => {
+    const file = await recorded(['test_simple_text'])
+    const lines = linesOf(file)
+    expect(lines.filter(({ from }) => from === 'client').map(({ message }) => message.method)).toContain('tools/call')
+    expect(JSON.stringify(lines.at(-1))).toContain('This is a simple text response')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  test('a file that is there is not written over', async () => {
+    const file = await recorded(['test_simple_text'])
+    const before = readFileSync(file, 'utf8')
+    const { code, stderr } = await portico(['record', file, ...everything])
+    expect(code).toBe(2)
+    expect(stderr).toContain('is there already')
+    expect(readFileSync(file, 'utf8')).toBe(before)
+  })
+
+  test('secrets are hidden in the file, and only there', async () => {
+    const file = join(newFolder(), 'exchange.jsonl')
+    const secret = 'sk-1234567890abcdefghij'
+    const { stdout } = await portico(['call', 'test_x_mcp_header', `region=${secret}`, ...itself('record', file, ...everything)])
+    expect(stdout).toContain(secret)
+    expect(readFileSync(file, 'utf8')).not.toContain(secret)
+    expect(readFileSync(file, 'utf8')).toContain('[redacted]')
+  })
+
+  test('a server at a URL is recorded for a client that knows only standard streams', async () => {
+    const listening = await listen(everythingServer(), { port: 0, handleSignals: false })
+    try {
+      const file = join(newFolder(), 'exchange.jsonl')
+      const { stdout, stderr } = await portico(['call', 'test_x_mcp_header', 'region=eu', ...itself('record', file, listening.url)], {
+        env: { HOME: newFolder() },
+      })
+      expect(stdout, stderr).toBe('Region: eu\n')
+      expect(linesOf(file).length).toBeGreaterThan(3)
+    } finally {
+      await listening.close()
+    }
+  })
+
+  test('a file that is full ends the recording and not the exchange', async () => {
+    const file = join(newFolder(), 'exchange.jsonl')
+    const { stdout } = await portico(['call', 'test_simple_text', ...itself('record', '--max-megabytes', '0.001', file, ...everything)])
+    expect(stdout).toBe('This is a simple text response for testing.\n')
+    expect(statSync(file).size).toBeLessThanOrEqual(1200)
+  })
+})
+
+describe('playing back', () => {
+  test('what was asked gets the answer it got, with progress under the token of whoever asks now', async () => {
+    const file = await recorded(['test_tool_with_progress'], '--log', 'debug')
+    const { code, stdout } = await portico(['call', 'test_tool_with_progress', ...itself('replay', file)])
+    expect(code).toBe(0)
+    expect(stdout).not.toBe('')
+  })
+
+  test('what was not asked is refused, in words', async () => {
+    const file = await recorded(['test_simple_text'])
+    const { code, stderr } = await portico(['call', 'test_image_content', ...itself('replay', file)])
+    expect(code).toBe(1)
+    expect(stderr).toContain('The recording has no tools/call with')
+  })
+
+  test('a file that is no recording is refused, with the line', async () => {
+    const file = join(newFolder(), 'exchange.jsonl')
+    writeFileSync(file, '{"portico":"transcript","format":1}\nnot json\n')
+    const { code, stderr } = await portico(['replay', file])
+    expect(code).toBe(8)
+    expect(stderr).toContain('line 2: expected JSON')
+  })
+})
+
+describe('comparing', () => {
+  test('a server that answers as it did is the same', async () => {
+    const file = await recorded(['test_simple_text'])
+    const { code, stdout } = await portico(['replay', file, '--against', ...everything])
+    expect(stdout).toContain('= tools/call test_simple_text')
+    expect(code).toBe(0)
+  })
+
+  test('one that answers otherwise is told from it, by place', async () => {
+    const file = await recorded(['test_simple_text'])
+    writeFileSync(file, readFileSync(file, 'utf8').replace('This is a simple', 'This was a simple'))
+    const { code, stdout } = await portico(['replay', file, '--against', ...everything])
+    expect(code).toBe(9)
+    expect(stdout).toContain('/result/content/0/text')
+    expect(stdout).toContain('- "This was a simple')
+    const json = await portico(['replay', file, '--json', '--against', ...everything])
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      changed: [{ method: 'tools/call', differences: [{ pointer: '/result/content/0/text' }] }],
+    })
+  })
+
+  test('calls can be left out', async () => {
+    const file = await recorded(['test_simple_text'])
+    const { stdout } = await portico(['replay', file, '--no-calls', '--against', ...everything])
+    expect(stdout).not.toContain('tools/call')
+    expect(stdout).toContain('= tools/list')
+  })
+})
+
+test('differences have the place, what was and what is', () => {
+  expect(differences({ a: [1, { 'x/y': 2 }], b: 1 }, { a: [1, { 'x/y': 3 }, 4] })).toEqual([
+    { pointer: '/a/1/x~1y', before: 2, after: 3 },
+    { pointer: '/a/2', after: 4 },
+    { pointer: '/b', before: 1 },
+  ])
+})
