@@ -5,7 +5,7 @@ import { nearestRealPath } from '../../files/nearest-real-path.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../protocol/tools.ts'
 import { PRIVATE } from '../flow/label.ts'
-import { ACTION_KINDS, type Action, type ActionKind, type ActionLimits } from './action.ts'
+import { ACTION_KINDS, type Action, type ActionKind, type ActionLimits, type Reason } from './action.ts'
 import { type CompiledArgument, compileArguments, type Folders } from './argument-test.ts'
 import { compileGlob, hasWildcard, type TextTest } from './glob.ts'
 import { limitsOf } from './limits.ts'
@@ -29,6 +29,8 @@ export interface CompiledRule {
   conditions: readonly Condition[]
   arguments: readonly CompiledArgument[]
   limits: ActionLimits
+  /** What it says, where it holds. */
+  reason: Reason
 }
 
 export interface CompiledPolicy {
@@ -68,6 +70,7 @@ function compileRule(rule: Rule, layer: PolicyLayer, folders: Folders): Compiled
       conditions: conditionsOf(rule),
       arguments: compileArguments(rule.args ?? {}, folders),
       limits: limitsOf(rule.limits),
+      reason: { id: rule.id, layer, effect: rule.effect, text: rule.reason ?? `Rule ${rule.id} of the ${layer} layer says ${rule.effect}` },
     }
   } catch (cause) {
     throw new McpError('ERR_CONFIG', `Rule ${JSON.stringify(rule.id)} of the ${layer} layer: ${(cause as Error).message}`, { cause })

@@ -18,7 +18,7 @@
  */
 
 import type { Grant } from '../grants/grant.ts'
-import { type Action, type Decision, EFFECTS, type Effect, type Reason } from './action.ts'
+import type { Action, Decision, Effect, Reason } from './action.ts'
 import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
 import { DEFAULTS, LOOSENS_DEFAULT } from './defaults.ts'
 import { grantMatches } from './grant-match.ts'
@@ -65,6 +65,9 @@ export function standingRules(matched: readonly CompiledRule[]): readonly Compil
   return matched.filter(({ rule, rank }) => !rule.mayRelax || rank >= lowest)
 }
 
+/** Whether a rule may say less than what holds without it: not from a project, and not because of what a server claims. */
+export const mayLoosen = ({ rule, layer }: CompiledRule): boolean => LOOSENS_DEFAULT[layer] && !rule.match.claimed
+
 /** Which rules matched is known: the rest of the decision. */
 export function settle(
   policy: CompiledPolicy,
@@ -73,9 +76,9 @@ export function settle(
   grantFor: () => Grant | undefined,
 ): Decision {
   const standing = standingRules(matched)
-  const limits = tightest(standing.map((each) => each.limits))
-  const reasons: Reason[] = [...refusals(action), ...standing.map(reasonOf)]
-  if (!matched.some(({ layer }) => LOOSENS_DEFAULT[layer])) reasons.push(byDefault(action, matched))
+  const limits = tightest(standing.flatMap(({ rule, limits: each }) => (rule.limits ? each : [])))
+  const reasons: Reason[] = [...refusals(action), ...standing.map(({ reason }) => reason)]
+  if (!matched.some(mayLoosen)) reasons.push(byDefault(action, matched))
   const limit = exceeded(limits, action.usage)
   if (limit !== undefined) reasons.push(builtIn('limit', 'deny', limit))
   if (strictest(reasons) === 'allow') reasons.push(...raises(action, standing))
@@ -98,7 +101,9 @@ export function settle(
   return { effect, reasons: sorted, limits }
 }
 
-export const rankOf = (effect: Effect): number => EFFECTS.indexOf(effect)
+const RANKS: Readonly<Record<Effect, number>> = { allow: 0, ask: 1, quarantine: 2, deny: 3 }
+
+export const rankOf = (effect: Effect): number => RANKS[effect]
 
 const strictest = (reasons: readonly Reason[]): Effect =>
   reasons.reduce<Effect>((found, { effect }) => (rankOf(effect) > rankOf(found) ? effect : found), 'allow')
@@ -125,7 +130,7 @@ function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
   const isOwnAct = action.initiator === 'user' && (pin === 'none' || action.primitive?.state === 'pinned')
   const text =
     matched.length > 0
-      ? 'Rules of a project only tighten, and no rule above lets them do more'
+      ? 'Rules of a project, and those about claims of a server, only tighten'
       : isOwnAct && byUser === 'allow'
         ? 'The person wants it, and no rule speaks against it'
         : `No rule is about this, and ${action.kind} is then ${IN_WORDS[effect]}`
@@ -133,13 +138,6 @@ function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
 }
 
 const IN_WORDS: Record<Effect, string> = { allow: 'allowed', ask: 'asked about', quarantine: 'quarantined', deny: 'denied' }
-
-const reasonOf = ({ rule, layer }: CompiledRule): Reason => ({
-  id: rule.id,
-  layer,
-  effect: rule.effect,
-  text: rule.reason ?? `Rule ${rule.id} of the ${layer} layer says ${rule.effect}`,
-})
 
 const unsureReason = ({ rule, layer }: CompiledRule, why: string, { mode }: Action): Reason => ({
   id: rule.id,

@@ -3,8 +3,8 @@
 import { GRANT_SCOPES, type GrantScope } from '../grants/grant.ts'
 import type { Action } from './action.ts'
 import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
-import { matchedRules, standingRules } from './decide.ts'
-import { DEFAULT_GRANT_TTL_MS, DEFAULTS, KEEP_DESTRUCTIVE, KEEP_OPEN_OR_UNTRUSTED, LOOSENS_DEFAULT } from './defaults.ts'
+import { matchedRules, mayLoosen, standingRules } from './decide.ts'
+import { DEFAULT_GRANT_TTL_MS, DEFAULTS, KEEP_DESTRUCTIVE, KEEP_OPEN_OR_UNTRUSTED } from './defaults.ts'
 import { durationMs } from './duration.ts'
 import { forcedQuestions } from './guards.ts'
 import { isDeclared, isPossible } from './hints.ts'
@@ -19,11 +19,11 @@ export interface GrantBounds {
 
 /**
  * Rules may say it, the tightest of those that match; where none does, the kind of action, hints and the tier say it.
- * Rules of a project only make it less. A question that is forced is asked again the next time, so nothing is kept.
+ * Rules of a project, and those about claims, only make it less. A question that is forced is asked again the next time, so nothing is kept.
  */
 export function grantBounds(policy: CompiledPolicy, action: Action): GrantBounds {
   const standing = standingRules(matchedRules(policy, action).matched)
-  const [loosening, tightening] = [true, false].map((may) => standing.filter(({ layer }) => LOOSENS_DEFAULT[layer] === may)) as [
+  const [loosening, tightening] = [true, false].map((may) => standing.filter((rule) => mayLoosen(rule) === may)) as [
     CompiledRule[],
     CompiledRule[],
   ]

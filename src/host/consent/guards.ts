@@ -53,14 +53,14 @@ export function forcedQuestions(action: Action): Reason[] {
     reasons.push(guard('data-flow', 'ask', text))
   }
   if (mayLoop && action.usage.identicalInARow >= LOOP_AT) {
-    reasons.push(guard('loop', 'ask', `The same with the same arguments for the ${action.usage.identicalInARow}th time in a row`))
+    reasons.push(guard('loop', 'ask', `The same with the same arguments ${action.usage.identicalInARow} times in a row`))
   }
   if (isForced) reasons.push(guard('person', 'ask', 'Only a person can answer this'))
   return reasons
 }
 
 /** Whether it can take something out of this machine and of what the person controls. */
-export function isOutward(action: Action): boolean {
+function isOutward(action: Action): boolean {
   const { carriesOut, hasHints } = DEFAULTS[action.kind]
   return carriesOut && (action.server.labels.includes(EGRESS) || (hasHints && isPossible(action, 'openWorldHint')))
 }

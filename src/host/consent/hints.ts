@@ -24,7 +24,7 @@ export function hintsAgainst(action: Action, isForUntrusted: boolean): string | 
   const open = HINTS.filter((hint) => operatorSays(action.asserted, hint) === undefined)
   for (const hint of open) if (action.claimed[hint] === true) return `The server itself says that it ${IN_WORDS[hint]}`
   if (open.length === 0 || isForUntrusted || action.server.tier === 'trusted') return undefined
-  return `The server is not trusted, and nobody but itself says whether this ${open.map((hint) => IN_WORDS[hint]).join(' or ')}`
+  return `The server is not trusted, and nobody but itself says whether this ${open.map((hint) => IN_WORDS[hint]).join(' or ')}; a rule that means it says "tier: untrusted"`
 }
 
 const HINTS: readonly Weighed[] = ['destructiveHint', 'openWorldHint']

@@ -1,7 +1,7 @@
 /** Decisions of the past under other rules: which would have been others. */
 
 import type { Grant } from '../grants/grant.ts'
-import type { Action, Effect } from './action.ts'
+import { type Action, EFFECTS, type Effect } from './action.ts'
 import { argumentFree } from './argument-free.ts'
 import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
 import { type MatchedRules, matchedRules, settle } from './decide.ts'
@@ -26,6 +26,9 @@ export type Replayed =
   | { kind: 'unknown'; seq: number; before: Effect; possible: readonly Effect[]; rules: readonly string[] }
   | { kind: 'unreadable'; seq: number; why: string }
 
+/** With more rules than this whose arguments matter, anything is possible. */
+const MAX_OPEN = 16
+
 export function* replayDecisions(records: Iterable<DecisionRecord>, policy: CompiledPolicy): Generator<Replayed> {
   for (const record of records) yield replayDecision(record, policy)
 }
@@ -42,21 +45,23 @@ function decideAgain({ seq, effect: before, facts, args, grant }: DecisionRecord
   const action = actionFrom(facts, args)
   const grantFor = (): Grant | undefined => (grant === undefined ? undefined : pastGrant(grant, action))
   const { certain, open } = args === undefined ? argumentFree(policy, action) : { certain: matchedRules(policy, action), open: [] }
-  const decisions = worlds(certain, open).map((matched) => settle(policy, action, matched, grantFor))
-  const possible = [...new Set(decisions.map((decision) => decision.effect))]
-  const [first] = decisions
+  const decisions = worlds(certain, open)?.map((matched) => settle(policy, action, matched, grantFor))
+  const possible = decisions ? EFFECTS.filter((effect) => decisions.some((decision) => decision.effect === effect)) : EFFECTS
+  const first = decisions?.[0]
   if (possible.length > 1 || !first) return { kind: 'unknown', seq, before, possible, rules: open.map(({ rule }) => rule.id) }
   const after = first.effect
   return { kind: after === before ? 'same' : 'changed', seq, before, after, reasons: first.reasons.map(({ text }) => text) }
 }
 
 /**
- * None of the open rules, each alone, and all: if these agree, so does every other choice. The result is the strictest
- * of what stands, and what is set aside depends only on the lowest layer that matched, which one rule alone reaches.
+ * Every choice of at most three of the open rules stands for all choices: one sets aside what may be relaxed, one
+ * silences the default, one is the strictest that is left. Undefined where that is too many to go through.
  */
-function worlds({ matched, unsure }: MatchedRules, open: readonly CompiledRule[]): MatchedRules[] {
-  if (open.length === 0) return [{ matched, unsure }]
-  return [[], ...open.map((rule) => [rule]), open].map((extra) => ({ matched: [...matched, ...extra], unsure }))
+function worlds({ matched, unsure }: MatchedRules, open: readonly CompiledRule[]): MatchedRules[] | undefined {
+  if (open.length > MAX_OPEN) return undefined
+  const choices: CompiledRule[][] = [[]]
+  for (const rule of open) choices.push(...choices.filter((choice) => choice.length < 3).map((choice) => [...choice, rule]))
+  return choices.map((extra) => ({ matched: [...matched, ...extra], unsure }))
 }
 
 const pastGrant = (id: string, action: Action): Grant => ({

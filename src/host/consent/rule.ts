@@ -5,7 +5,11 @@ import type { GrantScope } from '../grants/grant.ts'
 import type { TrustTier } from '../servers/spec.ts'
 import type { ActionKind, Effect, Initiator } from './action.ts'
 
-/** Conditions on arguments by JSON pointer; all must hold. `*` as a segment means any member or element. */
+/**
+ * Conditions on arguments by JSON pointer; all must hold. `*` as a segment means any member or element. A rule that
+ * allows must hold for all of them, and there must be some; any other holds as soon as one fits, and with `*` one that
+ * denies or quarantines also where there is none.
+ */
 export type ArgumentRules = Readonly<Record<string, ArgumentTest>>
 
 /** All that are given must hold. */
@@ -33,15 +37,17 @@ export interface ArgumentTest {
 export interface RuleMatch {
   /** A kind, or a pattern such as `tool.*`; several mean any of them. */
   action?: ActionKind | string | readonly string[]
-  /** The name of a server, or a glob. */
+  /** The name of a server, or a glob; a lone `*` means every name. */
   server?: string | readonly string[]
-  /** The server's own name of a tool, prompt or resource, or a glob. */
+  /** The server's own name of a tool, prompt or resource, or a glob; a lone `*` means every name. What has none is not matched. */
   tool?: string | readonly string[]
+  /** A rule that allows calls of tools does so for servers that are not trusted only where it says `untrusted` here, or hints are asserted. */
   tier?: TrustTier
   initiator?: Initiator | readonly Initiator[]
   mode?: 'interactive' | 'headless'
   /** Labels that must all be in the conversation or on the server; `private:*` means any set. */
   labels?: readonly string[]
+  /** In a rule that allows it never matches: what a server claims may only tighten. */
   claimed?: ToolAnnotations
   asserted?: ToolAnnotations
 }

@@ -37,6 +37,7 @@ interface Counter {
 }
 
 const SECOND = 1_000
+const MINUTE = 60 * SECOND
 const DAY = 86_400 * SECOND
 
 export class UsageCounter {
@@ -47,6 +48,7 @@ export class UsageCounter {
   readonly #overflow = newCounter()
   readonly #tokens = new Map<string, Window>()
   readonly #tokensOverflow = newDay()
+  #sweptAt = Number.NEGATIVE_INFINITY
   readonly #rows = new Map<string, { call: string; count: number }>()
 
   constructor({ now = Date.now, limits }: UsageOptions = {}) {
@@ -122,6 +124,9 @@ export class UsageCounter {
 
   #isFull(now: number): boolean {
     if (this.#counters.size < this.#limits.maxCounters) return false
+    // Going through all of them is not for every call.
+    if (Math.abs(now - this.#sweptAt) < MINUTE) return true
+    this.#sweptAt = now
     for (const [key, counter] of this.#counters) if (counter.open === 0 && counter.day.sum(now) === 0) this.#counters.delete(key)
     return this.#counters.size >= this.#limits.maxCounters
   }
@@ -165,7 +170,7 @@ class Window {
 
 const newDay = (): Window => new Window(DAY, 24)
 
-const newCounter = (): Counter => ({ minute: new Window(60 * SECOND, 12), hour: new Window(3_600 * SECOND, 12), day: newDay(), open: 0 })
+const newCounter = (): Counter => ({ minute: new Window(MINUTE, 12), hour: new Window(3_600 * SECOND, 12), day: newDay(), open: 0 })
 
 const keyOf = ({ principal, server, name }: CountedCall): string => JSON.stringify([principal, server, name])
 

@@ -49,6 +49,17 @@ describe('layers and the lattice', () => {
     expect(effectOf(layers, action({ claimed: { idempotentHint: true } }))).toBe(effect)
   })
 
+  test('E4: a project that allows its own servers to be started starts none', () => {
+    for (const kind of ['server.launch', 'server.connect', 'server.approve', 'roots.expose'] as const) {
+      expect(effectOf({ project: [rule('allow')] }, action({ kind, mode: 'headless' }, true))).toBe('ask')
+    }
+  })
+
+  test('a rule about claims that lets itself be relaxed lets nothing else be', () => {
+    const user = [rule('ask', { claimed: { readOnlyHint: true } }, { mayRelax: true })]
+    expect(effectOf({ user, project: [rule('allow')] }, action({ claimed: { readOnlyHint: true } }))).toBe('ask')
+  })
+
   test('what a project tried to allow is in the reasons, and why it did not help', () => {
     const { reasons } = decide(policy({ project: [rule('allow')] }), action(), [])
     expect(reasons[0]).toMatchObject({ id: 'default', effect: 'ask', text: expect.stringMatching(/only tighten/) })
@@ -224,14 +235,17 @@ describe('defaults', () => {
     }
   })
 
-  test('a person is not asked whether they want to read what they ask for, and is asked before a tool is called', () => {
+  test('a person is not asked whether they want what they ask for, unless it may do more than they think', () => {
     const byUser = { initiator: 'user' } as const
     for (const kind of ['resource.read', 'prompt.get'] as const) {
       expect(effectOf({}, action({ kind, ...byUser }))).toBe('allow')
       expect(effectOf({}, action({ kind }))).toBe('ask')
       expect(effectOf({ user: [rule('deny')] }, action({ kind, ...byUser }))).toBe('deny')
     }
-    expect(effectOf({}, action(byUser))).toBe('ask')
+    expect(effectOf({}, action(byUser))).toBe('allow')
+    expect(effectOf({}, action({ ...byUser, claimed: { destructiveHint: true } }))).toBe('ask')
+    expect(effectOf({}, action({ ...byUser, server: { tier: 'untrusted' } }))).toBe('ask')
+    expect(effectOf({}, action({ ...byUser, primitive: { state: 'changed' } }))).toBe('quarantine')
   })
 })
 

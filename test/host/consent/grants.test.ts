@@ -104,6 +104,8 @@ describe('grantBounds', () => {
       scopes: ['once', 'turn', 'session'],
       maxTtlMs: DEFAULT_GRANT_TTL_MS,
     })
+    const byClaim = [rule('ask', { claimed: { readOnlyHint: true } }, { grant: { scope: 'always' } })]
+    expect(longest({ ...untrusted, claimed: { readOnlyHint: true } }, { user: byClaim })).toBe('session')
     const less = [rule('ask', {}, { grant: { scope: 'once', ttl: '15m' } })]
     expect(grantBounds(policy({ user, project: less }), untrusted)).toMatchObject({ scopes: ['once'], maxTtlMs: 15 * 60_000 })
   })

@@ -66,7 +66,7 @@ describe('rules that never decide', () => {
       },
       { requiredKeys: [] },
     )
-    const args = fc.constantFrom(undefined, { '/n': { max: 5 } }, { '/*': { max: 5 } })
+    const args = fc.constantFrom<Rule['args']>(undefined, { '/n': { max: 5 } }, { '/*': { max: 5 } })
     const layer = fc.constantFrom(...POLICY_LAYERS)
     const rules = fc.array(fc.record({ layer, effect: fc.constantFrom(...EFFECTS), match, args, mayRelax: fc.boolean() }), { maxLength: 6 })
     const given = fc.record({
