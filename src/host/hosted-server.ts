@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts'
 import type { Authorizer } from '../protocol/authorizer.ts'
 import { McpError } from '../protocol/errors.ts'
 import { personUrl } from '../protocol/person-url.ts'
+import { isSecretName } from '../protocol/redact.ts'
 import type { ToolAnnotations } from '../protocol/tools.ts'
 import type { Question, Subject } from './ask/question.ts'
 import { resolveWay } from './config/resolve.ts'
@@ -148,7 +149,10 @@ export class HostedServer {
       return resolveWay(shown, {
         secret: async (name) => (await parts.vault()).get(name),
         input: (id) => input(this, id),
-        onValue: (value) => parts.redactor.add(value),
+        // Everything but what is nobody's secret, and stands in many an honest line.
+        onValue: (value, { kind, name }) => {
+          if (kind !== 'env' || isSecretName(name)) parts.redactor.add(value)
+        },
       })
     })
   }

@@ -116,7 +116,6 @@ export const ERRORS = {
   },
   ERR_DENIED: {
     rpc: INTERNAL_ERROR,
-    isForPeer: true,
     when: 'A rule of the policy or a person said no; data.reasons says which, data.feedback has what the person said.',
   },
   ERR_QUARANTINED: {

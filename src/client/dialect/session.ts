@@ -141,7 +141,10 @@ export class ClientSession implements ClientDialect {
       this.#settings.onWarning(`A handler failed: ${String(error)}`)
       return { code: INTERNAL_ERROR, message: 'Internal error' }
     }
-    if (!('isForPeer' in ERRORS[error.code])) this.#settings.onWarning(error.message)
+    if (!('isForPeer' in ERRORS[error.code])) {
+      this.#settings.onWarning(error.message)
+      return { code: INTERNAL_ERROR, message: 'Internal error' }
+    }
     if (error.code === 'ERR_ANSWER_INVALID') {
       // Its text may hold what the person typed, which was not sent for a reason.
       this.#settings.onWarning(error.message)
