@@ -142,6 +142,14 @@ test('an approval that nobody gives is not waited for forever, and one that is r
   expect(server.effects).toBe(0)
 })
 
+test('so many approvals are waited for, and no more', async () => {
+  const { client, server } = await started({ maxApprovals: 2 })
+  const wish = { ...WISH, environment: 'production', reason: 'a fix' }
+  for (let i = 0; i < 2; i++) expect(await textOf(client, 'deploy', wish)).toContain('must approve this first')
+  expect(await textOf(client, 'deploy', wish)).toContain('maxApprovals')
+  expect(server.awaited).toHaveLength(2)
+})
+
 test.each(versions)('a deployment that is cancelled stops between two steps, and says at which (%s)', async (revision) => {
   const logs: unknown[] = []
   const { client, server } = await started({ stepMs: 50 }, { revision, logLevel: 'info', onLog: ({ data }) => logs.push(data) })

@@ -148,6 +148,21 @@ describe('reading', () => {
   })
 })
 
+test('what one list, one search and one removal look at is bounded', async () => {
+  const folder = folderWith({ '1/2/3/needle.txt': 'needle', 'a.txt': 'aaaa', 'b.txt': 'bbbb', 'c.txt': 'needle' })
+  const { client } = await started({ folders: [folder], limits: { maxEntries: 2, maxDepth: 3, maxSearchBytes: 7, maxVisited: 6 } })
+  expect(await done(client, 'list', {})).toMatchObject({ entries: [{ path: '1' }, { path: 'a.txt' }], hasMore: true })
+  expect(await refusal(client, 'list', { limit: 3 })).toContain('limit')
+  // Too deep to be seen, and then too much to be read.
+  expect(await done(client, 'search', { query: 'needle' })).toEqual({ matches: [], isCut: true, skipped: 0 })
+  expect(await done(client, 'search', { query: 'needle', suffix: 'c.txt' })).toMatchObject({ matches: [{ path: 'c.txt' }] })
+  writeFileSync(join(folder, 'd.txt'), '')
+  expect(await refusal(client, 'search', { query: 'needle' })).toContain('maxVisited')
+  for (let i = 0; i < 7; i++) writeFileSync(join(folder, '1', `${i}.txt`), '')
+  expect(await refusal(client, 'remove', { path: '1', recursive: true })).toContain('maxVisited')
+  expect(readdirSync(join(folder, '1'))).toHaveLength(8)
+})
+
 describe('writing', () => {
   test('a file that is there is replaced only by who has read it, or says so', async () => {
     const folder = folderWith({ 'a.txt': 'one' })
@@ -368,6 +383,33 @@ describe('watching', () => {
     clearInterval(growing)
     await expect.poll(async () => (await client.resources().all()).length).toBeGreaterThan(2)
     await changes.return(undefined)
+  })
+
+  test('so many folders are watched, and the one asked for longest ago gives way', async () => {
+    const folder = folderWith({ 'one/a.txt': '', 'two/b.txt': '' })
+    const { client } = await started({ folders: [folder], limits: { maxWatched: 2 } })
+    const heard = new Set<string>()
+    const watch = async (path: string): Promise<void> => {
+      for await (const { uri } of client.watch(pathToFileURL(join(folder, path)).href)) heard.add(uri.slice(-5))
+    }
+    // The folder itself is watched for the list of resources, and stays so: there is room for one more.
+    void watch('one/a.txt')
+    const writing = setInterval(() => {
+      for (const path of ['one/a.txt', 'two/b.txt']) writeFileSync(join(folder, path), `${Math.random()}`)
+    }, 20)
+    await expect.poll(() => heard.has('a.txt')).toBe(true)
+    void watch('two/b.txt')
+    await expect.poll(() => heard.has('b.txt')).toBe(true)
+    // What was on its way is heard by now.
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    heard.clear()
+    await expect.poll(() => heard.has('b.txt')).toBe(true)
+    clearInterval(writing)
+    expect([...heard]).toEqual(['b.txt'])
+    const grown = new Promise<void>((resolve) => void client.onChange('resources', resolve))
+    const growing = setInterval(() => writeFileSync(join(folder, `${Math.random()}.txt`), ''), 100)
+    await grown
+    clearInterval(growing)
   })
 
   test('what lies outside is not watched, and subscribing does not tell', async () => {

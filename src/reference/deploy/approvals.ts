@@ -7,6 +7,7 @@ import { type Context, ToolError } from '../../server/index.ts'
 
 export interface ApprovalOptions {
   timeoutMs: number
+  maxApprovals: number
   onApproved(id: string): void
   /** The page is elsewhere. */
   url?: (id: string) => string
@@ -20,7 +21,6 @@ interface Approval {
   waiting: Set<() => void>
 }
 
-const MAX_OPEN = 100
 const SIGN_OF_LIFE_MS = 5000
 
 export class Approvals {
@@ -34,7 +34,8 @@ export class Approvals {
 
   async ask(what: string, about: string): Promise<{ id: string; url: string }> {
     this.#forgetOld()
-    if (this.#open.size >= MAX_OPEN) throw new ToolError(`${MAX_OPEN} approvals are waited for already`)
+    const { maxApprovals } = this.#options
+    if (this.#open.size >= maxApprovals) throw new ToolError(`${maxApprovals} approvals are waited for already (maxApprovals)`)
     // Nobody can approve what they were not shown: the id is the only way to the page.
     const id = randomBytes(24).toString('base64url')
     this.#open.set(id, { what, about, isGiven: false, expires: Date.now() + this.#options.timeoutMs, waiting: new Set() })

@@ -14,6 +14,8 @@ export interface DeployOptions {
   stepMs?: number
   /** How long a person may take on the approval page. */
   approvalTimeoutMs?: number
+  /** Approvals that are waited for, or were given and not used yet. */
+  maxApprovals?: number
   /**
    * Where a deployment to production is approved, when it is not at the page that the server serves at a port of this
    * machine. Whoever serves it says so by `approve`.
@@ -50,6 +52,7 @@ export function deployServer(options: DeployOptions = {}): DeployServer {
   const approvalTimeoutMs = options.approvalTimeoutMs ?? 10 * 60_000
   const approvals = new Approvals({
     timeoutMs: approvalTimeoutMs,
+    maxApprovals: options.maxApprovals ?? 100,
     onApproved: (id) => void server.completeElicitation(id),
     ...(options.approvalUrl && { url: options.approvalUrl }),
   })
