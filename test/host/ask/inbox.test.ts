@@ -40,6 +40,7 @@ describe('another process', () => {
     const inbox = await openInbox({ folder })
     const child = asking(folder)
     const said = once(child.stdout as NonNullable<typeof child.stdout>, 'data')
+    const closed = once(child, 'close')
     const [open] = await parked(inbox)
     expect(open).toMatchObject({ state: 'open', question: { server: { id: 'mail' }, subject: { kind: 'call', args: { body: 'hello' } } } })
     const answeredAt = Date.now()
@@ -47,7 +48,7 @@ describe('another process', () => {
     const { answer, at } = JSON.parse(String((await said)[0])) as { answer: unknown; at: number }
     expect(answer).toEqual({ kind: 'allow', scope: 'session', edited: { body: 'hi' }, by: 'phone' })
     expect(at - answeredAt).toBeLessThan(1_000)
-    await once(child, 'close')
+    await closed
     expect(leftIn(folder)).toEqual([])
   })
 
