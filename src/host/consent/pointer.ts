@@ -1,4 +1,7 @@
-/** JSON pointers into arguments, with `*` for any member or element. */
+/**
+ * JSON pointers into arguments, with `*` for any member or element. A member whose name is `*` is written `~2`, so that
+ * nobody who names a member like that has another value judged in its place.
+ */
 
 import { McpError } from '../../protocol/errors.ts'
 
@@ -55,11 +58,8 @@ export function select(args: unknown, pointer: Pointer): Selection {
   return { found, isIncomplete }
 }
 
-/** What stands at the pointer of a selection, where `*` is a name like any other. */
-export function valueAt(args: unknown, pointer: string): unknown {
-  const segments = pointer.split('/').slice(1).map(unescapeSegment)
-  return selectOne(args, { text: pointer, segments, isWild: false }).found[0]?.value
-}
+/** What stands at the pointer of something that was selected. */
+export const valueAt = (args: unknown, pointer: string): unknown => select(args, parsePointer(pointer)).found[0]?.value
 
 const NOTHING: Selection = { found: [], isIncomplete: true }
 
@@ -82,6 +82,6 @@ const has = (value: unknown, key: string): boolean =>
 
 const keysOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : [])
 
-export const escapeSegment = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+export const escapeSegment = (key: string): string => (key === '*' ? '~2' : key.replaceAll('~', '~0').replaceAll('/', '~1'))
 
-const unescapeSegment = (segment: string): string => segment.replaceAll('~1', '/').replaceAll('~0', '~')
+const unescapeSegment = (segment: string): string => (segment === '~2' ? '*' : segment.replaceAll('~1', '/').replaceAll('~0', '~'))

@@ -6,6 +6,7 @@ import { grantBounds } from '../../../src/host/consent/grant-bounds.ts'
 import { grantMatches } from '../../../src/host/consent/grant-match.ts'
 import { pathPointers } from '../../../src/host/consent/path-pointers.ts'
 import type { ArgumentRules } from '../../../src/host/consent/rule.ts'
+import { realPathsOf } from '../../../src/host/gate/real-paths.ts'
 import type { Grant, GrantScope } from '../../../src/host/grants/grant.ts'
 import { action, grantFor, policy, rule } from './actions.ts'
 
@@ -71,6 +72,17 @@ describe('pathPointers', () => {
     const elsewhere = grantFor(given, { bind: { server: 'mail', args: { kind: 'pattern', args: { '/else': { within: '/c' } } } } })
     expect(pathPointers(policy({ user: rules }), given, [grant, elsewhere])).toEqual(['/paths/0', '/paths/2', '/file'])
   })
+})
+
+test('G1: a member called `*` is judged by its own path, not by that of another member', async () => {
+  const rules = policy({ user: [rule('allow', {}, { args: { '/paths/*': { within: '/nowhere/work' } } })] })
+  const effectOf = async (paths: Record<string, string>): Promise<string> => {
+    const given = action({ args: { paths } })
+    return decide(rules, { ...given, realPaths: await realPathsOf(given, pathPointers(rules, given)) }, []).effect
+  }
+  expect(await effectOf({ a: '/nowhere/work/a', '*': '/nowhere/work/b' })).toBe('allow')
+  expect(await effectOf({ a: '/nowhere/work/a', '*': '/etc/passwd' })).toBe('ask')
+  expect(await effectOf({ '*': '/nowhere/work/a', b: '/etc/passwd' })).toBe('ask')
 })
 
 describe('grantBounds', () => {
