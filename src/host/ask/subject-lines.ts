@@ -10,7 +10,7 @@ import { formLines } from './form-lines.ts'
 import type { ApprovedItem, Subject } from './question.ts'
 import type { QuestionLine, Tone } from './question-line.ts'
 
-export const line = (label: string, text: string, tone: Tone = 'plain'): QuestionLine => ({ label, text, tone })
+const line = (label: string, text: string, tone: Tone = 'plain'): QuestionLine => ({ label, text, tone })
 const theirs = (label: string, text: string | undefined): QuestionLine[] => (text === undefined ? [] : [line(label, text, 'theirs')])
 const warnings = (texts: readonly string[]): QuestionLine[] => texts.map((text) => line('look twice', text, 'warning'))
 
@@ -175,7 +175,7 @@ function hintsOf(annotations: ToolAnnotations | undefined): string | undefined {
 
 const contentsOf = <T>(content: T | readonly T[]): readonly T[] => (Array.isArray(content) ? content : [content as T])
 
-export function contentText(content: ContentBlock | SamplingContent): string {
+function contentText(content: ContentBlock | SamplingContent): string {
   switch (content.type) {
     case 'text':
       return content.text
