@@ -18,6 +18,7 @@ const SUBPATHS = [
   { subpath: 'portico/stdio', maxKb: 11, without: ['server', 'client'] },
   { subpath: 'portico/http', maxKb: 24, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
+  { subpath: 'portico/host', maxKb: 190, without: ['server'] },
   { subpath: 'portico/testing', maxKb: 60, without: ['node'] },
 ]
 
@@ -59,7 +60,7 @@ async function weigh({ subpath, maxKb, without }) {
     outdir: '/bundle',
     packages: 'bundle',
     logLevel: 'error',
-    external: ['re2js', '@napi-rs/keyring'],
+    external: ['re2js', '@napi-rs/keyring', '@ai-sdk/openai-compatible', '@ai-sdk/anthropic'],
   })
   const entry = outputFiles.find(({ path }) => path.endsWith('stdin.js')).text
   const text = reachable(entry, outputFiles)

@@ -13,7 +13,8 @@ import {
 import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
-import { ERRORS } from '../../src/protocol/errors.ts'
+import { ERROR_MEANINGS } from '../../src/protocol/error-meanings.ts'
+import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
 
 const pages = ['README.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
@@ -92,7 +93,7 @@ test('every limit is documented with its option', () => {
 })
 
 test('the table of errors in the documentation is the table in the code', () => {
-  const rows = Object.entries(ERRORS).map(([code, { rpc, when }]) => `| \`${code}\` | ${rpc} | ${when} |`)
+  const rows = Object.entries(ERRORS).map(([code, { rpc }]) => `| \`${code}\` | ${rpc} | ${ERROR_MEANINGS[code as ErrorCode]} |`)
   const page = [
     '# Errors',
     '',

@@ -1,19 +1,20 @@
 import { describe, expect, test } from 'vitest'
+import { ERROR_MEANINGS } from '../../src/protocol/error-meanings.ts'
 import { Cancelled, Declined, ERRORS, type ErrorCode, McpError, ToolError, UrlElicitationRequired } from '../../src/protocol/errors.ts'
 
-const rows = Object.entries(ERRORS) as [ErrorCode, { rpc: number; when: string; isForPeer?: true }][]
+const rows = Object.entries(ERRORS) as [ErrorCode, { rpc: number; isForPeer?: true }][]
 
 describe('the table of errors', () => {
-  test.each(rows)('%s has a code for the wire and a sentence for the documentation', (code, { rpc, when }) => {
+  test.each(rows)('%s has a code for the wire and a sentence for the documentation', (code, { rpc }) => {
     expect(code).toMatch(/^ERR(?:_[A-Z]+)+$/)
     expect(Number.isInteger(rpc)).toBe(true)
     expect(rpc).toBeGreaterThanOrEqual(-32768)
     expect(rpc).toBeLessThanOrEqual(-32000)
-    expect(when).toMatch(/^[A-Z][^\n|]{10,160}\.$/)
+    expect(ERROR_MEANINGS[code]).toMatch(/^[A-Z][^\n|]{10,160}\.$/)
   })
 
   test('no two say the same', () => {
-    expect(new Set(rows.map(([, { when }]) => when)).size).toBe(rows.length)
+    expect(new Set(Object.values(ERROR_MEANINGS)).size).toBe(rows.length)
   })
 
   test('unknown tools, prompts and cursors are invalid parameters', () => {
@@ -43,6 +44,14 @@ describe('the table of errors', () => {
       'ERR_AUTH',
       'ERR_EXIT',
       'ERR_SPAWN',
+      'ERR_DENIED',
+      'ERR_QUARANTINED',
+      'ERR_CONSENT',
+      'ERR_CONFIG',
+      'ERR_SECRET',
+      'ERR_AUDIT',
+      'ERR_SERVER_UNKNOWN',
+      'ERR_SERVER_DOWN',
       'ERR_UNSUPPORTED',
     ])
     for (const code of kept) expect(ERRORS[code].rpc).toBe(-32603)
