@@ -1,5 +1,6 @@
 /** What people and models do with servers, each through the gate: call a tool, read a resource, take a prompt. */
 
+import type { Client } from '../client/client.ts'
 import type { CallOptions } from '../client/options.ts'
 import { isObject } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -10,7 +11,7 @@ import { checkArguments } from './arguments.ts'
 import type { Finding } from './ask/question.ts'
 import type { ActionKind, ActionPrimitive, Initiator } from './consent/action.ts'
 import { destinationOf } from './flow/destination.ts'
-import { inspectResult, neutralise } from './flow/result-gate.ts'
+import { capped, inspectResult } from './flow/result-gate.ts'
 import { labelsOfResource, labelsOfResult } from './flow/result-labels.ts'
 import type { Want } from './gate/gate.ts'
 import { proposePattern } from './grants/proposed-pattern.ts'
@@ -33,6 +34,7 @@ export async function callTool(
   options: UseOptions,
 ): Promise<CallToolResult> {
   const { run, signal } = options
+  await parts.pins.refresh()
   const tool = server.definition('tool', name) as Tool | undefined
   if (!tool) throw new McpError('ERR_SERVER_UNKNOWN', `The server ${server.id} offers no tool ${JSON.stringify(name)}`)
   let args = given
@@ -57,8 +59,6 @@ export async function callTool(
   const result = await parts.gate.run(
     want,
     ({ action, answer }) => {
-      // Once more, in the moment in which it is sent: another process may have withdrawn it.
-      parts.pins.check(server.facts, 'tool', name, server.definition('tool', name))
       if (answer) parts.lastArguments.remember(server.id, name, args)
       const { onProgress, timeoutMs, maxTotalMs } = options
       const callOptions: CallOptions = {
@@ -67,7 +67,7 @@ export async function callTool(
         ...(timeoutMs !== undefined && { timeoutMs }),
         ...(maxTotalMs !== undefined && { maxTotalMs }),
       }
-      return server.during(run, () => server.use((client) => client.call(name, { ...action.args }, callOptions), signal ? { signal } : {}))
+      return useOf(server, { kind: 'tool', name }, options, (client) => client.call(name, { ...action.args }, callOptions))
     },
     (done) => ({ resultBytes: sizeOf(done) }),
   )
@@ -101,7 +101,7 @@ async function admit(
   findings: readonly Finding[],
   options: UseOptions,
 ): Promise<CallToolResult> {
-  const safe = neutralise(result, { maxBytes: parts.maxResultBytes })
+  const safe = capped(result, { maxBytes: parts.maxResultBytes })
   // Where nothing was found and no rule is about results, there is nothing to decide.
   if (findings.length === 0 && !parts.hasResultRules()) return safe
   const want: Want = {
@@ -113,19 +113,20 @@ async function admit(
   }
   return parts.gate.run(want, async ({ decision }) => {
     const { resultBytes } = decision.limits
-    return resultBytes === undefined ? safe : neutralise(result, { maxBytes: Math.min(resultBytes, parts.maxResultBytes) })
+    return resultBytes === undefined ? safe : capped(result, { maxBytes: Math.min(resultBytes, parts.maxResultBytes) })
   })
 }
 
 export async function readResource(parts: HostParts, server: HostedServer, uri: string, template: string | undefined, options: UseOptions) {
   const { signal, run } = options
+  await parts.pins.refresh()
   const want: Want = {
-    ...useWant(server, 'resource.read', options, () => ({ ...resourcePrimitive(server, uri, template), args: { uri } })),
+    ...useWant(server, 'resource.read', options, () => ({ primitive: resourcePrimitive(server, uri, template), args: { uri } })),
     subject: () => ({ kind: 'read', uri, isSubscription: false }),
   }
   const result = await parts.gate.run<ReadResourceResult>(
     want,
-    () => server.during(run, () => server.use((client) => client.read(uri, signal ? { signal } : {}), signal ? { signal } : {})),
+    () => useOf(server, resourcePrimitive(server, uri, template), options, (client) => client.read(uri, signal ? { signal } : {})),
     (done) => ({ resultBytes: sizeOf(done) }),
   )
   run.flow.add({ labels: labelsOfResource(server.spec, uri), source: `${server.id}/${uri}`, value: result })
@@ -133,7 +134,7 @@ export async function readResource(parts: HostParts, server: HostedServer, uri: 
 }
 
 /** Resolves with what ends the subscription. */
-export function subscribe(
+export async function subscribe(
   parts: HostParts,
   server: HostedServer,
   uri: string,
@@ -141,11 +142,15 @@ export function subscribe(
   listener: (uri: string) => void,
   options: UseOptions,
 ): Promise<() => void> {
+  await parts.pins.refresh()
   const want: Want = {
-    ...useWant(server, 'resource.subscribe', options, () => ({ ...resourcePrimitive(server, uri, template), args: { uri } })),
+    ...useWant(server, 'resource.subscribe', options, () => ({ primitive: resourcePrimitive(server, uri, template), args: { uri } })),
     subject: () => ({ kind: 'read', uri, isSubscription: true }),
   }
-  return parts.gate.run(want, () => server.supervised.subscribe(uri, listener))
+  return parts.gate.run(want, async () => {
+    await server.checkPinned(resourcePrimitive(server, uri, template))
+    return server.supervised.subscribe(uri, listener)
+  })
 }
 
 export async function getPrompt(
@@ -156,16 +161,14 @@ export async function getPrompt(
   options: UseOptions,
 ) {
   const { signal, run } = options
+  await parts.pins.refresh()
   const want: Want = {
     ...useWant(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
     subject: () => ({ kind: 'prompt', name, args }),
   }
   const result = await parts.gate.run<GetPromptResult>(
     want,
-    () =>
-      server.during(run, () =>
-        server.use((client) => client.prompt(name, { ...args }, signal ? { signal } : {}), signal ? { signal } : {}),
-      ),
+    () => useOf(server, { kind: 'prompt', name }, options, (client) => client.prompt(name, { ...args }, signal ? { signal } : {})),
     (done) => ({ resultBytes: sizeOf(done) }),
   )
   run.flow.add({ labels: labelsOfResource(server.spec, name), source: `${server.id}/${name}`, value: result })
@@ -208,9 +211,25 @@ function useWant(
   }
 }
 
+/** The server may have come back as another one since it was decided: its lists are known by the time there is a client. */
+const useOf = <T>(
+  server: HostedServer,
+  primitive: Pick<ActionPrimitive, 'kind' | 'name'>,
+  { run, signal }: UseOptions,
+  send: (client: Client) => Promise<T>,
+): Promise<T> =>
+  server.during(run, () =>
+    server.use(
+      async (client) => {
+        await server.checkPinned(primitive)
+        return send(client)
+      },
+      signal ? { signal } : {},
+    ),
+  )
+
 /** A resource that is not listed stands for itself, or for the template that it fits. */
-const resourcePrimitive = (server: HostedServer, uri: string, template: string | undefined): { primitive: ActionPrimitive } => ({
-  primitive: template === undefined ? server.primitive('resource', uri) : server.primitive('template', template),
-})
+const resourcePrimitive = (server: HostedServer, uri: string, template: string | undefined): ActionPrimitive =>
+  template === undefined ? server.primitive('resource', uri) : server.primitive('template', template)
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))

@@ -66,15 +66,20 @@ function searched(result: CallToolResult, maxSearched: number): string {
 }
 
 /**
- * A copy in which no link can be followed and no image is loaded by being shown, and that is no larger than it may be.
- * Words stay: where a link led is then to be read. Data for programs (`structuredContent`) is left as it is, or left out.
+ * A copy in which no link can be followed and no image is loaded by being shown, and that is no larger than it may be; for
+ * whoever shows results to people. Words stay: where a link led is then to be read. A model gets what the tool said:
+ * it may have to write the same bytes back.
  */
-export function neutralise(result: CallToolResult, limits: Partial<GateLimits> = {}): CallToolResult {
+export const neutralise = (result: CallToolResult, limits: Partial<GateLimits> = {}): CallToolResult =>
+  capped({ ...result, content: result.content.map(inert) }, limits)
+
+/** No larger than it may be, with a note where something is missing. Data for programs (`structuredContent`) is left out as a whole. */
+export function capped(result: CallToolResult, limits: Partial<GateLimits> = {}): CallToolResult {
   const { maxBytes } = withDefaults(DEFAULT_GATE_LIMITS, limits)
   const { content, structuredContent, ...rest } = result
   let left = maxBytes
   const kept: ContentBlock[] = []
-  for (const block of content.map(inert)) {
+  for (const block of content) {
     const bytes = sizeOf(block)
     if (bytes > left) {
       kept.push(...cut(block, left), note(`The rest is left out: the result has ${sizeOf(content)} bytes, and ${maxBytes} are let in`))
