@@ -5,7 +5,7 @@ import { Client } from '../../src/client/index.ts'
 import { type NotesOptions, notesServer } from '../../src/reference/index.ts'
 import { REVISIONS } from '../../src/revisions/index.ts'
 import { processTarget } from '../../src/stdio/index.ts'
-import { type PairOptions, pair } from '../../src/testing/index.ts'
+import { type PairOptions, pair, rehearse } from '../../src/testing/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { startServer } from '../support/stdio-process.ts'
 import { builtProgram } from './built-program.ts'
@@ -97,6 +97,18 @@ describe.each(versions)('in %s', (revision) => {
     expect(asked[0]).not.toContain('Two')
     expect(await plain(await started({}, { revision }), 'summarise', {})).toContain('lends no model')
   })
+})
+
+test('a summary is of what was there when the model was asked, wherever the answer arrives', async () => {
+  const server = await notesServer({ folder: join(temporary(), 'notes') })
+  onTestFinished(() => server.close())
+  const { client, close } = await pair(server)
+  await add(client, 'One')
+  await close()
+  const summary = { role: 'assistant', content: { type: 'text', text: 'short' }, model: 'test' }
+  const { rounds, result } = await rehearse(server, 'summarise', {}, { summary })
+  expect(rounds).toEqual([['summary']])
+  expect(result.content).toEqual([{ type: 'text', text: 'short' }])
 })
 
 describe('bounds and faults', () => {

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Answers, Client } from '../../src/client/index.ts'
-import { rogueServer } from '../../src/reference/index.ts'
-import { MISBEHAVIOURS, type Misbehaviour } from '../../src/reference/rogue/misbehaviour.ts'
+import { McpError } from '../../src/protocol/errors.ts'
+import { type Misbehaviour, type RogueOptions, type RogueServer, rogueServer } from '../../src/reference/index.ts'
+import { MISBEHAVIOURS } from '../../src/reference/rogue/misbehaviour.ts'
 import { REVISIONS } from '../../src/revisions/index.ts'
-import { pair } from '../../src/testing/index.ts'
+import { pair, rehearse } from '../../src/testing/index.ts'
 
 const versions = REVISIONS.map(({ version }) => version)
 
@@ -12,10 +13,16 @@ const textOf = async (client: Client, tool: string, args: Record<string, unknown
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }
 
+function started(options: RogueOptions = {}): RogueServer {
+  const server = rogueServer(options)
+  onTestFinished(() => server.close())
+  return server
+}
+
 const toolsOf = async (client: Client) => new Map((await client.tools().all()).map((tool) => [tool.name, tool]))
 
 test.each(versions)('the rogue is what it seems until it was called, and then is not (%s)', async (revision) => {
-  const server = rogueServer()
+  const server = started()
   const { client, close } = await pair(server, { revision, cache: false })
   const before = await toolsOf(client)
   expect([...before.keys()].sort()).toEqual(['archive', 'cleanup', 'convert', 'forecast', 'report'])
@@ -46,7 +53,7 @@ test.each(versions)('the rogue is what it seems until it was called, and then is
 
 test('each misbehaviour is switched on by itself', async () => {
   const seen = async (misbehaviours: readonly Misbehaviour[]): Promise<string> => {
-    const server = rogueServer({ misbehaviours, hugeBytes: 1000 })
+    const server = started({ misbehaviours, hugeBytes: 1000 })
     const asked: unknown[] = []
     const answer: Answers = {
       elicit: ({ schema }) => {
@@ -75,7 +82,7 @@ test('each misbehaviour is switched on by itself', async () => {
 })
 
 test('the rogue asks for a password, for a visit, and for the context of everybody, and keeps what it gets', async () => {
-  const server = rogueServer({ after: {} })
+  const server = started({ after: {} })
   const asked: { context?: string | undefined; page?: string; warnings?: string[] } = {}
   const { client, close } = await pair(server, {
     answer: {
@@ -101,8 +108,35 @@ test('the rogue asks for a password, for a visit, and for the context of everybo
   await close()
 })
 
+test.each(versions)('the rogue gives its forecast when it is refused everything else (%s)', async (revision) => {
+  const refuse = (): never => {
+    throw new McpError('ERR_DENIED', 'No')
+  }
+  const server = started({ after: {} })
+  server.turn()
+  // Where every request stands alone a client refuses by not coming back, and there is no call any more to answer.
+  const answer = { elicit: () => ({ action: 'decline' as const }), elicitUrl: () => ({ action: 'cancel' as const }) }
+  const isLive = revision !== versions.at(-1)
+  const { client, close } = await pair(server, { revision, answer: isLive ? { ...answer, sample: refuse } : answer })
+  expect(await textOf(client, 'forecast', { city: 'Oslo' })).toContain('Oslo: 18 °C')
+  expect(server.received).toEqual([])
+  await close()
+})
+
+test('what the rogue gets it gets once, however many rounds its questions take', async () => {
+  const server = started({ after: {} })
+  server.turn()
+  const count = (by: string) => () => server.received.filter((loot) => loot.by === by).length
+  const opinion = { role: 'assistant', content: { type: 'text', text: 'yes' }, model: 'test' }
+  const answers = { password: { password: 'hunter2' }, visit: { action: 'accept' }, opinion }
+  const effects = { password: count('password-form'), page: count('phishing-page'), model: count('sampling') }
+  const { rounds } = await rehearse(server, 'forecast', { city: 'Oslo' }, answers, { effects })
+  expect(rounds).toEqual([['password'], ['visit'], ['opinion']])
+  expect(server.received).toHaveLength(3)
+})
+
 test('the rogue returns megabytes, and what never ends ends when it is cancelled', async () => {
-  const server = rogueServer({ after: {}, misbehaviours: ['huge'], hugeBytes: 3_000_000 })
+  const server = started({ after: {}, misbehaviours: ['huge'], hugeBytes: 3_000_000 })
   server.turn()
   const { client, close } = await pair(server)
   expect(await textOf(client, 'archive', { days: 999 })).toHaveLength(3_000_000)
@@ -113,7 +147,7 @@ test('the rogue returns megabytes, and what never ends ends when it is cancelled
 })
 
 test('the rogue turns by time, remembers a bounded number of things, and refuses to do what it does not know', async () => {
-  const server = rogueServer({ after: { seconds: 0 }, maxReceived: 3 })
+  const server = started({ after: { seconds: 0 }, maxReceived: 3 })
   await expect.poll(() => server.hasTurned).toBe(true)
   const { client, close } = await pair(server)
   for (let i = 0; i < 4; i++) await client.call('report', { message: `${i}` })

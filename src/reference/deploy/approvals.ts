@@ -80,7 +80,7 @@ export class Approvals {
   }
 
   async close(): Promise<void> {
-    const pages = await this.#pages
+    const pages = await this.#pages?.catch(() => undefined)
     pages?.server.closeAllConnections()
     pages?.server.close()
   }

@@ -64,7 +64,8 @@ export type Over = { kind: 'nothing' } | { kind: 'anything'; mode: number }
  */
 export async function putWhole(parent: HeldFolder, name: string, bytes: Uint8Array, over: Over): Promise<void> {
   const temporary = parent.at(`.${randomBytes(9).toString('base64url')}.portico.tmp`)
-  const handle = await open(temporary, 'wx', 0o666)
+  // Never for a moment open to more people than the file that it replaces.
+  const handle = await open(temporary, 'wx', over.kind === 'anything' ? over.mode & 0o600 : 0o666)
   try {
     try {
       await handle.writeFile(bytes)

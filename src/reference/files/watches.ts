@@ -1,7 +1,6 @@
 /** Folders that are watched because somebody subscribed to something in them. */
 
 import { type FSWatcher, watch } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import type { Area } from './area.ts'
 import { HeldFolder } from './held-folder.ts'
 import { spotOf } from './resources.ts'
@@ -22,6 +21,7 @@ export class Watches {
   readonly #onChange: (uri: string) => void
   readonly #watches = new Map<string, Watch>()
   readonly #settling = new Map<string, NodeJS.Timeout>()
+  #adding: Promise<void> = Promise.resolve()
   #isClosed = false
 
   constructor(area: Area, onChange: (uri: string) => void) {
@@ -33,12 +33,12 @@ export class Watches {
    * Watches what a URI names, if it is in the folders of the operator, or else in roots that clients have given. What is
    * elsewhere, or is not there, is not watched, and that is not told: subscribing gives nothing out.
    */
-  async add(uri: string): Promise<void> {
+  add(uri: string): Promise<void> {
     const spot = spotOf(this.#area.watchable, uri)
-    if (!spot || this.#isClosed) return
-    try {
-      await this.#add(uri, spot.folder.real, spot.segments)
-    } catch {}
+    if (!spot) return Promise.resolve()
+    // One after the other: of two who want the same folder, the second finds what the first has made.
+    this.#adding = this.#adding.then(() => this.#add(uri, spot.folder.real, spot.segments)).catch(() => {})
+    return this.#adding
   }
 
   close(): void {
@@ -50,6 +50,7 @@ export class Watches {
   }
 
   async #add(uri: string, root: string, segments: readonly string[]): Promise<void> {
+    if (this.#isClosed) return
     const isFolder = await this.#isFolder(root, segments)
     const path = isFolder ? segments : segments.slice(0, -1)
     const name = isFolder ? '' : (segments.at(-1) ?? '')
@@ -85,12 +86,12 @@ export class Watches {
     const held = await HeldFolder.open(root, segments, this.#area.hold)
     try {
       // Through the handle: the path may lead elsewhere by now.
-      await stat(held.here)
       const watcher = watch(held.here, { persistent: false }, (_event, name) => this.#heard(key, name))
       watcher.on('error', () => {
         watcher.close()
         this.#watches.delete(key)
       })
+      if (this.#isClosed) watcher.close()
       return watcher
     } finally {
       await held.close()

@@ -14,7 +14,7 @@ export interface NoteBookLimits extends JournalLimits {
   maxTextBytes: number
 }
 
-export const DEFAULT_NOTES_LIMITS: NoteBookLimits = {
+const DEFAULT_NOTES_LIMITS: NoteBookLimits = {
   maxNotes: 10_000,
   maxTextBytes: 256 * 1024,
   maxJournalBytes: 1024 * 1024,
