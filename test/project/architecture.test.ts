@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
@@ -12,6 +12,8 @@ test('every file and folder that ARCHITECTURE.md names exists', () => {
 })
 
 test('every folder of src is described', () => {
-  for (const folder of ['jsonrpc', 'protocol', 'revisions', 'server', 'client', 'stdio', 'http', 'testing'])
+  for (const folder of readdirSync(`${root}/src`, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name))
     expect(text).toContain(`\`src/${folder}/\``)
 })
