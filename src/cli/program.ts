@@ -2,16 +2,23 @@
 
 import { Command } from 'commander'
 import { visibleText } from '../protocol/visible-text.ts'
+import { registerAudit } from './commands/audit.ts'
 import { registerCall } from './commands/call.ts'
 import { registerCompletion } from './commands/completion.ts'
 import { registerDoctor } from './commands/doctor.ts'
+import { registerGrants } from './commands/grants.ts'
+import { registerInbox } from './commands/inbox.ts'
 import { registerInspect } from './commands/inspect.ts'
+import { registerPins } from './commands/pins.ts'
+import { registerPolicy } from './commands/policy.ts'
 import { registerGet, registerPrompts } from './commands/prompts.ts'
 import { registerRecord } from './commands/record.ts'
 import { registerReplay } from './commands/replay.ts'
 import { registerRead, registerResources } from './commands/resources.ts'
 import { registerRun } from './commands/run.ts'
+import { registerSecrets } from './commands/secrets.ts'
 import { registerServe } from './commands/serve.ts'
+import { registerServers } from './commands/servers.ts'
 import { registerTools } from './commands/tools.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import type { Frame } from './frame.ts'
@@ -33,6 +40,13 @@ const REGISTRATIONS = [
   registerRecord,
   registerReplay,
   registerServe,
+  registerServers,
+  registerPolicy,
+  registerPins,
+  registerGrants,
+  registerAudit,
+  registerSecrets,
+  registerInbox,
   registerCompletion,
 ]
 

@@ -1,7 +1,6 @@
 /** `portico call`: one tool, with arguments that are checked before they are sent. */
 
 import type { Command } from 'commander'
-import type { Client } from '../../client/client.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import type { Tool } from '../../protocol/tools.ts'
 import { assign, parseJson } from '../arguments/assignment.ts'
@@ -14,10 +13,9 @@ import { MediaFolder } from '../output/media.ts'
 import { ProgressBar } from '../output/progress.ts'
 import { words } from '../output/shown.ts'
 import { readAll } from '../read-all.ts'
-import { withClient } from '../target/connect.ts'
 import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { type Session, withSession } from '../target/session.ts'
 import { takeTargetAndName } from '../target/target.ts'
-import { personalAnswers } from '../terminal/answers.ts'
 
 interface CallCommandOptions extends TargetOptions {
   args?: string
@@ -50,25 +48,19 @@ export function registerCall(program: Command, frame: Frame): void {
 
 async function callAction(invocation: Invocation, first: string, others: string[], options: CallCommandOptions): Promise<ExitName> {
   const { target, name, rest } = takeTargetAndName([first, ...others], invocation.after, 'tool')
-  return withClient(
-    invocation,
-    target,
-    options,
-    async (client) => {
-      const tool = await findTool(client, name)
-      const start = await wholeArguments(invocation, options.args)
-      const args = await assign(rest, { schema: tool.inputSchema, cwd: invocation.io.cwd, isLoose: options.loose === true }, start)
-      if (!options.loose) await checkArguments(tool, args, (why) => invocation.screen.note(words`The arguments are sent unchecked: ${why}`))
-      return callTool(invocation, client, tool.name, args, options)
-    },
-    { answer: await personalAnswers(invocation, target) },
-  )
+  return withSession(invocation, target, options, async (session) => {
+    const tool = await findTool(session, name)
+    const start = await wholeArguments(invocation, options.args)
+    const args = await assign(rest, { schema: tool.inputSchema, cwd: invocation.io.cwd, isLoose: options.loose === true }, start)
+    if (!options.loose) await checkArguments(tool, args, (why) => invocation.screen.note(words`The arguments are sent unchecked: ${why}`))
+    return callTool(invocation, session, tool.name, args, options)
+  })
 }
 
 /** Calls it, shows how far it is, and prints what came. Ctrl-C tells the server. */
 export async function callTool(
   invocation: Invocation,
-  client: Client,
+  session: Session,
   name: string,
   args: Record<string, unknown>,
   options: { save?: string; progress?: boolean },
@@ -76,7 +68,7 @@ export async function callTool(
   const { io, screen, signal } = invocation
   const bar = new ProgressBar(screen, name, { isQuiet: options.progress === false || screen.isJson })
   try {
-    const result = await client.call(name, args, { signal, onProgress: bar.onProgress })
+    const result = await session.call(name, args, { signal, onProgress: bar.onProgress })
     bar.end()
     if (screen.isJson) screen.printJson(result)
     else await printResult({ io, screen }, result, new MediaFolder(io, { folder: options.save }), name)
@@ -90,15 +82,15 @@ export async function callTool(
   }
 }
 
-export async function findTool(client: Client, name: string): Promise<Tool> {
-  const tools = client.server.capabilities.tools ? await client.tools().all() : []
+export async function findTool(session: Session, name: string): Promise<Tool> {
+  const tools = await session.tools()
   const tool = tools.find((each) => each.name === name)
   if (tool) return tool
   throw unknownName(
     'tool',
     name,
     tools.map((each) => each.name),
-    `at ${client.server.info.title ?? client.server.info.name}`,
+    `at ${session.title}`,
   )
 }
 

@@ -1,7 +1,6 @@
 /** `portico prompts` and `portico get`: templates of a server for people. */
 
 import type { Command } from 'commander'
-import type { Client } from '../../client/client.ts'
 import type { GetPromptResult, Prompt } from '../../protocol/prompts.ts'
 import type { JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { assign } from '../arguments/assignment.ts'
@@ -13,10 +12,9 @@ import { MediaFolder } from '../output/media.ts'
 import type { Screen } from '../output/screen.ts'
 import { words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
-import { withClient } from '../target/connect.ts'
 import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { withSession } from '../target/session.ts'
 import { takeTarget, takeTargetAndName } from '../target/target.ts'
-import { personalAnswers } from '../terminal/answers.ts'
 import { firstLine } from './tools.ts'
 
 export function registerPrompts(program: Command, frame: Frame): void {
@@ -43,10 +41,8 @@ export function registerGet(program: Command, frame: Frame): void {
 
 async function promptsAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<void> {
   const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
-  await withClient(invocation, target, options, async (client) => printPrompts(invocation.screen, await promptsOf(client)))
+  await withSession(invocation, target, options, async (session) => printPrompts(invocation.screen, await session.prompts()))
 }
-
-export const promptsOf = async (client: Client): Promise<Prompt[]> => (client.server.capabilities.prompts ? client.prompts().all() : [])
 
 export function printPrompts(screen: Screen, prompts: readonly Prompt[]): void {
   if (screen.isJson) return screen.printJson(prompts)
@@ -67,27 +63,21 @@ interface GetOptions extends TargetOptions {
 
 async function getAction(invocation: Invocation, first: string, others: string[], options: GetOptions): Promise<void> {
   const { target, name, rest } = takeTargetAndName([first, ...others], invocation.after, 'prompt')
-  await withClient(
-    invocation,
-    target,
-    options,
-    async (client) => {
-      const prompts = await promptsOf(client)
-      const prompt = prompts.find((each) => each.name === name)
-      if (!prompt)
-        throw unknownName(
-          'prompt',
-          name,
-          prompts.map((each) => each.name),
-        )
-      const inputSchema = schemaOf(prompt)
-      const args = await assign(rest, { schema: inputSchema, cwd: invocation.io.cwd })
-      await checkArguments({ name, inputSchema }, args, () => {})
-      const result = await client.prompt(name, args as Record<string, string>, { signal: invocation.signal })
-      await printPrompt(invocation, result, new MediaFolder(invocation.io, { folder: options.save }))
-    },
-    { answer: await personalAnswers(invocation, target) },
-  )
+  await withSession(invocation, target, options, async (session) => {
+    const prompts = await session.prompts()
+    const prompt = prompts.find((each) => each.name === name)
+    if (!prompt)
+      throw unknownName(
+        'prompt',
+        name,
+        prompts.map((each) => each.name),
+      )
+    const inputSchema = schemaOf(prompt)
+    const args = await assign(rest, { schema: inputSchema, cwd: invocation.io.cwd })
+    await checkArguments({ name, inputSchema }, args, () => {})
+    const result = await session.prompt(name, args as Record<string, string>, { signal: invocation.signal })
+    await printPrompt(invocation, result, new MediaFolder(invocation.io, { folder: options.save }))
+  })
 }
 
 /** Arguments of a prompt are texts. */

@@ -3,8 +3,7 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Client } from '../../client/client.ts'
-import type { Resource, ResourceContents, ResourceTemplate } from '../../protocol/resources.ts'
+import type { ResourceContents } from '../../protocol/resources.ts'
 import { UsageError } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { printContents } from '../output/content.ts'
@@ -12,10 +11,9 @@ import { bytesOf, MediaFolder } from '../output/media.ts'
 import type { Screen } from '../output/screen.ts'
 import { words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
-import { withClient } from '../target/connect.ts'
 import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { type Offered, withSession } from '../target/session.ts'
 import { takeTarget } from '../target/target.ts'
-import { personalAnswers } from '../terminal/answers.ts'
 import { firstLine } from './tools.ts'
 
 export function registerResources(program: Command, frame: Frame): void {
@@ -43,18 +41,7 @@ export function registerRead(program: Command, frame: Frame): void {
 
 async function resourcesAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<void> {
   const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
-  await withClient(invocation, target, options, async (client) => printResources(invocation.screen, await resourcesOf(client)))
-}
-
-export interface Offered {
-  resources: Resource[]
-  resourceTemplates: ResourceTemplate[]
-}
-
-export async function resourcesOf(client: Client): Promise<Offered> {
-  if (!client.server.capabilities.resources) return { resources: [], resourceTemplates: [] }
-  const [resources, resourceTemplates] = await Promise.all([client.resources().all(), client.resourceTemplates().all()])
-  return { resources, resourceTemplates }
+  await withSession(invocation, target, options, async (session) => printResources(invocation.screen, await session.resources()))
 }
 
 export function printResources(screen: Screen, offered: Offered): void {
@@ -90,19 +77,13 @@ async function readAction(
   const { io, screen, signal } = invocation
   if (options.output === '-' && io.stdout.isTTY)
     throw new UsageError('Bytes of a server are not written to a terminal as they are', 'Leave -o out, or write to a file')
-  await withClient(
-    invocation,
-    target,
-    options,
-    async (client) => {
-      const { contents } = await client.read(uri, { signal })
-      if (options.output !== undefined) return writeContents(invocation, options.output, contents)
-      if (screen.isJson) return screen.printJson({ contents })
-      const media = new MediaFolder(io, { folder: options.save })
-      for (const each of contents) await printContents({ io, screen }, each, media, 'resource')
-    },
-    { answer: await personalAnswers(invocation, target) },
-  )
+  await withSession(invocation, target, options, async (session) => {
+    const { contents } = await session.read(uri, { signal })
+    if (options.output !== undefined) return writeContents(invocation, options.output, contents)
+    if (screen.isJson) return screen.printJson({ contents })
+    const media = new MediaFolder(io, { folder: options.save })
+    for (const each of contents) await printContents({ io, screen }, each, media, 'resource')
+  })
 }
 
 async function writeContents({ io, screen }: Invocation, output: string, contents: readonly ResourceContents[]): Promise<void> {

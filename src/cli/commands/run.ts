@@ -13,13 +13,14 @@ import { untrustedLines, words } from '../output/shown.ts'
 import { splitWords } from '../split-words.ts'
 import { withClient } from '../target/connect.ts'
 import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { type Session, sessionOf } from '../target/session.ts'
 import { takeTarget } from '../target/target.ts'
 import { personalAnswers } from '../terminal/answers.ts'
 import { LineTerminal } from '../terminal/line-terminal.ts'
 import { callTool, findTool } from './call.ts'
-import { printPrompts, promptsOf } from './prompts.ts'
-import { printResources, resourcesOf } from './resources.ts'
-import { printTool, printTools, toolsOf } from './tools.ts'
+import { printPrompts } from './prompts.ts'
+import { printResources } from './resources.ts'
+import { printTool, printTools } from './tools.ts'
 
 export function registerRun(program: Command, frame: Frame): void {
   addTargetOptions(
@@ -42,7 +43,8 @@ async function runAction(invocation: Invocation, server: string | undefined, opt
     target,
     options,
     async (client) => {
-      const [tools, offered, prompts] = [await toolsOf(client), await resourcesOf(client), await promptsOf(client)]
+      const session = sessionOf(client)
+      const [tools, offered, prompts] = [await session.tools(), await session.resources(), await session.prompts()]
       if (screen.isJson) return screen.printJson({ revision: client.revision, ...client.server, tools, ...offered, prompts })
       printServer(invocation, client)
       printTools(screen, tools)
@@ -54,7 +56,7 @@ async function runAction(invocation: Invocation, server: string | undefined, opt
         screen.print()
         printPrompts(screen, prompts)
       }
-      if (isInteractive(io)) await converse(invocation, client)
+      if (isInteractive(io)) await converse(invocation, session)
     },
     { answer: await personalAnswers(invocation, target) },
   )
@@ -73,14 +75,14 @@ function printServer({ screen }: Invocation, client: Client): void {
 const HELP = 'call TOOL key=value ... · tools [TOOL] · resources · read URI · prompts · quit'
 
 /** Commands one after another, until the person has enough. */
-async function converse(invocation: Invocation, client: Client): Promise<void> {
+async function converse(invocation: Invocation, session: Session): Promise<void> {
   const { screen } = invocation
   screen.note(words`\n${screen.noteStyle.dim(HELP)}`)
   const terminal = new LineTerminal(invocation.io, '> ')
   for (;;) {
     const line = await terminal.read(invocation.signal)
     if (line === undefined || /^\s*(?:quit|exit|q)\s*$/.test(line)) return
-    await obey(invocation, client, line).catch((error: unknown) => {
+    await obey(invocation, session, line).catch((error: unknown) => {
       const { message, hint } = explain(error)
       screen.note(words`${screen.noteStyle.red('✗')} ${message}`)
       if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
@@ -88,30 +90,30 @@ async function converse(invocation: Invocation, client: Client): Promise<void> {
   }
 }
 
-async function obey(invocation: Invocation, client: Client, line: string): Promise<void> {
+async function obey(invocation: Invocation, session: Session, line: string): Promise<void> {
   const { io, screen, signal } = invocation
   const [verb, first, ...rest] = splitWords(line)
   switch (verb) {
     case undefined:
       return
     case 'tools':
-      return first === undefined ? printTools(screen, await toolsOf(client)) : printTool(screen, await findTool(client, first))
+      return first === undefined ? printTools(screen, await session.tools()) : printTool(screen, await findTool(session, first))
     case 'resources':
-      return printResources(screen, await resourcesOf(client))
+      return printResources(screen, await session.resources())
     case 'prompts':
-      return printPrompts(screen, await promptsOf(client))
+      return printPrompts(screen, await session.prompts())
     case 'read': {
       if (first === undefined) throw new UsageError('read needs a URI')
-      const { contents } = await client.read(first, { signal })
+      const { contents } = await session.read(first, { signal })
       for (const each of contents) await printContents(invocation, each, new MediaFolder(io), 'resource')
       return
     }
     case 'call': {
       if (first === undefined) throw new UsageError('call needs a tool')
-      const tool = await findTool(client, first)
+      const tool = await findTool(session, first)
       const args = await assign(rest, { schema: tool.inputSchema, cwd: io.cwd })
       await checkArguments(tool, args, () => {})
-      await callTool(invocation, client, tool.name, args, {})
+      await callTool(invocation, session, tool.name, args, {})
       return
     }
     default:

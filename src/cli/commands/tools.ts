@@ -1,7 +1,6 @@
 /** `portico tools`: what a server can do, or everything about one tool. */
 
 import type { Command } from 'commander'
-import type { Client } from '../../client/client.ts'
 import type { Tool } from '../../protocol/tools.ts'
 import { usageOf } from '../arguments/check.ts'
 import type { Frame, Invocation } from '../frame.ts'
@@ -9,8 +8,8 @@ import { printValue } from '../output/content.ts'
 import type { Screen } from '../output/screen.ts'
 import { untrustedLines, words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
-import { withClient } from '../target/connect.ts'
 import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { withSession } from '../target/session.ts'
 import { takeTarget } from '../target/target.ts'
 import { findTool } from './call.ts'
 
@@ -36,17 +35,14 @@ async function toolsAction(
 ): Promise<void> {
   const given = [first, second].filter((word) => word !== undefined)
   const { target, rest } = takeTarget(given, invocation.after)
-  await withClient(invocation, target, options, async (client) => {
+  await withSession(invocation, target, options, async (session) => {
     const [name] = rest
-    if (name === undefined) return printTools(invocation.screen, await toolsOf(client))
-    const tool = await findTool(client, name)
+    if (name === undefined) return printTools(invocation.screen, await session.tools())
+    const tool = await findTool(session, name)
     if (invocation.screen.isJson) return invocation.screen.printJson(tool)
     printTool(invocation.screen, tool)
   })
 }
-
-/** None where the server says that it has none; asking it would be an error. */
-export const toolsOf = async (client: Client): Promise<Tool[]> => (client.server.capabilities.tools ? client.tools().all() : [])
 
 export function printTools(screen: Screen, tools: readonly Tool[]): void {
   if (screen.isJson) return screen.printJson(tools)

@@ -1,10 +1,24 @@
-/** Servers that are known by a name. */
+/** Servers that are known by a name, where only a URL or a command will do. */
 
-import { McpError } from '../../protocol/errors.ts'
-import type { Target } from '../../protocol/link.ts'
+import type { ServerSpec } from '../../host/servers/spec.ts'
+import { UsageError, unknownName } from '../faults.ts'
 import type { Invocation } from '../frame.ts'
-import type { TargetOptions } from './options.ts'
 
-export async function configuredTarget(_invocation: Invocation, id: string, _options: TargetOptions): Promise<Target> {
-  throw new McpError('ERR_SERVER_UNKNOWN', `No server is called ${JSON.stringify(id)}`)
+/** Always throws: what is not asked through the host is not started by its name, only by what stands behind it. */
+export async function refuseByName(invocation: Invocation, id: string): Promise<never> {
+  const { configuredServers } = await import('../hosting/open-host.ts')
+  const servers = await configuredServers(invocation)
+  const spec = servers.find((each) => each.id === id)
+  if (!spec)
+    throw unknownName(
+      'server',
+      id,
+      servers.map((each) => each.id),
+    )
+  throw new UsageError(`This goes around the host, so it takes no name of a server`, `Give what stands behind it: ${wayOf(spec)}`)
+}
+
+export function wayOf({ way }: Pick<ServerSpec, 'way'>): string {
+  if (way.transport === 'http') return way.url
+  return way.transport === 'stdio' ? `-- ${[way.command, ...way.args].join(' ')}` : 'a server of this process'
 }

@@ -12,12 +12,10 @@ import type { Invocation } from '../frame.ts'
 import { isInteractive } from '../io.ts'
 import { jsonText } from '../output/json.ts'
 import { untrusted, words } from '../output/shown.ts'
-import { VERSION } from '../version.ts'
-import { configuredTarget } from './configured.ts'
+import { CLIENT_INFO } from './client-info.ts'
+import { refuseByName } from './configured.ts'
 import type { TargetOptions } from './options.ts'
 import type { TargetName } from './target.ts'
-
-export const CLIENT_INFO = { name: 'portico', title: 'Portico', version: VERSION }
 
 /** What a transport needs to know to reach it. Nothing is started or asked yet. */
 export async function reach(invocation: Invocation, target: TargetName, options: TargetOptions): Promise<Target> {
@@ -25,7 +23,7 @@ export async function reach(invocation: Invocation, target: TargetName, options:
   const onWarning = (message: string): void => screen.note(words`${screen.noteStyle.yellow('!')} ${message}`)
   switch (target.kind) {
     case 'server':
-      return configuredTarget(invocation, target.id, options)
+      return refuseByName(invocation, target.id)
     case 'url': {
       const { httpTarget } = await import('../../http/client/target.ts')
       return httpTarget(target.url, {

@@ -12,6 +12,7 @@ export interface TargetOptions {
   revision: string[]
   log?: LogLevel
   verbose?: true
+  inbox?: true
 }
 
 /** @param isQuick leaves out what makes no sense for a single look, such as log messages */
@@ -25,6 +26,7 @@ export function addTargetOptions(command: Command): Command {
     .option('--revision <date>', 'a protocol revision to speak; may be given several times', addTo, [])
     .option('--log <level>', 'show log messages of the server from this level on', toLogLevel)
     .option('-v, --verbose', 'show what the server writes to its standard error')
+    .option('--inbox', 'without a terminal: let questions wait for somebody who answers them with portico inbox')
 }
 
 function addHeader(text: string, before: Record<string, string>): Record<string, string> {

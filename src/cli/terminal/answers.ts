@@ -17,7 +17,8 @@ const ANSWER_MS = 10 * 60_000
 export async function personalAnswers({ io }: Invocation, target: TargetName): Promise<Answers> {
   if (!isInteractive(io)) return {}
   const { terminalAsker } = await import('./asker.ts')
-  return answersBy(terminalAsker(io), describeTarget(target))
+  const { openBrowser } = await import('../../auth/client/node/browser.ts')
+  return answersBy(terminalAsker(io, { openPage: openBrowser }), describeTarget(target))
 }
 
 /** @param where the command or the address that the person gave */

@@ -17,7 +17,7 @@ import { type Choice, Prompts } from './prompts.ts'
 import { showQuestion } from './show-question.ts'
 
 export interface TerminalAskerOptions {
-  /** Opens a page that the person agreed to open; the system's browser unless given. */
+  /** Opens a page that the person agreed to open. Without it that is for whoever asks to do, after a yes. */
   openPage?(href: string): Promise<void>
   /** Milliseconds of the wall clock. */
   now?(): number
@@ -60,7 +60,7 @@ async function answerTo(screen: Screen, prompts: Prompts, question: Question, op
   const { subject, scopes } = question
   const scope: GrantScope = scopes[0] ?? 'once'
   // The cursor stands on the no: a key that was meant for something else agrees to nothing.
-  const next = await prompts.choose('Your answer', choicesFor(question), 'no')
+  const next = await prompts.choose('Your answer', choicesFor(question, options.openPage !== undefined), 'no')
   switch (next) {
     case 'no':
       return { kind: 'deny' }
@@ -78,7 +78,7 @@ async function answerTo(screen: Screen, prompts: Prompts, question: Question, op
   }
 }
 
-function choicesFor({ subject, scopes }: Question): Choice<Next>[] {
+function choicesFor({ subject, scopes }: Question, canOpen: boolean): Choice<Next>[] {
   const no: Choice<Next>[] = [
     { value: 'no', label: 'No' },
     { value: 'why', label: 'No, and say what to do instead' },
@@ -89,7 +89,9 @@ function choicesFor({ subject, scopes }: Question): Choice<Next>[] {
     case 'compose':
       return [{ value: 'edit', label: 'Write the answer' }, ...no]
     case 'url':
-      return [{ value: 'browser', label: 'Open it in the browser' }, { value: 'yes', label: 'I open it myself' }, ...no]
+      return canOpen
+        ? [{ value: 'browser', label: 'Open it in the browser' }, { value: 'yes', label: 'I open it myself' }, ...no]
+        : [{ value: 'yes', label: 'Open it in the browser' }, ...no]
     default:
       return [
         { value: 'yes', label: `Yes, ${SCOPE_WORDS[scopes[0] ?? 'once']}` },
@@ -190,8 +192,7 @@ const withText = (result: CreateMessageResult, text: string): CreateMessageResul
 /** Only now, and by a program that gets the address as one argument. */
 async function openFor(screen: Screen, { url }: Extract<Subject, { kind: 'url' }>, options: TerminalAskerOptions): Promise<void> {
   try {
-    const open = options.openPage ?? (await import('../../auth/client/node/browser.ts')).openBrowser
-    await open(url.href)
+    await options.openPage?.(url.href)
   } catch {
     screen.note(words`No browser could be opened. Visit it yourself:\n  ${screen.noteStyle.cyan(url.href)}`)
   }

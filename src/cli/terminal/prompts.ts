@@ -1,7 +1,7 @@
 /** Prompts at a terminal: whatever is shown was made visible first, and whoever presses Esc or Ctrl-C has cancelled. */
 
 import type { Writable } from 'node:stream'
-import { isCancel, multiline, multiselect, select, text } from '@clack/prompts'
+import { isCancel, multiline, multiselect, password, select, text } from '@clack/prompts'
 import { Cancelled } from '../../protocol/errors.ts'
 import { hasInvisible } from '../../protocol/visible-text.ts'
 import type { Io } from '../io.ts'
@@ -59,6 +59,11 @@ export class Prompts {
     })
     // An empty line comes back as nothing at all.
     return given(answer) ?? ''
+  }
+
+  /** What is typed is not shown. */
+  async hidden(message: Showable): Promise<string> {
+    return given(await password({ ...this.#common, message: plain(message), validate: (value) => (value ? undefined : 'It is empty') }))
   }
 
   async lines(message: Showable, options: { initial?: string; validate?(value: string): string | undefined } = {}): Promise<string> {

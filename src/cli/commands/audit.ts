@@ -1,0 +1,75 @@
+/** `portico audit`: what was done and what was refused, and whether the log of it is whole. */
+
+import type { Command } from 'commander'
+import { type AuditFilter, readAudit } from '../../host/audit/read.ts'
+import type { AuditRecord } from '../../host/audit/record.ts'
+import { verifyAudit } from '../../host/audit/verify.ts'
+import type { ExitName } from '../exit-codes.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { keptIn } from '../hosting/host-files.ts'
+import { jsonText } from '../output/json.ts'
+import { type Shown, words } from '../output/shown.ts'
+
+export function registerAudit(program: Command, frame: Frame): void {
+  const audit = program.command('audit').description('The log of what was done, and of what was refused.')
+  audit
+    .command('verify')
+    .description('Checks that nothing of the log was changed or taken out, and names the first bad record if so.')
+    .option('--anchors <file>', 'checkpoints from their second place')
+    .option('--json', 'write JSON')
+    .action(frame.action(verifyAction))
+  audit
+    .command('show')
+    .description('Shows it, the oldest first.')
+    .option('--server <name>', 'only of this server')
+    .option('--action <kind>', 'only of this kind, such as tool.call')
+    .option('--from <seq>', 'from this record on', Number)
+    .option('--json', 'write one JSON object a record')
+    .action(frame.action(showAction))
+}
+
+async function verifyAction({ io, screen }: Invocation, options: { anchors?: string }): Promise<ExitName> {
+  const verdict = await verifyAudit(keptIn(io, 'audit'), options.anchors === undefined ? {} : { anchors: options.anchors })
+  if (screen.isJson) screen.printJson(verdict)
+  else {
+    const { style } = screen
+    const { firstBad, records, unmatchedIntents, signedUpTo } = verdict
+    if (firstBad)
+      screen.print(words`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
+    else screen.print(words`${style.green('✓')} ${records} records are as they were written; signed up to ${signedUpTo}`)
+    if (unmatchedIntents.length > 0)
+      screen.print(words`${style.yellow('!')} ${unmatchedIntents.length} were begun, and nothing is known of how they ended`)
+  }
+  return verdict.ok ? 'ok' : 'audit'
+}
+
+async function showAction({ io, screen, signal }: Invocation, options: { server?: string; action?: string; from?: number }): Promise<void> {
+  const filter: AuditFilter = {
+    ...(options.server !== undefined && { server: options.server }),
+    ...(options.action !== undefined && { action: options.action as NonNullable<AuditFilter['action']> }),
+    ...(options.from !== undefined && { fromSeq: options.from }),
+  }
+  for await (const record of readAudit(keptIn(io, 'audit'), filter)) {
+    signal.throwIfAborted()
+    if (screen.isJson) screen.printJsonLine(record)
+    else screen.print(lineOf(screen.style, record))
+  }
+}
+
+function lineOf(style: { dim(text: string): Shown; red(text: string): Shown; green(text: string): Shown }, record: AuditRecord): Shown {
+  const head = words`${style.dim(String(record.seq).padStart(6))} ${style.dim(new Date(record.at).toISOString())}`
+  switch (record.kind) {
+    case 'intent':
+    case 'refusal': {
+      const { action, server, primitive, effect, reasons, answer, args } = record.entry
+      const what = [server, primitive].filter((part) => part !== undefined).join('/')
+      const how = answer ? `${effect}, ${answer.by} said ${answer.kind}` : effect
+      const preview = args === undefined ? '' : ` ${jsonText(args.preview)}`
+      return words`${head} ${record.kind === 'refusal' ? style.red('refused') : style.green('allowed')} ${action} ${what}${preview} ${style.dim(`(${how}: ${reasons.join('; ')})`)}`
+    }
+    case 'outcome':
+      return words`${head} ${style.dim(`  ${record.intent} ${jsonText(record.outcome)}`)}`
+    default:
+      return words`${head} ${style.dim(record.kind)}`
+  }
+}

@@ -1,0 +1,95 @@
+/** `portico demo`: the tour without anybody at the keyboard, which fails when a step does not do what it shows. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { createHost } from '../../host/create-host.ts'
+import { Talk } from '../../host/host.ts'
+import { scriptedModel } from '../../host/models/scripted/model.ts'
+import type { ExitName } from '../exit-codes.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { words } from '../output/shown.ts'
+import { startEmbedded } from '../demo/embedded.ts'
+import { tourPerson } from '../demo/person.ts'
+import { TOUR, type TourStep, type TourStop } from '../demo/tour.ts'
+
+export function registerDemo(program: Command, frame: Frame): void {
+  program
+    .command('demo')
+    .summary('show in a minute what a host does and protects from')
+    .description(
+      'Starts three servers that come with portico, lets a scripted model use them, and answers every question as a careful person would.\n' +
+        'Nothing of yours is read or kept, and the network is not used. Exits with 1 when a step does not do what it shows.',
+    )
+    .option('--json', 'the steps as JSON')
+    .action(frame.action((invocation: Invocation) => demo(invocation)))
+}
+
+interface Outcome {
+  step: string
+  ok: boolean
+  error?: string
+}
+
+export async function demo({ screen, signal }: Invocation): Promise<ExitName> {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-demo-'))
+  const embedded = await startEmbedded({ notesFolder: join(folder, 'notes'), stepMs: 150 })
+  const person = tourPerson(screen)
+  if (!screen.isJson) {
+    screen.print(words`${screen.style.bold('Portico: many servers, one policy, nothing without consent')}`)
+    screen.print(words`${screen.style.dim('The model is a script, the servers are real ones on this machine, and every answer is given by the tour.')}`)
+  }
+  try {
+    const host = await createHost({
+      servers: embedded.servers,
+      folder: join(folder, 'host'),
+      keychain: false,
+      model: scriptedModel(),
+      ask: person,
+      mode: 'interactive',
+      project: folder,
+      openUrl: () => {},
+      onEvent: () => {},
+    })
+    try {
+      return await walk({ host, embedded, person, screen, talk: new Talk(), scratch: folder, signal })
+    } finally {
+      await host.close()
+    }
+  } finally {
+    await embedded.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function walk(stop: TourStop): Promise<ExitName> {
+  const { screen, signal } = stop
+  const outcomes: Outcome[] = []
+  for (const [index, step] of TOUR.entries()) {
+    signal.throwIfAborted()
+    if (!screen.isJson) screen.print(words`\n${screen.style.bold(`${index + 1}. ${step.title}`)}`)
+    outcomes.push(await one(step, stop))
+    // What comes next builds on it.
+    if (!outcomes.at(-1)?.ok) break
+  }
+  const isDone = outcomes.length === TOUR.length && outcomes.every(({ ok }) => ok)
+  if (screen.isJson) screen.printJson({ ok: isDone, steps: outcomes })
+  else if (isDone) {
+    screen.print(words`\n${screen.style.green('All of it happened as shown.')} Try it yourself: ${screen.style.cyan('portico')} on a terminal, or ${screen.style.cyan('portico help')}.`)
+  }
+  return isDone ? 'ok' : 'failed'
+}
+
+async function one(step: TourStep, stop: TourStop): Promise<Outcome> {
+  const { screen, signal } = stop
+  try {
+    await step.run(stop)
+    return { step: step.title, ok: true }
+  } catch (error) {
+    if (signal.aborted) throw error
+    const { message } = error as Error
+    if (!screen.isJson) screen.print(words`    ${screen.style.red('✗')} ${message}`)
+    return { step: step.title, ok: false, error: message }
+  }
+}

@@ -1,0 +1,81 @@
+/** `portico inbox`: questions of runs that have nobody in front of them, answered from here. */
+
+import type { Command } from 'commander'
+import { describeQuestion } from '../../host/ask/describe.ts'
+import { type Inbox, openInbox } from '../../host/ask/inbox.ts'
+import type { Answer } from '../../host/ask/question.ts'
+import { UsageError, unknownName } from '../faults.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { keptIn } from '../hosting/host-files.ts'
+import { isInteractive } from '../io.ts'
+import { words } from '../output/shown.ts'
+import { table } from '../output/table.ts'
+
+export function registerInbox(program: Command, frame: Frame): void {
+  const inbox = program.command('inbox').description('Questions that wait for an answer.')
+  inbox.command('list').description('Lists them.').option('--json', 'write JSON').action(frame.action(listAction))
+  inbox
+    .command('answer')
+    .description('Answers a question: at a terminal all of it is shown and asked; elsewhere --allow or --deny says it.')
+    .argument('[id]', 'the oldest unless given')
+    .option('--allow', 'yes, this once')
+    .option('--deny [why]', 'no, and perhaps why')
+    .action(frame.action(answerAction))
+}
+
+const inboxOf = ({ io }: Invocation): Promise<Inbox> => openInbox({ folder: keptIn(io, 'inbox') })
+
+async function listAction(invocation: Invocation): Promise<void> {
+  const { screen } = invocation
+  const parked = await (await inboxOf(invocation)).list()
+  if (screen.isJson) return screen.printJson(parked)
+  if (parked.length === 0) return screen.note(words`Nothing waits for an answer.`)
+  const rows = parked.map(({ question, state }) => [
+    question.id,
+    state,
+    new Date(question.expiresAt).toISOString().slice(0, 16).replace('T', ' '),
+    describeQuestion(question)[0]?.text ?? question.action,
+  ])
+  screen.print(
+    table(
+      [{ title: 'ID', style: 'dim' }, { title: 'STATE' }, { title: 'UNTIL' }, { title: 'QUESTION' }],
+      rows,
+      screen.style,
+      screen.columns,
+    ),
+  )
+}
+
+interface AnswerOptions {
+  allow?: true
+  deny?: string | true
+}
+
+async function answerAction(invocation: Invocation, id: string | undefined, { allow, deny }: AnswerOptions): Promise<void> {
+  const { screen } = invocation
+  const inbox = await inboxOf(invocation)
+  const open = (await inbox.list()).filter(({ state }) => state === 'open').map(({ question }) => question)
+  const question = id === undefined ? open[0] : open.find((each) => each.id === id)
+  if (!question)
+    throw id === undefined
+      ? new UsageError('Nothing waits for an answer')
+      : unknownName(
+          'open question',
+          id,
+          open.map((each) => each.id),
+        )
+  if (allow && deny) throw new UsageError('Either --allow or --deny')
+  const answer: Answer = allow
+    ? { kind: 'allow', scope: 'once' }
+    : deny
+      ? { kind: 'deny', ...(typeof deny === 'string' && { feedback: deny }) }
+      : await askHere(invocation, question)
+  await inbox.answer(question.id, answer)
+  screen.note(words`Answered: ${answer.kind}`)
+}
+
+async function askHere({ io, signal }: Invocation, question: Parameters<typeof describeQuestion>[0]): Promise<Answer> {
+  if (!isInteractive(io)) throw new UsageError('There is nobody here to ask', 'Give --allow or --deny')
+  const { terminalAsker } = await import('../terminal/asker.ts')
+  return terminalAsker(io).ask(question, signal)
+}

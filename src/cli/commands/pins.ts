@@ -1,0 +1,78 @@
+/** `portico pins`: what was approved of each server, what differs from it now, and taking that into use. */
+
+import type { Command } from 'commander'
+import { openPins } from '../../host/pins/pin-store.ts'
+import type { ExitName } from '../exit-codes.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { keptIn } from '../hosting/host-files.ts'
+import { withHost } from '../hosting/open-host.ts'
+import { jsonText } from '../output/json.ts'
+import { untrustedLines, words } from '../output/shown.ts'
+import { table } from '../output/table.ts'
+
+export function registerPins(program: Command, frame: Frame): void {
+  const pins = program.command('pins').description('What was approved of each server, to the byte.')
+  pins
+    .command('list')
+    .description('Lists what was approved.')
+    .argument('[server]')
+    .option('--json', 'write JSON')
+    .action(frame.action(listAction))
+  pins
+    .command('diff')
+    .description('Connects to a server and shows what of it is not what was approved.')
+    .argument('<server>')
+    .option('--json', 'write JSON')
+    .action(frame.action(diffAction))
+  pins
+    .command('accept')
+    .description('Connects to a server, shows what is not approved of it, and asks whether to take it into use.')
+    .argument('<server>')
+    .option('--inbox', 'without a terminal: let the question wait for somebody who answers it with portico inbox')
+    .action(frame.action(acceptAction))
+}
+
+async function listAction({ io, screen }: Invocation, server: string | undefined): Promise<void> {
+  const baselines = (await openPins({ file: keptIn(io, 'pins') })).list().filter((each) => server === undefined || each.server === server)
+  if (screen.isJson) return screen.printJson(baselines)
+  const rows = baselines.flatMap(({ server: id, items }) => items.map(({ kind, name }) => [id, kind, name]))
+  if (rows.length === 0) return screen.note(words`Nothing was approved yet.`)
+  screen.print(table([{ title: 'SERVER', style: 'bold' }, { title: 'KIND' }, { title: 'NAME' }], rows, screen.style, screen.columns))
+}
+
+async function diffAction(invocation: Invocation, server: string): Promise<ExitName> {
+  const { screen } = invocation
+  return withHost(invocation, { only: [server], asksNobody: true }, async (host) => {
+    const health = host.health()[server]
+    if (health?.state === 'refused') throw health.error
+    if (health?.state === 'waiting' || health?.state === 'open-circuit') throw health.lastError
+    const review = host.review(server)
+    if (screen.isJson) screen.printJson(review ?? null)
+    if (!review) {
+      if (!screen.isJson) screen.note(words`Everything is as it was approved.`)
+      return 'ok'
+    }
+    if (screen.isJson) return 'different'
+    const { style } = screen
+    for (const { kind, name, difference, flags, definition } of review.items) {
+      screen.print(words`${style.yellow('≠')} ${style.bold(`${kind} ${name}`)} ${difference ? difference.class : 'new'}`)
+      for (const flag of flags) screen.print(words`  ${style.yellow(`! ${flag}`)}`)
+      for (const { pointer, text, before, after } of difference?.changes ?? []) {
+        screen.print(words`  ${pointer}: ${text}`)
+        if (before !== undefined) screen.print(words`    ${style.red(`- ${jsonText(before)}`)}`)
+        if (after !== undefined) screen.print(words`    ${style.green(`+ ${jsonText(after)}`)}`)
+      }
+      if (!difference) screen.print(untrustedLines(jsonText(definition, 2)).indented(2))
+    }
+    for (const gone of review.gone) screen.print(words`${style.red('-')} ${gone} is gone`)
+    return 'different'
+  })
+}
+
+async function acceptAction(invocation: Invocation, server: string, { inbox }: { inbox?: true }): Promise<void> {
+  const { screen, signal } = invocation
+  await withHost(invocation, { only: [server], parks: inbox === true }, async (host) => {
+    if (host.review(server)) await host.approve(server, { signal })
+    screen.note(host.review(server) ? words`Some of ${server} is still not in use.` : words`Everything of ${server} is in use.`)
+  })
+}

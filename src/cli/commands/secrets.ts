@@ -1,0 +1,52 @@
+/** `portico secrets`: values that configurations name and do not hold. */
+
+import type { Command } from 'commander'
+import { openVault, type Vault } from '../../host/vault/vault.ts'
+import { unknownName } from '../faults.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { keptIn } from '../hosting/host-files.ts'
+import { isInteractive } from '../io.ts'
+import { words } from '../output/shown.ts'
+import { readAll } from '../read-all.ts'
+
+export function registerSecrets(program: Command, frame: Frame): void {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how it is written in a configuration
+  const secrets = program.command('secrets').description('Secrets by name. A configuration says ${secret:NAME}.')
+  secrets
+    .command('set')
+    .description('Keeps a secret. It is typed without being shown, or read from standard input; never given on the command line.')
+    .argument('<name>')
+    .action(frame.action(setAction))
+  secrets.command('list').description('Lists the names.').option('--json', 'write JSON').action(frame.action(listAction))
+  secrets.command('remove').description('Forgets a secret.').argument('<name>').action(frame.action(removeAction))
+}
+
+const vaultOf = ({ io, screen }: Invocation): Promise<Vault> =>
+  openVault({ folder: keptIn(io, 'secrets'), onWarning: (text) => screen.note(words`${screen.noteStyle.yellow('!')} ${text}`) })
+
+async function setAction(invocation: Invocation, name: string): Promise<void> {
+  const { io, screen, signal } = invocation
+  const vault = await vaultOf(invocation)
+  const { Prompts } = await import('../terminal/prompts.ts')
+  const value = isInteractive(io)
+    ? await new Prompts(io, signal).hidden(`The value of ${name}`)
+    : (await readAll(io.stdin)).replace(/\r?\n$/, '')
+  await vault.set(name, value)
+  screen.note(words`Kept ${name}`)
+}
+
+async function listAction(invocation: Invocation): Promise<void> {
+  const { screen } = invocation
+  const names = await (await vaultOf(invocation)).list()
+  if (screen.isJson) return screen.printJson(names)
+  for (const name of names) screen.print(words`${name}`)
+  if (names.length === 0) screen.note(words`There are none.`)
+}
+
+async function removeAction(invocation: Invocation, name: string): Promise<void> {
+  const vault = await vaultOf(invocation)
+  const names = await vault.list()
+  if (!names.includes(name)) throw unknownName('secret', name, names)
+  await vault.delete(name)
+  invocation.screen.note(words`Forgot ${name}`)
+}

@@ -1,0 +1,198 @@
+/** `portico servers`: the list of servers of this person. Nothing here starts one, but `login`. */
+
+import type { Command } from 'commander'
+import { readClientConfigs } from '../../host/config/import.ts'
+import { moveSecrets, plainSecrets } from '../../host/config/plain-secrets.ts'
+import { serverFile } from '../../host/config/server-file.ts'
+import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/servers/spec.ts'
+import { openVault } from '../../host/vault/vault.ts'
+import { redactText } from '../../protocol/redact.ts'
+import { UsageError, unknownName } from '../faults.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { folderOf, keptIn } from '../hosting/host-files.ts'
+import { configuredServers, withHost } from '../hosting/open-host.ts'
+import { isInteractive } from '../io.ts'
+import { words } from '../output/shown.ts'
+import { table } from '../output/table.ts'
+import { wayOf } from '../target/configured.ts'
+import { addTargetOptions, type TargetOptions } from '../target/options.ts'
+import { type TargetName, takeTarget } from '../target/target.ts'
+
+interface AddOptions extends TargetOptions {
+  title?: string
+  trusted?: true
+  label: string[]
+}
+
+export function registerServers(program: Command, frame: Frame): void {
+  const servers = program.command('servers').description('The servers that are known by a name.')
+  addTargetOptions(
+    servers
+      .command('add')
+      .summary('add a server')
+      .description(
+        'Adds a server under a name: a URL, or the command that starts it. Secrets in its variables and headers go to the vault.',
+      )
+      .argument('<name>')
+      .argument('[url]')
+      .usage('[options] <name> <url> | <name> -- command...'),
+  )
+    .option('--title <text>', 'what people see')
+    .option('--trusted', 'its data is not taken for that of strangers; what it says of itself is still not believed')
+    .option(
+      '--label <label>',
+      'what its data is, such as private:mail; may be given several times',
+      (text, before: string[]) => [...before, text],
+      [],
+    )
+    .action(frame.action(addAction, { takesCommand: true }))
+  servers
+    .command('import')
+    .summary('take over servers of other clients')
+    .description('Finds the servers of other clients on this machine. Their files are read and not changed, and nothing is started.')
+    .argument('[name...]', 'only these')
+    .option('--all', 'take over all of them without asking')
+    .option('--json', 'write JSON, and take nothing over unless --all or names are given')
+    .action(frame.action(importAction))
+  servers.command('list').description('Lists them.').option('--json', 'write JSON').action(frame.action(listAction))
+  servers.command('remove').description('Removes one from the list.').argument('<name>').action(frame.action(removeAction))
+  servers
+    .command('login')
+    .description('Logs in to a server at a URL.')
+    .argument('<name>')
+    .action(
+      frame.action(async (invocation: Invocation, name: string) => {
+        await withHost(invocation, { only: [name] }, (host) => host.login(name, { signal: invocation.signal }))
+        invocation.screen.note(words`Logged in to ${name}`)
+      }),
+    )
+  servers
+    .command('logout')
+    .description('Gives the tokens for a server back and forgets them.')
+    .argument('<name>')
+    .action(
+      frame.action(async (invocation: Invocation, name: string) => {
+        await withHost(invocation, { only: [name] }, (host) => host.logout(name, { signal: invocation.signal }))
+        invocation.screen.note(words`Logged out of ${name}`)
+      }),
+    )
+}
+
+async function addAction(invocation: Invocation, id: string, url: string | undefined, options: AddOptions): Promise<void> {
+  const { io, screen } = invocation
+  const { target } = takeTarget(url === undefined ? [] : [url], invocation.after)
+  const tier: TrustTier = options.trusted ? 'trusted' : 'untrusted'
+  const spec: ServerSpec = {
+    id,
+    way: wayTo(target, options),
+    tier,
+    provenance: [{ client: 'portico', scope: 'ours', file: serverFile(folderOf(io)).file }],
+    ...(options.title !== undefined && { title: options.title }),
+    ...(options.label.length > 0 && { labels: options.label }),
+    ...(options.timeout !== undefined && { timeoutMs: options.timeout * 1000 }),
+  }
+  await serverFile(folderOf(io)).add(await withoutPlainSecrets(invocation, spec))
+  screen.note(words`Added ${id}: ${redactText(wayOf(spec))}`)
+}
+
+function wayTo(target: TargetName, options: AddOptions): Way {
+  if (target.kind === 'url') return { transport: 'http', url: target.url, headers: options.header }
+  if (target.kind !== 'command') throw new UsageError(`${JSON.stringify(target.id)} is neither a URL nor a command after --`)
+  const { command, args } = target
+  return { transport: 'stdio', command, args, env: options.env, ...(options.cwd !== undefined && { cwd: options.cwd }) }
+}
+
+async function withoutPlainSecrets({ io, screen }: Invocation, spec: ServerSpec): Promise<ServerSpec> {
+  const found = plainSecrets(spec)
+  if (found.length === 0) return spec
+  const vault = await openVault({ folder: keptIn(io, 'secrets'), onWarning: (text) => screen.note(words`! ${text}`) })
+  const moved = await moveSecrets(spec, vault, found)
+  for (const { where } of found) screen.note(words`${spec.id}: ${where} looks like a secret, and is in the vault now`)
+  return moved
+}
+
+async function importAction(invocation: Invocation, names: string[], options: { all?: true }): Promise<void> {
+  const { io, screen } = invocation
+  const { found, servers, problems } = await readClientConfigs({ home: io.home, project: io.cwd })
+  for (const { file, where, text } of problems) screen.note(words`${screen.noteStyle.yellow('!')} ${file}, ${where}: ${text}`)
+  const ids = servers.map(({ spec }) => spec.id)
+  for (const name of names) if (!ids.includes(name)) throw unknownName('server', name, ids, 'in the files of other clients')
+  if (screen.isJson)
+    screen.printJson({
+      files: found.map(({ file }) => file),
+      servers: servers.map(({ spec, plainSecrets: plain }) => ({
+        id: spec.id,
+        where: redactText(wayOf(spec)),
+        from: fromOf(spec),
+        plainSecrets: plain.map(({ where }) => where),
+      })),
+    })
+  else {
+    if (servers.length === 0) return screen.note(words`No servers of other clients were found on this machine.`)
+    const rows = servers.map(({ spec, plainSecrets: plain }) => [
+      spec.id,
+      fromOf(spec),
+      plain.length === 0 ? '' : `secret in plain text: ${plain.map(({ where }) => where).join(', ')}`,
+      redactText(wayOf(spec)),
+    ])
+    screen.print(
+      table(
+        [{ title: 'SERVER', style: 'bold' }, { title: 'FROM' }, { title: 'LOOK TWICE', style: 'yellow' }, { title: 'HOW' }],
+        rows,
+        screen.style,
+        screen.columns,
+      ),
+    )
+  }
+  const chosen = options.all ? ids : names.length > 0 ? names : isInteractive(io) && !screen.isJson ? await choose(invocation, ids) : []
+  if (chosen.length === 0) return screen.note(words`Nothing was taken over. Give names, or --all.`)
+  const specs: ServerSpec[] = []
+  for (const { spec } of servers) if (chosen.includes(spec.id)) specs.push(await withoutPlainSecrets(invocation, spec))
+  const added = await serverFile(folderOf(io)).adopt(specs)
+  screen.note(words`${added.length} taken over: ${added.map(({ id }) => id).join(', ')}. Each is asked about before it is started.`)
+}
+
+async function choose({ io, signal }: Invocation, ids: readonly string[]): Promise<string[]> {
+  const { Prompts } = await import('../terminal/prompts.ts')
+  return new Prompts(io, signal).chooseSeveral(
+    'Take over',
+    ids.map((id) => ({ value: id, label: id })),
+    [],
+  )
+}
+
+async function listAction(invocation: Invocation): Promise<void> {
+  const { screen } = invocation
+  const servers = await configuredServers(invocation)
+  if (screen.isJson)
+    return screen.printJson(
+      servers.map((spec) => ({ id: spec.id, title: spec.title, where: redactText(wayOf(spec)), tier: spec.tier, from: fromOf(spec) })),
+    )
+  if (servers.length === 0) return screen.note(words`There are none yet: portico servers add NAME URL, or portico servers import`)
+  const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), redactText(wayOf(spec))])
+  screen.print(
+    table(
+      [{ title: 'SERVER', style: 'bold' }, { title: 'TRUST' }, { title: 'FROM' }, { title: 'HOW' }],
+      rows,
+      screen.style,
+      screen.columns,
+    ),
+  )
+}
+
+const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
+
+const describeProvenance = ({ client, scope }: Provenance): string => (scope === 'ours' ? 'here' : `${client}, ${scope}`)
+
+async function removeAction(invocation: Invocation, name: string): Promise<void> {
+  const { io, screen } = invocation
+  if (!(await serverFile(folderOf(io)).remove(name))) {
+    const servers = await configuredServers(invocation)
+    throw unknownName(
+      'server',
+      name,
+      servers.map(({ id }) => id),
+    )
+  }
+  screen.note(words`Removed ${name}. What was approved and granted for it stays until you take it back.`)
+}

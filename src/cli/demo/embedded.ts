@@ -1,0 +1,54 @@
+/** The servers that the command brings along to be tried: one as a process of its own, two at ports of this machine. */
+
+import { fileURLToPath } from 'node:url'
+import type { GivenServer } from '../../host/options.ts'
+import type { Provenance, ServerSpec } from '../../host/servers/spec.ts'
+import { listen } from '../../http/index.ts'
+import { deployServer, type RogueServer, rogueServer } from '../../reference/index.ts'
+import { REVISIONS } from '../../revisions/index.ts'
+
+export interface Embedded {
+  servers: Readonly<Record<'notes' | 'deploy' | 'rogue', GivenServer>>
+  /** To be asked what it got hold of. */
+  rogue: RogueServer
+  close(): Promise<void>
+}
+
+export interface EmbeddedOptions {
+  /** Where notes are kept. */
+  notesFolder: string
+  /** How long each step of a deployment takes. */
+  stepMs?: number
+}
+
+const OURS: Provenance = { client: 'Portico', scope: 'ours', file: '' }
+
+/** As the package has it: from the file of the command itself, or from a part of it that was loaded later. */
+const program = (): string => fileURLToPath(new URL('../cli/index.js', import.meta.url))
+
+export async function startEmbedded({ notesFolder, stepMs = 500 }: EmbeddedOptions): Promise<Embedded> {
+  const deploy = deployServer({ stepMs })
+  // The last that had sessions, so that the host is seen to speak both kinds.
+  const versions = REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
+  const rogue = rogueServer({ after: { calls: 1 }, server: { revisions: versions } })
+  const listening = [await listen(deploy, { port: 0, handleSignals: false }), await listen(rogue, { port: 0, handleSignals: false })]
+  const [deployUrl = '', rogueUrl = ''] = listening.map(({ url }) => url)
+  const at = (url: string): Pick<ServerSpec, 'way' | 'provenance'> => ({ way: { transport: 'http', url, headers: {} }, provenance: [OURS] })
+  return {
+    servers: {
+      notes: {
+        way: { transport: 'stdio', command: process.execPath, args: [program(), 'serve', 'notes', notesFolder], env: {} },
+        tier: 'trusted',
+        labels: ['private:notes'],
+        provenance: [OURS],
+      },
+      deploy: { ...at(deployUrl), tier: 'trusted' },
+      rogue: { ...at(rogueUrl), tier: 'untrusted', labels: ['egress'] },
+    },
+    rogue,
+    close: async () => {
+      await Promise.all(listening.map((each) => each.close()))
+      await Promise.all([deploy.close(), rogue.close()])
+    },
+  }
+}

@@ -1,0 +1,83 @@
+/** One server, as commands use it: reached by hand, or through the host with its policy, its questions and its log. */
+
+import type { Client } from '../../client/client.ts'
+import type { CallOptions } from '../../client/options.ts'
+import type { Host } from '../../host/host.ts'
+import type { GetPromptResult, Prompt } from '../../protocol/prompts.ts'
+import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/resources.ts'
+import type { CallToolResult, Tool } from '../../protocol/tools.ts'
+import type { Invocation } from '../frame.ts'
+import { withClient } from './connect.ts'
+import type { TargetOptions } from './options.ts'
+import type { TargetName } from './target.ts'
+
+export interface Offered {
+  resources: readonly Resource[]
+  resourceTemplates: readonly ResourceTemplate[]
+}
+
+type UseOptions = Pick<CallOptions, 'signal' | 'onProgress'>
+
+export interface Session {
+  /** For people. */
+  readonly title: string
+  tools(): Promise<readonly Tool[]>
+  resources(): Promise<Offered>
+  prompts(): Promise<readonly Prompt[]>
+  call(name: string, args: Record<string, unknown>, options: UseOptions): Promise<CallToolResult>
+  read(uri: string, options: UseOptions): Promise<ReadResourceResult>
+  prompt(name: string, args: Record<string, string>, options: UseOptions): Promise<GetPromptResult>
+}
+
+/** Connects, and closes whatever happens. */
+export async function withSession<T>(
+  invocation: Invocation,
+  target: TargetName,
+  options: TargetOptions,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  if (target.kind !== 'server') {
+    const { personalAnswers } = await import('../terminal/answers.ts')
+    const answer = await personalAnswers(invocation, target)
+    return withClient(invocation, target, options, (client) => use(sessionOf(client)), { answer })
+  }
+  const { withHost } = await import('../hosting/open-host.ts')
+  return withHost(invocation, { only: [target.id], parks: options.inbox === true }, (host) => use(hosted(host, target.id)))
+}
+
+/** Lists are empty where the server says that it has none; asking it would be an error. */
+export function sessionOf(client: Client): Session {
+  const { info, capabilities } = client.server
+  return {
+    title: info.title ?? info.name,
+    tools: async () => (capabilities.tools ? client.tools().all() : []),
+    resources: async () => {
+      if (!capabilities.resources) return { resources: [], resourceTemplates: [] }
+      const [resources, resourceTemplates] = await Promise.all([client.resources().all(), client.resourceTemplates().all()])
+      return { resources, resourceTemplates }
+    },
+    prompts: async () => (capabilities.prompts ? client.prompts().all() : []),
+    call: (name, args, options) => client.call(name, args, options),
+    read: (uri, options) => client.read(uri, options),
+    prompt: (name, args, options) => client.prompt(name, args, options),
+  }
+}
+
+/** Only what was approved is listed; why a server is not there is said when something is asked of it. */
+function hosted(host: Host, id: string): Session {
+  const ours = <Entry extends { server: string; definition: unknown }>(entries: readonly Entry[]): Entry['definition'][] => {
+    const health = host.health()[id]
+    if (health?.state === 'refused') throw health.error
+    if (health?.state === 'waiting' || health?.state === 'open-circuit') throw health.lastError
+    return entries.filter(({ server }) => server === id).map(({ definition }) => definition)
+  }
+  return {
+    title: id,
+    tools: async () => ours(host.tools()),
+    resources: async () => ({ resources: ours(host.resources()), resourceTemplates: ours(host.templates()) }),
+    prompts: async () => ours(host.prompts()),
+    call: (name, args, options) => host.call({ server: id, name }, args, options),
+    read: (uri, options) => host.read(uri, options),
+    prompt: (name, args, options) => host.prompt({ server: id, name }, args, options),
+  }
+}
