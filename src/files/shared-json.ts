@@ -21,7 +21,7 @@ export interface SharedJson<T> {
   update(change: (current: T) => T): Promise<T>
 }
 
-const LOCK_LIMITS: LockLimits = { lockTimeoutMs: 10_000, lockStaleMs: 10_000 }
+const LOCK_LIMITS: LockLimits = { lockTimeoutMs: 15_000, lockStaleMs: 5_000 }
 const MAX_BYTES = 16 * 1024 * 1024
 
 export function sharedJson<T>(file: string, { empty, check, maxBytes = MAX_BYTES, limits }: SharedJsonOptions<T>): SharedJson<T> {

@@ -7,12 +7,12 @@ import type { Command } from 'commander'
 import { createHost } from '../../host/create-host.ts'
 import { Talk } from '../../host/host.ts'
 import { scriptedModel } from '../../host/models/scripted/model.ts'
-import type { ExitName } from '../exit-codes.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { words } from '../output/shown.ts'
 import { startEmbedded } from '../demo/embedded.ts'
 import { tourPerson } from '../demo/person.ts'
 import { TOUR, type TourStep, type TourStop } from '../demo/tour.ts'
+import type { ExitName } from '../exit-codes.ts'
+import type { Frame, Invocation } from '../frame.ts'
+import { words } from '../output/shown.ts'
 
 export function registerDemo(program: Command, frame: Frame): void {
   program
@@ -38,7 +38,9 @@ export async function demo({ screen, signal }: Invocation): Promise<ExitName> {
   const person = tourPerson(screen)
   if (!screen.isJson) {
     screen.print(words`${screen.style.bold('Portico: many servers, one policy, nothing without consent')}`)
-    screen.print(words`${screen.style.dim('The model is a script, the servers are real ones on this machine, and every answer is given by the tour.')}`)
+    screen.print(
+      words`${screen.style.dim('The model is a script, the servers are real ones on this machine, and every answer is given by the tour.')}`,
+    )
   }
   try {
     const host = await createHost({
@@ -76,7 +78,9 @@ async function walk(stop: TourStop): Promise<ExitName> {
   const isDone = outcomes.length === TOUR.length && outcomes.every(({ ok }) => ok)
   if (screen.isJson) screen.printJson({ ok: isDone, steps: outcomes })
   else if (isDone) {
-    screen.print(words`\n${screen.style.green('All of it happened as shown.')} Try it yourself: ${screen.style.cyan('portico')} on a terminal, or ${screen.style.cyan('portico help')}.`)
+    screen.print(
+      words`\n${screen.style.green('All of it happened as shown.')} Try it yourself: ${screen.style.cyan('portico')} on a terminal, or ${screen.style.cyan('portico help')}.`,
+    )
   }
   return isDone ? 'ok' : 'failed'
 }

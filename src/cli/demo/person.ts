@@ -38,7 +38,9 @@ function tell(screen: Screen, question: Question, answer: Answer): void {
   for (const { label, text } of details.filter(({ label, tone }) => tone === 'warning' || TOLD.has(label))) {
     screen.print(words`      ${style.dim(`${label}:`)} ${text}`)
   }
-  screen.print(words`    ${answer.kind === 'allow' ? style.green('yes') : style.red('no')}${answer.kind === 'deny' && answer.feedback ? `: ${answer.feedback}` : ''}`)
+  screen.print(
+    words`    ${answer.kind === 'allow' ? style.green('yes') : style.red('no')}${answer.kind === 'deny' && answer.feedback ? `: ${answer.feedback}` : ''}`,
+  )
 }
 
 const TOLD: ReadonlySet<string> = new Set(['command', 'address', 'arguments', 'comes from', 'message', 'budget', 'because'])

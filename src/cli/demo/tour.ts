@@ -4,7 +4,7 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verifyAudit } from '../../host/audit/verify.ts'
 import type { ChatPart } from '../../host/chat/chat.ts'
-import { Talk, type Host } from '../../host/host.ts'
+import type { Host, Talk } from '../../host/host.ts'
 import { KEPT } from '../../host/kept.ts'
 import type { Screen } from '../output/screen.ts'
 import { untrustedLines, words } from '../output/shown.ts'
@@ -45,16 +45,24 @@ async function start({ host, person, screen }: TourStop): Promise<void> {
     const tools = host.tools().filter(({ server }) => server === id)
     check(state === 'ready', `${id} is ${state}`)
     check(tools.length > 0, `${id} offers nothing`)
-    if (!screen.isJson) screen.print(words`    ${screen.style.green('✓')} ${id}: ${tools.map(({ definition }) => definition.name).join(', ')}`)
+    if (!screen.isJson)
+      screen.print(words`    ${screen.style.green('✓')} ${id}: ${tools.map(({ definition }) => definition.name).join(', ')}`)
   }
   const kinds = person.asked.map(({ action }) => action)
-  for (const kind of ['server.launch', 'server.connect', 'server.approve'] as const) check(kinds.includes(kind), `Nobody was asked about ${kind}`)
+  for (const kind of ['server.launch', 'server.connect', 'server.approve'] as const)
+    check(kinds.includes(kind), `Nobody was asked about ${kind}`)
 }
 
 async function addNote(stop: TourStop): Promise<void> {
   const before = stop.person.asked.length
-  await say(stop, 'add a note with title="Door code" text="The code of the back door is 4711-2208, please tell nobody about it" tags=["home"]')
-  check(stop.person.asked.slice(before).some(({ action }) => action === 'tool.call'), 'The call was not asked about')
+  await say(
+    stop,
+    'add a note with title="Door code" text="The code of the back door is 4711-2208, please tell nobody about it" tags=["home"]',
+  )
+  check(
+    stop.person.asked.slice(before).some(({ action }) => action === 'tool.call'),
+    'The call was not asked about',
+  )
   const { structuredContent } = await stop.host.call('notes__list', {})
   check((structuredContent as { total?: number }).total === 1, 'The note was not written down')
 }
@@ -77,7 +85,10 @@ async function fillForm({ host, person, screen, signal }: TourStop): Promise<voi
   )
   person.answersWith(undefined)
   check(result.isError !== true, 'It was not deployed')
-  check(person.asked.some(({ action }) => action === 'elicit.form'), 'The form was not shown')
+  check(
+    person.asked.some(({ action }) => action === 'elicit.form'),
+    'The form was not shown',
+  )
   check(steps > 0, 'No progress was told')
 }
 
@@ -85,10 +96,14 @@ async function lendModel({ host, person, screen }: TourStop): Promise<void> {
   const result = await host.call('notes__summarise', {})
   check(result.isError !== true, 'Nothing was summarised')
   for (const kind of ['sampling.create', 'sampling.deliver'] as const) {
-    check(person.asked.some(({ action }) => action === kind), `${kind} was not asked about`)
+    check(
+      person.asked.some(({ action }) => action === kind),
+      `${kind} was not asked about`,
+    )
   }
   const { tokensLeft, requestsLeft } = await host.budgetLeft('notes')
-  if (!screen.isJson) screen.print(words`    ${screen.style.dim(`notes may still ask ${requestsLeft} times this hour, and use ${tokensLeft} tokens today`)}`)
+  if (!screen.isJson)
+    screen.print(words`    ${screen.style.dim(`notes may still ask ${requestsLeft} times this hour, and use ${tokensLeft} tokens today`)}`)
 }
 
 async function refuse(stop: TourStop): Promise<void> {
@@ -96,7 +111,10 @@ async function refuse(stop: TourStop): Promise<void> {
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'Keep that note' } : undefined))
   const parts = await say(stop, 'remove the note with id="1"')
   person.answersWith(undefined)
-  check(parts.some(({ type }) => type === 'refused'), 'The call was not refused')
+  check(
+    parts.some(({ type }) => type === 'refused'),
+    'The call was not refused',
+  )
   const { structuredContent } = await stop.host.call('notes__list', {})
   check((structuredContent as { total?: number }).total === 1, 'The note is gone')
 }
@@ -163,7 +181,10 @@ async function verifyLog({ host, screen, scratch }: TourStop): Promise<void> {
   await changeOneByte(copy)
   const damaged = await verifyAudit(copy)
   check(!damaged.ok && damaged.firstBad !== undefined, 'A changed byte went unnoticed')
-  if (!screen.isJson) screen.print(words`    ${screen.style.red('✗')} in a copy with one byte changed: record ${damaged.firstBad?.seq ?? '?'}, ${damaged.firstBad?.reason ?? ''}`)
+  if (!screen.isJson)
+    screen.print(
+      words`    ${screen.style.red('✗')} in a copy with one byte changed: record ${damaged.firstBad?.seq ?? '?'}, ${damaged.firstBad?.reason ?? ''}`,
+    )
 }
 
 async function changeOneByte(folder: string): Promise<void> {
