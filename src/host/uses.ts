@@ -37,7 +37,8 @@ export async function callTool(
   await parts.pins.refresh()
   const tool = server.definition('tool', name) as Tool | undefined
   if (!tool) throw new McpError('ERR_SERVER_UNKNOWN', `The server ${server.id} offers no tool ${JSON.stringify(name)}`)
-  let args = given
+  // A copy: what is decided about is what is sent, whatever becomes of the caller's object.
+  let args: Readonly<Record<string, unknown>> = structuredClone(given)
   await checkArguments(tool, args)
   const want: Want = {
     ...toolWant(server, name, () => args, options),

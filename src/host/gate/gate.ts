@@ -6,9 +6,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../jsonrpc/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Answer, Asker, Question, Subject } from '../ask/question.ts'
+import type { Answer, Asker, GrantWidth, Question, Subject } from '../ask/question.ts'
 import type { AuditLog, Outcome } from '../audit/record.ts'
 import type { Action, Decision, Usage } from '../consent/action.ts'
+import { argumentsDigest } from '../consent/arguments-digest.ts'
 import type { CompiledPolicy } from '../consent/compile-policy.ts'
 import { decide } from '../consent/decide.ts'
 import { grantBounds } from '../consent/grant-bounds.ts'
@@ -16,7 +17,7 @@ import { grantMatches } from '../consent/grant-match.ts'
 import { exceeded } from '../consent/limits.ts'
 import { pathPointers } from '../consent/path-pointers.ts'
 import type { CountedCall, UsageCounter } from '../consent/usage.ts'
-import { GRANT_SCOPES, type Grant } from '../grants/grant.ts'
+import { GRANT_SCOPES, type Grant, type GrantScope } from '../grants/grant.ts'
 import type { GrantStore } from '../grants/grant-store.ts'
 import { makeGrant } from '../grants/make-grant.ts'
 import { unlessAborted } from '../unless-aborted.ts'
@@ -75,6 +76,8 @@ const MAX_TRIES = 3
 
 export class Gate {
   readonly #options: GateOptions
+  /** Refusals that are in the log already. */
+  readonly #written = new WeakSet<object>()
   #waiting = 0
 
   constructor(options: GateOptions) {
@@ -93,14 +96,20 @@ export class Gate {
       let outcome: Outcome
       let result: T
       try {
+        // Writing took its time: somebody must still want it, and it must still be what was decided about.
+        want.signal?.throwIfAborted()
+        checkSame(want.describe(), permit.action)
         result = await perform(permit)
         outcome = { kind: 'done', durationMs: clock.now() - started, ...measure?.(result) }
       } catch (error) {
         const kind = want.signal?.aborted ? 'cancelled' : 'failed'
-        await intent.outcome({ kind, durationMs: clock.now() - started, error: codeOf(error) })
+        // That it was begun is written. Where its end cannot be, the log has its say at the next intent; here the failure matters.
+        await intent.outcome({ kind, durationMs: clock.now() - started, error: codeOf(error) }).catch(() => {})
         throw error
       }
-      await intent.outcome(outcome)
+      await intent.outcome(outcome).catch((error: unknown) => {
+        throw new McpError('ERR_AUDIT', `${nameOf(permit.action)} was done, but how it ended could not be written down`, { cause: error })
+      })
       return result
     } finally {
       end()
@@ -128,7 +137,8 @@ export class Gate {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       want.signal?.throwIfAborted()
       const { action, decision } = await this.foresee(want)
-      if (decision.effect === 'ask') return this.#permitByPerson(want, action, decision)
+      if (decision.effect === 'ask')
+        return this.#permitByPerson(want, action, decision).catch((error) => this.#orWritten(error, action, decision))
       if (decision.effect !== 'allow') return this.#refuse(action, decision, undefined)
       if (decision.grant === undefined || (await this.#use(decision.grant))) return { action, decision, answer: undefined }
       // Somebody else took its last use, or it was revoked just now: look again.
@@ -144,6 +154,16 @@ export class Gate {
       await want.edit(answer.edited)
     }
     const grant = await this.#grantFor(want, asked, decision, answer)
+    try {
+      return await this.#permitByGrant(want, asked, answer, grant)
+    } catch (error) {
+      // A yes to this one time that came to nothing is not one to the next time.
+      if (grant.scope === 'once') await this.#options.grants.revoke(grant.id)
+      throw error
+    }
+  }
+
+  async #permitByGrant(want: Want, asked: Action, answer: Extract<Answer, { kind: 'allow' }>, grant: Grant): Promise<Permit> {
     // The world has gone on while the person was thinking: it is decided again, with the answer in hand.
     const grants = await this.#options.grants.live(this.#options.wallNow())
     const action = await this.#unchanged(want, asked, grants)
@@ -161,13 +181,21 @@ export class Gate {
 
   async #grantFor(want: Want, asked: Action, decision: Decision, answer: Extract<Answer, { kind: 'allow' }>): Promise<Grant> {
     const { grants, wallNow, policy, principal } = this.#options
-    const action = await this.#unchanged(want, asked, await grants.live(wallNow()))
-    const grant = makeGrant(action, answer, {
+    const live = await grants.live(wallNow())
+    const action = await this.#unchanged(want, asked, live)
+    // Only the person changes what they were asked about.
+    if (answer.edited === undefined && argumentsDigest(action.args) !== argumentsDigest(asked.args)) throw changed(asked)
+    // What was not offered was not chosen by anybody who read the question.
+    const { width, ...narrow } = answer
+    const isOffered = width !== undefined && widthsFor(asked, decision).includes(width)
+    const grant = makeGrant(action, isOffered ? answer : narrow, {
       bounds: grantBounds(policy(), action),
       isForced: decision.isForced ?? false,
       now: wallNow(),
       by: answer.by ?? principal,
     })
+    if (!grantMatches(grant, await this.#unchanged(want, asked, [...live, grant]), policy().folders))
+      throw new McpError('ERR_ANSWER_INVALID', `The pattern of the answer does not fit ${nameOf(action)} itself`)
     await grants.add(grant)
     return grant
   }
@@ -179,16 +207,8 @@ export class Gate {
   /** A definition, or a server, that changed while the person was asked has not been looked at by anybody. */
   async #unchanged(want: Want, asked: Action, grants: readonly Grant[]): Promise<Action> {
     const now = await this.#completed(want.describe(), grants)
-    const isSame =
-      now.kind === asked.kind &&
-      now.server.id === asked.server.id &&
-      now.server.fingerprint === asked.server.fingerprint &&
-      now.primitive?.name === asked.primitive?.name &&
-      now.primitive?.pin === asked.primitive?.pin
-    if (isSame) return now
-    throw new McpError('ERR_QUARANTINED', `${nameOf(asked)} is not what it was when you were asked about it`, {
-      data: { server: asked.server.id, primitive: asked.primitive?.name },
-    })
+    if (isSame(now, asked)) return now
+    throw changed(asked)
   }
 
   async #ask(want: Want, action: Action, decision: Decision): Promise<Answer> {
@@ -212,11 +232,14 @@ export class Gate {
         chain: want.chain,
         reasons: decision.reasons.map(({ text }) => text),
         subject: await want.subject(action),
-        scopes: isOnce ? ['once'] : grantBounds(policy(), action).scopes,
-        widths: isOnce || action.kind !== 'tool.call' ? ['exact'] : ['exact', 'pattern', 'any'],
+        scopes: isOnce ? ['once'] : proposed(action, grantBounds(policy(), action).scopes),
+        widths: widthsFor(action, decision),
       }
       const signal = want.signal ? AbortSignal.any([want.signal, timeout.signal]) : timeout.signal
       return checkAnswer(await unlessAborted(asker.ask(question, signal), signal))
+    } catch (error) {
+      if (error instanceof McpError || want.signal?.aborted) throw error
+      throw new McpError('ERR_CONSENT', `Nobody could be asked whether ${nameOf(action)} may be done`, { cause: error })
     } finally {
       timer.cancel()
       this.#waiting--
@@ -225,7 +248,22 @@ export class Gate {
 
   async #refuse(action: Action, decision: Decision, answer: Answer | undefined): Promise<never> {
     await this.#options.audit.refusal(entryOf(action, decision, answer))
-    throw refusalOf(action, decision, answer)
+    const refusal = refusalOf(action, decision, answer)
+    this.#written.add(refusal)
+    throw refusal
+  }
+
+  /** What was asked about and came to nothing, for whatever reason, is written down like any other no. */
+  async #orWritten(error: unknown, action: Action, decision: Decision): Promise<never> {
+    if (this.#written.has(error as object)) throw error
+    const reason = {
+      id: 'question',
+      layer: 'built-in',
+      effect: 'deny',
+      text: `It was asked about, and came to nothing: ${codeOf(error)}`,
+    } as const
+    await this.#options.audit.refusal(entryOf(action, { ...decision, effect: 'deny', reasons: [reason, ...decision.reasons] }, undefined))
+    throw error
   }
 
   async #completed(wanted: WantedAction, grants: readonly Grant[]): Promise<Action> {
@@ -258,6 +296,35 @@ const counted = ({
 })
 
 const NOTHING_USED: Usage = { identicalInARow: 1, concurrent: 0, lastMinute: 0, lastHour: 0, lastDay: 0, tokensToday: 0 }
+
+/** Whether a server, and what is wanted of it, are those that were decided about. */
+const isSame = (now: WantedAction, then: WantedAction): boolean =>
+  now.kind === then.kind &&
+  now.server.id === then.server.id &&
+  now.server.fingerprint === then.server.fingerprint &&
+  now.primitive?.name === then.primitive?.name &&
+  now.primitive?.pin === then.primitive?.pin
+
+/** In the moment in which it is done; what was approved, or configured, may be so no longer. */
+function checkSame(now: WantedAction, decided: Action): void {
+  const { primitive, server } = decided
+  if (!isSame(now, decided) || now.primitive?.state !== primitive?.state || now.server.isKnown !== server.isKnown) throw changed(decided)
+}
+
+const changed = (action: Action): McpError =>
+  new McpError('ERR_QUARANTINED', `${nameOf(action)} is not what it was when it was decided about`, {
+    data: { server: action.server.id, primitive: action.primitive?.name },
+  })
+
+/** Only the arguments of a tool are for others to choose; of anything else a yes is for just this. */
+const widthsFor = ({ kind }: Action, { isForced }: Decision): readonly GrantWidth[] =>
+  isForced || kind !== 'tool.call' ? ['exact'] : ['exact', 'pattern', 'any']
+
+/** A server that crashed is started again without a question, as long as it is the same, where the person leaves the proposal. */
+function proposed({ kind }: Action, scopes: readonly GrantScope[]): readonly GrantScope[] {
+  if ((kind !== 'server.launch' && kind !== 'server.connect') || !scopes.includes('session')) return scopes
+  return ['session', ...scopes.filter((scope) => scope !== 'session')]
+}
 
 /** What is still a question after the person has answered it is a no. */
 const stricter = (effect: Decision['effect']): Decision['effect'] => (effect === 'ask' ? 'deny' : effect)

@@ -6,7 +6,7 @@ import { compileRules } from '../../../src/host/consent/compile-policy.ts'
 import type { Policy } from '../../../src/host/consent/rule.ts'
 import { UsageCounter } from '../../../src/host/consent/usage.ts'
 import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../../../src/host/gate/gate.ts'
-import { openGrants } from '../../../src/host/grants/grant-store.ts'
+import { type GrantStore, openGrants } from '../../../src/host/grants/grant-store.ts'
 import { fakeClock } from '../../../src/testing/fake-clock.ts'
 
 export const DAY_MS = 24 * 60 * 60_000
@@ -15,10 +15,15 @@ export interface GateInMemoryOptions {
   policy?: Policy
   mode?: 'interactive' | 'headless'
   limits?: Partial<GateLimits>
+  /** What another process does just before a grant is used. */
+  onUse?(grants: GrantStore, id: string): Promise<unknown>
+  /** What happens while the log is written. */
+  onIntent?(): void
+  onOutcome?(): void
 }
 
 export async function gateInMemory(ask: (question: Question, signal: AbortSignal) => Promise<Answer>, options: GateInMemoryOptions = {}) {
-  const { policy = { layers: {}, roots: {} }, mode = 'interactive', limits } = options
+  const { policy = { layers: {}, roots: {} }, mode = 'interactive', limits, onUse, onIntent, onOutcome } = options
   const clock = fakeClock()
   const entries: AuditEntry[] = []
   const outcomes: Outcome[] = []
@@ -30,13 +35,26 @@ export async function gateInMemory(ask: (question: Question, signal: AbortSignal
     project: 'project',
     mode,
     policy: () => state.policy,
-    grants,
+    grants: {
+      ...grants,
+      use: async (id, at) => {
+        await onUse?.(grants, id)
+        return grants.use(id, at)
+      },
+    },
     usage: new UsageCounter({ now: () => now }),
     asker: { ask },
     audit: {
       intent: async (entry) => {
         entries.push(entry)
-        return { seq: entries.length, outcome: async (outcome) => void outcomes.push(outcome) }
+        onIntent?.()
+        return {
+          seq: entries.length,
+          outcome: async (outcome) => {
+            outcomes.push(outcome)
+            onOutcome?.()
+          },
+        }
       },
       refusal: async (entry) => void entries.push(entry),
       close: async () => {},
