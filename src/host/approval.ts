@@ -38,8 +38,19 @@ export function reviewOf(server: HostedServer, parts: HostParts, others: readonl
   return { server: server.id, isFirst, items, gone: removed.map(keyOf) }
 }
 
+export interface ApproveOptions {
+  signal?: AbortSignal
+  /** Hears what the person is shown. */
+  onShown?(review: Review): void
+}
+
 /** Asks about it, and takes into use what the person agreed to: all of it, or what they chose. */
-export async function approve(server: HostedServer, parts: HostParts, others: readonly OtherName[], signal?: AbortSignal): Promise<void> {
+export async function approve(
+  server: HostedServer,
+  parts: HostParts,
+  others: readonly OtherName[],
+  { signal, onShown }: ApproveOptions = {},
+): Promise<void> {
   let chosen: ReadonlySet<string> | undefined
   const want: Want = {
     describe: () => {
@@ -61,6 +72,7 @@ export async function approve(server: HostedServer, parts: HostParts, others: re
     },
     subject: () => {
       const review = reviewOf(server, parts, others)
+      if (review) onShown?.(review)
       return { kind: 'approve', items: review?.items ?? [], isFirst: review?.isFirst ?? false }
     },
     server: server.shown,
@@ -70,13 +82,18 @@ export async function approve(server: HostedServer, parts: HostParts, others: re
     },
     ...(signal && { signal }),
   }
-  await parts.gate.run(want, async () => {
+  await parts.gate.run(want, async ({ action }) => {
     const { pending, removed } = pendingOf(server, parts)
+    // It may have listed something else since the person agreed: then they did not agree to this.
+    if (digestOf([pending, removed]) !== action.primitive?.pin) throw changedMeanwhile(server)
     const agreed = pending.filter((primitive) => !chosen || chosen.has(keyOf(primitive)))
     await parts.pins.approve(server.facts, agreed, parts.wallNow())
     if (removed.length > 0) await parts.pins.withdraw(server.id, removed)
   })
 }
+
+const changedMeanwhile = (server: HostedServer): McpError =>
+  new McpError('ERR_QUARANTINED', `What ${server.id} offers is not what it was when you were asked about it`)
 
 interface Pending extends Pick<Comparison, 'removed' | 'differences'> {
   pending: readonly Primitive[]

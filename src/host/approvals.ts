@@ -3,6 +3,7 @@
 import { McpError } from '../protocol/errors.ts'
 import { approve, type Review, reviewOf } from './approval.ts'
 import { digestOf } from './digest.ts'
+import type { RefusalData } from './gate/refusal.ts'
 import type { HostedServer } from './hosted-server.ts'
 import type { HostParts } from './parts.ts'
 import type { OtherName } from './pins/flags.ts'
@@ -21,6 +22,8 @@ export class Approvals {
   readonly #options: ApprovalsOptions
   /** What was asked about last, by server. */
   readonly #asked = new Map<string, string>()
+  /** Servers that listed something while they were asked about. */
+  readonly #changed = new Set<string>()
   readonly #asking = new Map<string, Promise<void>>()
 
   constructor(options: ApprovalsOptions) {
@@ -34,14 +37,9 @@ export class Approvals {
   /** The server has listed something. Asks in the background if that was not asked before. */
   look(server: HostedServer): void {
     const review = this.review(server)
-    if (!review) return
-    const state = digestOf([
-      server.facts.fingerprint,
-      review.items.map(({ kind, name, definition }) => [kind, name, definition]),
-      review.gone,
-    ])
-    if (this.#asked.get(server.id) === state) return
-    this.#asked.set(server.id, state)
+    if (!review || this.#asked.get(server.id) === stateOf(server, review)) return
+    if (this.#asking.has(server.id)) return void this.#changed.add(server.id)
+    this.#asked.set(server.id, stateOf(server, review))
     this.#options.onReview(review)
     void this.ask(server).catch((error: Error) => this.#options.onWarning(server.id, error.message))
   }
@@ -51,7 +49,10 @@ export class Approvals {
     const { id } = server
     const former = this.#asking.get(id)
     if (former) return former
-    const asking = this.#ask(server, signal).finally(() => this.#asking.delete(id))
+    const asking = this.#ask(server, signal).finally(() => {
+      this.#asking.delete(id)
+      if (this.#changed.delete(id)) this.look(server)
+    })
     this.#asking.set(id, asking)
     return asking
   }
@@ -63,19 +64,28 @@ export class Approvals {
 
   forget(server: string): void {
     this.#asked.delete(server)
+    this.#changed.delete(server)
   }
 
   async #ask(server: HostedServer, signal: AbortSignal | undefined): Promise<void> {
     const { parts, othersThan, onApproved } = this.#options
     for (;;) {
       try {
-        await approve(server, parts, othersThan(server), signal)
+        await approve(server, parts, othersThan(server), {
+          onShown: (review) => this.#asked.set(server.id, stateOf(server, review)),
+          ...(signal && { signal }),
+        })
         return onApproved(server)
       } catch (error) {
-        // It listed something else while the person was reading: they are shown that.
-        if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || signal?.aborted) throw error
+        // It listed something else while the person was reading: they are shown that. A rule would say the same again.
+        if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || isByPolicy(error) || signal?.aborted) throw error
         if (!this.review(server)) return
       }
     }
   }
 }
+
+const stateOf = ({ facts }: HostedServer, { items, gone }: Review): string =>
+  digestOf([facts.fingerprint, items.map(({ kind, name, definition }) => [kind, name, definition]), gone])
+
+const isByPolicy = ({ data }: McpError): boolean => (data as Partial<RefusalData> | undefined)?.by === 'policy'

@@ -33,7 +33,7 @@ import { RootGrants } from './root-grants.ts'
 import { Run } from './run.ts'
 import { createBroker } from './sampling/broker.ts'
 import { fileBudgetStore } from './sampling/budget.ts'
-import { scrubbedEvent } from './scrubbed.ts'
+import { scrubbedAsker, scrubbedEvent } from './scrubbed.ts'
 import { answersFor, samplingGate } from './server-answers.ts'
 import { Fleet } from './servers/fleet.ts'
 import type { ServerSpec } from './servers/spec.ts'
@@ -42,15 +42,16 @@ import { redactor } from './vault/redactor.ts'
 /** Starts connecting to all servers in the background; `settled` tells when that is over. */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   const limits = withDefaults(DEFAULT_HOST_LIMITS, options.limits)
-  const { clock = systemClock, ask, onEvent = () => {} } = options
+  const { clock = systemClock, onEvent = () => {} } = options
   const secrets = redactor()
+  const ask = options.ask && scrubbedAsker(options.ask, secrets)
   const emit = (event: HostEvent): void => onEvent(scrubbedEvent(event, secrets))
   const warn = (text: string, server?: string): void => emit({ kind: 'warning', text, ...(server !== undefined && { server }) })
 
   let policy = await policyOf(options)
   const specs = await specsOf(options, warn)
   const kept = await openKept(options, (text) => secrets.scrub(text), warn)
-  const parts = partsOf(options, kept, secrets, () => policy, limits.maxResultBytes)
+  const parts = partsOf({ ...options, ...(ask && { ask }) }, kept, secrets, () => policy, limits.maxResultBytes)
   const models = [options.model ?? []].flat()
   const hosted = new Map<string, HostedServer>()
   const logins = new Map<string, OAuth>()

@@ -206,9 +206,17 @@ export class Host {
     return getPrompt(this.#insides.parts, this.#insides.server(entry.server), entry.definition.name, args, this.#byPerson(options))
   }
 
-  /** Suggestions of a server for an argument that the person is typing: they go to that server and to no other. */
+  /**
+   * Suggestions of a server for an argument that the person is typing: it goes to that server and to no other, and only
+   * for what of it is in use.
+   */
   complete(server: string, params: CompleteParams, options: { signal?: AbortSignal } = {}): Promise<Completion> {
-    return this.#insides.server(server).use((client) => client.complete(params, options), options)
+    const { ref } = params
+    const hosted = this.#insides.server(server)
+    return hosted.use(async (client) => {
+      await hosted.checkPinned(ref.type === 'ref/prompt' ? { kind: 'prompt', name: ref.name } : { kind: 'template', name: ref.uri })
+      return client.complete(params, options)
+    }, options)
   }
 
   /** What would be decided about a call, and why. Nothing is asked, counted or done. */

@@ -92,6 +92,16 @@ export class HostedServer {
     return this.#options.parts.pins.stateOf(this.facts, kind, name, definition)
   }
 
+  /**
+   * In the moment in which something is sent: another process may have withdrawn it, or another server may be there by now.
+   * @throws McpError ERR_QUARANTINED
+   */
+  async checkPinned({ kind, name }: Pick<ActionPrimitive, 'kind' | 'name'>): Promise<void> {
+    const { pins } = this.#options.parts
+    await pins.refresh()
+    pins.check(this.facts, kind, name, this.definition(kind, name))
+  }
+
   /** What the operator says about a tool, which goes before what they say about all of them. */
   asserted(tool: string): ToolAnnotations {
     const { asserted = {} } = this.spec

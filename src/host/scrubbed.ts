@@ -1,15 +1,50 @@
 /** What comes from servers and may repeat what they were given at their start: it leaves the host without that. */
 
+import type { Asker } from './ask/question.ts'
 import type { HostEvent } from './options.ts'
 import type { Health } from './servers/health.ts'
 import type { ServerLog } from './servers/log-gate.ts'
 import type { Redactor } from './vault/redactor.ts'
 
-/** The same error: who catches it may look for its class, its code and its data. */
-export function scrubbedError<E>(error: E, { scrub }: Redactor): E {
-  if (error instanceof Error) error.message = scrub(error.message)
+/** The same error: who catches it may look for its class and its code. What it was caused by is shown with it, and so is its stack. */
+export function scrubbedError<E>(error: E, secrets: Redactor): E {
+  let each: unknown = error
+  for (let depth = 0; each instanceof Error && depth < MAX_CAUSES; depth++) {
+    each.message = secrets.scrub(each.message)
+    if (each.stack !== undefined) each.stack = secrets.scrub(each.stack)
+    if ('data' in each && each.data !== undefined) Object.assign(each, { data: scrubbedValue(each.data, secrets) })
+    each = each.cause
+  }
   return error
 }
+
+const MAX_CAUSES = 16
+
+/** Members that say what a value is. A password may be one of those words, and hides nothing there. */
+const TELLING = new Set(['kind', 'type', 'class', 'role', 'level', 'destination'])
+
+/** A copy, with no secret in any text of it. */
+export function scrubbedValue<T>(value: T, secrets: Redactor): T {
+  if (typeof value === 'string') return secrets.scrub(value) as T
+  if (Array.isArray(value)) return value.map((each) => scrubbedValue(each, secrets)) as T
+  if (!isPlain(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, TELLING.has(name) ? each : scrubbedValue(each, secrets)]),
+  ) as T
+}
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
+
+/** Whoever is asked sees what a server wrote, and servers may write what they were given. */
+export const scrubbedAsker = (asker: Asker, secrets: Redactor): Asker => ({
+  ask: (question, signal) => {
+    const { server, chain, reasons, subject } = question
+    const texts = scrubbedValue({ title: server.title, where: server.where, chain, reasons, subject }, secrets)
+    const { title, where, ...rest } = texts
+    return asker.ask({ ...question, ...rest, server: { ...server, title, where } }, signal)
+  },
+})
 
 export function scrubbedHealth(health: Health, secrets: Redactor): Health {
   if (health.state === 'refused') scrubbedError(health.error, secrets)
@@ -25,13 +60,12 @@ export function scrubbedEvent(event: HostEvent, secrets: Redactor): HostEvent {
       return { ...event, health: scrubbedHealth(event.health, secrets) }
     case 'log':
       return { ...event, log: scrubbedLog(event.log, secrets) }
+    case 'review':
+      return { ...event, review: scrubbedValue(event.review, secrets) }
     default:
       return event
   }
 }
 
-function scrubbedLog(log: ServerLog, { scrub }: Redactor): ServerLog {
-  if (log.kind === 'stderr') return { ...log, line: scrub(log.line) }
-  // Through its text: secrets may stand anywhere in what a server logs, and have no quotes to be broken.
-  return { ...log, message: JSON.parse(scrub(JSON.stringify(log.message))) as typeof log.message }
-}
+const scrubbedLog = (log: ServerLog, secrets: Redactor): ServerLog =>
+  log.kind === 'stderr' ? { ...log, line: secrets.scrub(log.line) } : { ...log, message: scrubbedValue(log.message, secrets) }

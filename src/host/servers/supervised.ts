@@ -141,11 +141,13 @@ export class SupervisedServer {
   }
 
   /**
-   * Runs `run` with the client of this server. A connection that is being opened is waited for, a little; one that failed
+   * Runs `run` with the client of this server, once its lists were read. A connection that is being opened is waited for, a little; one that failed
    * is not: ERR_SERVER_DOWN says when it is tried again.
    */
   async use<T>(run: (client: Client) => Promise<T>, options: { signal?: AbortSignal } = {}): Promise<T> {
-    const { client, pulse } = this.#connection ?? (await this.#connected(options.signal))
+    const { client, pulse, listed } = this.#connection ?? (await this.#connected(options.signal))
+    // What it offers is known before it is sent anything: it may not be what the connection before this one led to.
+    await (options.signal ? unlessAborted(listed, options.signal) : listed)
     this.#inUse++
     try {
       return await run(client)
