@@ -4,7 +4,9 @@ import { Command } from 'commander'
 import { visibleText } from '../protocol/visible-text.ts'
 import { registerAudit } from './commands/audit.ts'
 import { registerCall } from './commands/call.ts'
+import { registerChat } from './commands/chat.ts'
 import { registerCompletion } from './commands/completion.ts'
+import { registerDemo } from './commands/demo.ts'
 import { registerDoctor } from './commands/doctor.ts'
 import { registerGrants } from './commands/grants.ts'
 import { registerInbox } from './commands/inbox.ts'
@@ -40,6 +42,8 @@ const REGISTRATIONS = [
   registerRecord,
   registerReplay,
   registerServe,
+  registerDemo,
+  registerChat,
   registerServers,
   registerPolicy,
   registerPins,

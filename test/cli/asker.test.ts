@@ -155,6 +155,7 @@ test('a launch shows the whole command, the folder and the names of the variable
       args: ['server.mjs', '--root', '/home/anna/two words'],
       cwd: '/home/anna',
       envNames: ['API_KEY'],
+      fills: ['API_KEY: your environment variable KEY'],
       changes: ['The program is another one than before'],
     },
     { action: 'server.launch', scopes: ['once', 'always'], widths: [] },
@@ -162,6 +163,7 @@ test('a launch shows the whole command, the folder and the names of the variable
   await terminal.until('Your answer')
   expect(terminal.text()).toContain("/usr/bin/node server.mjs --root '/home/anna/two words'")
   expect(terminal.text()).toContain('API_KEY')
+  expect(terminal.text()).toContain('your environment variable KEY')
   expect(terminal.text()).toContain('The program is another one than before')
   await choose(terminal, -1)
   await terminal.until('For how long?')
@@ -218,15 +220,15 @@ describe('a form', () => {
     terminal.type(`x${KEY.enter}`)
     await terminal.until('Expected a number')
     terminal.type(`\u007f17${KEY.enter}`)
-    await terminal.until('Rouge')
+    await terminal.until(/◆\s+colour/)
     terminal.type(KEY.down + KEY.enter)
     await terminal.until(/◆\s+hobbies/)
     terminal.type(KEY.space + KEY.enter)
     await terminal.until(/◆\s+news/)
     terminal.type(KEY.up + KEY.enter)
-    await terminal.until('It does not fit the form yet')
+    await terminal.until(/It does not fit the form yet[\s\S]*◆\s+Send it/)
     terminal.type(KEY.enter)
-    await terminal.until('Which?')
+    await terminal.until(/◆\s+Which/)
     terminal.type(KEY.down + KEY.enter)
     await terminal.until(/17[\s\S]*◆\s+age/)
     terminal.type(`\u007f\u007f18${KEY.enter}`)
@@ -331,6 +333,7 @@ test.each([
       kind: 'connect',
       url: { href: 'https://a.example/', host: 'a.example', hostUnicode: 'a.example', warnings: [] },
       headerNames: ['x-key'],
+      fills: [],
       changes: [],
     },
     'x-key',

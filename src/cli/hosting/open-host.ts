@@ -65,6 +65,7 @@ export async function withHost<T>(
   })
   try {
     await Promise.race([host.settled(SETTLE_MS), aborted(invocation.signal)])
+    for (const { id } of chosen) notePending(invocation, host, id)
     return await use(host)
   } finally {
     screen.clear()
@@ -89,14 +90,18 @@ async function openOrPrint({ screen }: Invocation, url: string): Promise<void> {
   await openBrowser(url).catch(() => screen.note(words`No browser could be opened. Visit it yourself:\n  ${screen.noteStyle.cyan(url)}`))
 }
 
+function notePending({ screen }: Invocation, host: Host, id: string): void {
+  const pending = host.health()[id]?.state === 'ready' ? (host.review(id)?.items.length ?? 0) : 0
+  if (pending > 0)
+    screen.note(
+      words`${screen.noteStyle.yellow('!')} ${pending} things of ${id} are not in use: nobody has agreed to them (portico pins diff ${id})`,
+    )
+}
+
 function showEvent({ screen }: Invocation, event: HostEvent): void {
   const { noteStyle: style } = screen
   if (event.kind === 'warning')
     screen.note(words`${style.yellow('!')} ${event.server === undefined ? '' : `${event.server}: `}${event.text}`)
-  if (event.kind === 'review')
-    screen.note(
-      words`${style.yellow('!')} ${event.review.server} has ${event.review.items.length} definitions that nobody has looked at (portico pins diff ${event.review.server})`,
-    )
 }
 
 const aborted = (signal: AbortSignal): Promise<never> =>

@@ -36,6 +36,12 @@ export class Screen {
     this.#io.stdout.stream.write(`${line.text}\n`)
   }
 
+  /** A piece of a line of the result, as it comes. */
+  printPart(part: Shown): void {
+    this.#passing?.()
+    this.#io.stdout.stream.write(part.text)
+  }
+
   /** The whole result, for a program. */
   printJson(value: unknown): void {
     this.#passing?.()

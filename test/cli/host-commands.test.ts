@@ -1,0 +1,217 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolders } from '../support/folders.ts'
+import { CLI, type Ended, portico, serve, serveFixture } from './support/cli.ts'
+import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
+
+const newFolder = temporaryFolders()
+
+/** Somebody with nothing yet: their own home, their own folder of the host, their own project. */
+function person() {
+  const home = newFolder()
+  const env = { HOME: home, PORTICO_HOME: join(home, 'host') }
+  return {
+    home,
+    env,
+    host: env.PORTICO_HOME,
+    run: (args: string[], input?: string): Promise<Ended> => portico(args, { env, cwd: home, ...(input !== undefined && { input }) }),
+    sit: (args: string[]): TerminalProcess => startTerminal([CLI, ...args], { env, cwd: home }),
+  }
+}
+
+/** Waits for the question, goes to the first yes, and says it. */
+async function agree(terminal: TerminalProcess, title: string): Promise<void> {
+  const now = (): string => terminal.text().slice(terminal.text().lastIndexOf(title))
+  await terminal.until(title)
+  await expect.poll(now, { timeout: 10_000 }).toMatch(/● No\b/)
+  while (!/● Yes, (?!for longer)/.test(now())) {
+    const before = terminal.raw().length
+    terminal.type(KEY.up)
+    await expect.poll(() => terminal.raw().length).toBeGreaterThan(before)
+  }
+  terminal.type(KEY.enter)
+}
+
+/** Allows everything that is asked about a server, so that a run without a terminal can use it. */
+const ALLOW = `rules:
+  - { id: launch, effect: allow, match: { action: server.launch, server: ev } }
+  - { id: approve, effect: allow, match: { action: server.approve, server: ev } }
+  - { id: calls, effect: allow, match: { action: tool.call, server: ev, tier: untrusted } }
+`
+
+async function trusting() {
+  const anna = person()
+  await anna.run(['servers', 'add', 'ev', ...serve('everything')])
+  writeFileSync(join(anna.host, 'policy.yaml'), ALLOW)
+  return anna
+}
+
+describe('servers by name', () => {
+  test('are added, listed and removed, and a name is taken once', async () => {
+    const anna = person()
+    expect((await anna.run(['servers', 'add', 'ev', ...serve('everything')])).code).toBe(0)
+    expect((await anna.run(['servers', 'add', 'far', 'https://server.example/mcp', '--trusted'])).code).toBe(0)
+    expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
+      { id: 'ev', tier: 'untrusted' },
+      { id: 'far', where: 'https://server.example/mcp', tier: 'trusted' },
+    ])
+    expect((await anna.run(['servers', 'add', 'ev', 'https://other.example/mcp'])).code).toBe(8)
+    const wrong = await anna.run(['servers', 'remove', 'fra'])
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "far"?') })
+    expect((await anna.run(['servers', 'remove', 'far'])).code).toBe(0)
+    expect((await anna.run(['servers', 'list'])).stdout).not.toContain('far')
+  })
+
+  test('secrets in headers and variables go to the vault, and neither the list nor the file has them', async () => {
+    const anna = person()
+    const secret = 'sk-abcdefghijklmnop12345'
+    const { stderr } = await anna.run(['servers', 'add', 'mail', 'https://mail.example/mcp', '-H', `Authorization: Bearer ${secret}`])
+    expect(stderr).toContain('looks like a secret')
+    expect(stderr).not.toContain(secret)
+    expect((await anna.run(['secrets', 'list'])).stdout).toContain('mail/Authorization')
+    const files = readdirSync(anna.host, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    for (const entry of files) expect(readFileSync(join(entry.parentPath, entry.name), 'utf8')).not.toContain(secret)
+  })
+
+  test('those of other clients are found with where they are from, and taken over only when that is said', async () => {
+    const anna = person()
+    mkdirSync(join(anna.home, '.cursor'), { recursive: true })
+    const file = join(anna.home, '.cursor', 'mcp.json')
+    writeFileSync(
+      file,
+      JSON.stringify({ mcpServers: { mail: { command: 'npx', args: ['mail'], env: { API_KEY: 'sk-abcdefghijklmnop12345' } } } }),
+    )
+    const before = readFileSync(file, 'utf8')
+    const looked = await anna.run(['servers', 'import'])
+    expect(looked.stdout).toContain('Cursor, user')
+    expect(looked.stdout).toContain('secret in plain text: env.API_KEY')
+    expect(looked.stderr).toContain('Nothing was taken over')
+    expect((await anna.run(['servers', 'list'])).stdout).toBe('')
+    await anna.run(['servers', 'import', '--all'])
+    expect((await anna.run(['servers', 'list'])).stdout).toContain('mail')
+    expect(readFileSync(file, 'utf8')).toBe(before)
+  })
+
+  test('are used through the host: without anybody to ask nothing is started, and the exit code says why', async () => {
+    const anna = person()
+    const mark = join(anna.home, 'started')
+    await anna.run(['servers', 'add', 'ev', '--', process.execPath, '-e', `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`])
+    const { code, stderr } = await anna.run(['tools', 'ev'])
+    expect(code).toBe(3)
+    expect(stderr).toContain('Start the server ev?')
+    expect(existsSync(mark)).toBe(false)
+  })
+
+  test('a person at a terminal is shown the command, what the server offers and the call, and each needs a yes [T-TOOL-003]', async () => {
+    const anna = person()
+    await anna.run(['servers', 'add', 'ask', ...serveFixture('asking.mjs')])
+    const terminal = anna.sit(['call', 'ask/slow'])
+    for (const title of ['Start the server ask?', 'Take what ask offers into use?', 'Let ask run slow?']) await agree(terminal, title)
+    expect(await terminal.exit, terminal.text()).toBe(0)
+    expect(terminal.text()).toContain('all three done')
+  }, 40_000)
+})
+
+describe('with a policy that allows it', () => {
+  test('a call runs without a question, is written down, and the log is whole until somebody touches it', async () => {
+    const anna = await trusting()
+    expect(await anna.run(['call', 'ev/test_simple_text'])).toMatchObject({
+      code: 0,
+      stdout: 'This is a simple text response for testing.\n',
+    })
+    const shown = (await anna.run(['audit', 'show'])).stdout
+    expect(shown).toContain('allowed tool.call ev/test_simple_text')
+    expect((await anna.run(['audit', 'verify'])).code).toBe(0)
+    const folder = join(anna.host, 'audit')
+    const segment = readdirSync(folder).find((name) => readFileSync(join(folder, name), 'utf8').includes('test_simple_text')) as string
+    writeFileSync(join(folder, segment), readFileSync(join(folder, segment), 'utf8').replace('test_simple_text', 'test_simple_texx'))
+    const broken = await anna.run(['audit', 'verify'])
+    expect(broken.code).toBe(7)
+    expect(broken.stdout).toMatch(/✗ record \d+ /)
+  })
+
+  test('what was approved is listed, and completes', async () => {
+    const anna = await trusting()
+    await anna.run(['tools', 'ev'])
+    expect((await anna.run(['pins', 'list', 'ev'])).stdout).toContain('test_simple_text')
+    expect(await anna.run(['pins', 'diff', 'ev'])).toMatchObject({ code: 0, stderr: expect.stringContaining('as it was approved') })
+    expect((await anna.run(['__complete', 'zsh', 'call', 'ev/test_simple_t'])).stdout).toBe('ev/test_simple_text\n')
+    expect((await anna.run(['__complete', 'zsh', 'tools', 'e'])).stdout).toBe('ev\n')
+  })
+
+  test('the scripted model may use it', async () => {
+    const anna = await trusting()
+    const { code, stdout, stderr } = await anna.run(['chat', '--json', 'call test_simple_text'])
+    expect(code, stderr).toBe(0)
+    const parts = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string })
+    expect(parts.at(-1)).toMatchObject({ type: 'end', reason: 'done' })
+  })
+})
+
+describe('policy', () => {
+  test('explain says what would be decided, and by which rule', async () => {
+    const anna = await trusting()
+    expect((await anna.run(['policy', 'explain', 'ev/test_simple_text'])).stdout).toContain('allow')
+    const unknown = await anna.run(['policy', 'explain', 'nobody/x', '--json'])
+    expect(JSON.parse(unknown.stdout)).toMatchObject({ decision: { effect: 'deny' } })
+  })
+
+  test('lint finds a rule about a server that there is not', async () => {
+    const anna = await trusting()
+    writeFileSync(join(anna.home, 'odd.yaml'), 'rules:\n  - { id: odd, effect: allow, match: { action: tool.call, server: evv } }\n')
+    const { stdout } = await anna.run(['policy', 'lint', '--with', 'odd.yaml'])
+    expect(stdout).toContain('odd')
+    expect((await anna.run(['policy', 'lint'])).code).toBe(0)
+  })
+
+  test('a file that makes no sense is refused, with the place', async () => {
+    const anna = person()
+    writeFileSync(join(anna.home, 'odd.yaml'), 'rules:\n  - { id: odd, effect: perhaps, match: {} }\n')
+    const { code, stderr } = await anna.run(['policy', 'lint', '--with', 'odd.yaml'])
+    expect(code).toBe(8)
+    expect(stderr).toContain('odd.yaml')
+  })
+
+  test('test runs cases, and replay says which past decisions would change', async () => {
+    const anna = await trusting()
+    mkdirSync(join(anna.home, 'cases'))
+    const cases = (expected: string): string =>
+      `cases:\n  - { name: a call, action: { kind: tool.call, server: ev, tool: test_simple_text, tier: untrusted }, expect: ${expected} }\n`
+    writeFileSync(join(anna.home, 'cases', 'one.yaml'), cases('allow'))
+    expect((await anna.run(['policy', 'test', 'cases'])).code).toBe(0)
+    writeFileSync(join(anna.home, 'cases', 'one.yaml'), cases('deny'))
+    expect((await anna.run(['policy', 'test', 'cases'])).code).toBe(9)
+    await anna.run(['call', 'ev/test_simple_text'])
+    expect((await anna.run(['policy', 'replay'])).code).toBe(0)
+    writeFileSync(join(anna.home, 'strict.yaml'), 'rules:\n  - { id: no, effect: deny, match: { action: tool.call } }\n')
+    const changed = await anna.run(['policy', 'replay', '--with', 'strict.yaml'])
+    expect(changed.code).toBe(9)
+    expect(changed.stdout).toContain('allow → deny')
+  })
+})
+
+test('a question of a run without a terminal waits in the inbox, and somebody else answers it', async () => {
+  const anna = await trusting()
+  writeFileSync(join(anna.host, 'policy.yaml'), ALLOW.replace(/.*calls.*\n/, ''))
+  const running = anna.run(['call', '--inbox', 'ev/test_simple_text'])
+  await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('Let ev run test_simple_text?')
+  expect((await anna.run(['inbox', 'answer', '--allow'])).code).toBe(0)
+  expect(await running).toMatchObject({ code: 0, stdout: 'This is a simple text response for testing.\n' })
+  const refused = anna.run(['call', '--inbox', 'ev/test_simple_text'])
+  await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('test_simple_text')
+  await anna.run(['inbox', 'answer', '--deny', 'not today'])
+  expect(await refused).toMatchObject({ code: 4, stderr: expect.stringContaining('not today') })
+}, 60_000)
+
+test('secrets come from standard input, are listed by name only, and can be forgotten', async () => {
+  const anna = person()
+  expect((await anna.run(['secrets', 'set', 'mail/key'], 'hunter2\n')).code).toBe(0)
+  expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/key\n')
+  expect((await anna.run(['secrets', 'remove', 'mail/kez'])).stderr).toContain('Did you mean "mail/key"?')
+  expect((await anna.run(['secrets', 'remove', 'mail/key'])).code).toBe(0)
+  expect((await anna.run(['secrets', 'list'])).stdout).toBe('')
+})
