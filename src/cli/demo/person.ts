@@ -43,4 +43,4 @@ function tell(screen: Screen, question: Question, answer: Answer): void {
   )
 }
 
-const TOLD: ReadonlySet<string> = new Set(['command', 'address', 'arguments', 'comes from', 'message', 'budget', 'because'])
+const TOLD: ReadonlySet<string> = new Set(['command', 'the whole address', 'arguments', 'comes from', 'message', 'budget'])
