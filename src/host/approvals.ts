@@ -20,11 +20,11 @@ export interface ApprovalsOptions {
 
 export class Approvals {
   readonly #options: ApprovalsOptions
-  /** What was asked about last, by server. */
-  readonly #asked = new Map<string, string>()
+  /** What was asked about last. */
+  readonly #asked = new WeakMap<HostedServer, string>()
   /** Servers that listed something while they were asked about. */
-  readonly #changed = new Set<string>()
-  readonly #asking = new Map<string, Promise<void>>()
+  readonly #changed = new WeakSet<HostedServer>()
+  readonly #asking = new Map<HostedServer, Promise<void>>()
 
   constructor(options: ApprovalsOptions) {
     this.#options = options
@@ -37,23 +37,25 @@ export class Approvals {
   /** The server has listed something. Asks in the background if that was not asked before. */
   look(server: HostedServer): void {
     const review = this.review(server)
-    if (!review || this.#asked.get(server.id) === stateOf(server, review)) return
-    if (this.#asking.has(server.id)) return void this.#changed.add(server.id)
-    this.#asked.set(server.id, stateOf(server, review))
+    if (!review || this.#asked.get(server) === stateOf(server, review)) return
+    if (this.#asking.has(server)) return void this.#changed.add(server)
+    this.#asked.set(server, stateOf(server, review))
     this.#options.onReview(review)
-    void this.ask(server).catch((error: Error) => this.#options.onWarning(server.id, error.message))
+    void this.ask(server).catch((error: Error) => {
+      if (!server.supervised.ending.aborted) this.#options.onWarning(server.id, error.message)
+    })
   }
 
   /** Asks now, also about what was refused before. Resolves when it is in use; rejects when it is not. */
   ask(server: HostedServer, signal?: AbortSignal): Promise<void> {
-    const { id } = server
-    const former = this.#asking.get(id)
+    const former = this.#asking.get(server)
     if (former) return former
-    const asking = this.#ask(server, signal).finally(() => {
-      this.#asking.delete(id)
-      if (this.#changed.delete(id)) this.look(server)
+    const { ending } = server.supervised
+    const asking = this.#ask(server, signal ? AbortSignal.any([signal, ending]) : ending).finally(() => {
+      this.#asking.delete(server)
+      if (this.#changed.delete(server)) this.look(server)
     })
-    this.#asking.set(id, asking)
+    this.#asking.set(server, asking)
     return asking
   }
 
@@ -62,23 +64,18 @@ export class Approvals {
     while (this.#asking.size > 0) await Promise.allSettled(this.#asking.values())
   }
 
-  forget(server: string): void {
-    this.#asked.delete(server)
-    this.#changed.delete(server)
-  }
-
-  async #ask(server: HostedServer, signal: AbortSignal | undefined): Promise<void> {
+  async #ask(server: HostedServer, signal: AbortSignal): Promise<void> {
     const { parts, othersThan, onApproved } = this.#options
     for (;;) {
       try {
         await approve(server, parts, othersThan(server), {
-          onShown: (review) => this.#asked.set(server.id, stateOf(server, review)),
-          ...(signal && { signal }),
+          onShown: (review) => this.#asked.set(server, stateOf(server, review)),
+          signal,
         })
         return onApproved(server)
       } catch (error) {
         // It listed something else while the person was reading: they are shown that. A rule would say the same again.
-        if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || isByPolicy(error) || signal?.aborted) throw error
+        if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || isByPolicy(error) || signal.aborted) throw error
         if (!this.review(server)) return
       }
     }

@@ -94,12 +94,16 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const openUrl = options.openUrl ?? openBrowser
 
   const supervise = (spec: ServerSpec) => {
+    // One of this name that was configured otherwise may have been given what is not meant for this one.
+    forget(spec.id)
     const own = (): HostedServer => one
     const one: HostedServer = new HostedServer({
       spec,
       parts,
       auth: authFor(spec, own),
-      input: async (asking, id) => inputsFor(spec, { vault: await parts.vault(), ask: (input) => askForInput(parts, asking, input) })(id),
+      input: async (asking, id, signal) =>
+        inputsFor(spec, { vault: await parts.vault(), ask: (input) => askForInput(parts, asking, input, signal) })(id),
+      onOther: ({ id }) => roots.forget(id),
       onListing: (listed, { surface }) => {
         try {
           catalog.put(spec.id, surface)
@@ -128,6 +132,12 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     })
     hosted.set(spec.id, one)
     return one.supervised
+  }
+
+  function forget(id: string): void {
+    hosted.delete(id)
+    logins.delete(id)
+    roots.forget(id)
   }
 
   function authFor(spec: ServerSpec, own: () => HostedServer): Authorizer | undefined {
@@ -168,7 +178,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     broker,
     roots,
     models,
-    limits: { maxDefinitionTokens: limits.maxDefinitionTokens, maxRuns: limits.maxRuns, chat: limits.chat ?? {} },
+    limits: { maxDefinitionTokens: limits.maxDefinitionTokens, chat: limits.chat ?? {} },
     favourites: options.favourites ?? [],
     policy: () => policy,
     setPolicy: (next) => {
@@ -176,10 +186,8 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     },
     server,
     onRemoved: (id) => {
-      hosted.delete(id)
+      forget(id)
       catalog.remove(id)
-      approvals.forget(id)
-      roots.forget(id)
     },
     login: async (id, signal) => {
       const { login, url } = loginOf(id)
@@ -230,7 +238,7 @@ function partsOf(
   const principal = options.principal ?? userInfo().username
   const project = options.project ?? process.cwd()
   const wallNow = (): number => Date.now()
-  const usage = new UsageCounter({ now: wallNow })
+  const usage = new UsageCounter({ now: wallNow, limits: { maxRuns: limits.maxRuns ?? DEFAULT_HOST_LIMITS.maxRuns } })
   const gate = new Gate({
     principal,
     project,

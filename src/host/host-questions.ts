@@ -1,5 +1,6 @@
 /** What the host itself has to ask a person because of a server: values that its configuration leaves open, and logins. */
 
+import { isObject } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import { personUrl } from '../protocol/person-url.ts'
 import type { InputAnswer } from './config/inputs.ts'
@@ -9,7 +10,12 @@ import { serverWant } from './server-answers.ts'
 import type { InputSpec } from './servers/spec.ts'
 
 /** A value that only the person knows. A secret one may be kept, so that it is asked for once. */
-export async function askForInput(parts: HostParts, server: HostedServer, input: InputSpec): Promise<InputAnswer | undefined> {
+export async function askForInput(
+  parts: HostParts,
+  server: HostedServer,
+  input: InputSpec,
+  signal: AbortSignal,
+): Promise<InputAnswer | undefined> {
   const { id, description = id, default: preset, options } = input
   const message = `To be started, ${server.id} needs ${description}`
   const schema = {
@@ -31,9 +37,11 @@ export async function askForInput(parts: HostParts, server: HostedServer, input:
     {
       subject: () => ({ kind: 'form', message, schema, defaults, warnings: [] }),
       edit: (edited) => {
-        given = edited as typeof given
+        if (!isObject(edited)) throw new McpError('ERR_INVALID_PARAMS', 'Expected { value } with what is to be used')
+        given = edited
       },
       initiator: 'user',
+      signal,
     },
   )
   return parts.gate.run(want, async () =>

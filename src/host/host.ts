@@ -53,7 +53,7 @@ export interface HostInsides {
   broker: Broker
   roots: RootGrants
   models: readonly Model[]
-  limits: Pick<HostLimits, 'maxDefinitionTokens' | 'maxRuns' | 'chat'>
+  limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat'>
   favourites: readonly string[]
   policy(): CompiledPolicy
   setPolicy(policy: CompiledPolicy): void

@@ -2,11 +2,15 @@
 
 import type { Client } from '../client/client.ts'
 import type { Authorizer } from '../protocol/authorizer.ts'
+import type { Implementation } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
 import { personUrl } from '../protocol/person-url.ts'
 import { isSecretName } from '../protocol/redact.ts'
+import type { Service } from '../protocol/service.ts'
 import type { ToolAnnotations } from '../protocol/tools.ts'
 import type { Question, Subject } from './ask/question.ts'
+import { commandText } from './command-text.ts'
+import { fillsOf } from './config/fills.ts'
 import { resolveWay } from './config/resolve.ts'
 import type { ActionPrimitive, ActionServer, PinState } from './consent/action.ts'
 import { type Fingerprint, fingerprintChanges, fingerprintOf } from './fingerprint.ts'
@@ -30,7 +34,9 @@ export interface HostedServerOptions {
   /** Something it lists is not, or not yet, what was approved. */
   onListing(server: HostedServer, listing: Listing): void
   /** Asks the person for an input of the configuration; undefined when they do not say. */
-  input(server: HostedServer, id: string): Promise<string | undefined>
+  input(server: HostedServer, id: string, signal: AbortSignal): Promise<string | undefined>
+  /** It is another program, or another address, than when it was started before: what it was given was not given to this. */
+  onOther(server: HostedServer): void
 }
 
 export class HostedServer {
@@ -72,7 +78,9 @@ export class HostedServer {
 
   get facts(): ActionServer {
     const { id, tier, labels = [] } = this.spec
-    return { id, fingerprint: this.#fingerprint?.fingerprint ?? 'not started yet', tier, isKnown: true, labels }
+    // One that was closed is not in the configuration any more, whoever still holds it.
+    const isKnown = this.supervised.health.state !== 'closed'
+    return { id, fingerprint: this.#fingerprint?.fingerprint ?? 'not started yet', tier, isKnown, labels }
   }
 
   /** The definition that it lists now. */
@@ -138,19 +146,34 @@ export class HostedServer {
     }
   }
 
+  /** Says what it is, also before it is started: what is granted to it is granted to that. */
+  async identify(): Promise<void> {
+    this.#fingerprint ??= await this.#identified()
+  }
+
+  #identified(): Promise<Fingerprint> {
+    const { way } = this.spec
+    const info = way.transport === 'memory' ? infoOf(way.service) : undefined
+    return fingerprintOf(way, { cwd: this.#options.parts.project, ...(info && { info }) })
+  }
+
   async #permit(signal: AbortSignal): Promise<Way> {
-    const { parts, input } = this.#options
+    const { parts, input, onOther } = this.#options
     const { way } = this.spec
     await parts.pins.refresh()
-    const now = await fingerprintOf(way, { cwd: parts.project })
+    const now = await this.#identified()
+    const former = this.#fingerprint
     this.#fingerprint = now
+    if (former && former.fingerprint !== now.fingerprint) onOther(this)
     if (way.transport === 'memory') {
+      // Nobody is asked about its start: what was approved of another server is not carried over to it.
+      if (parts.pins.adopted(this.id)?.fingerprint !== now.fingerprint) await parts.pins.forget(this.id)
       await parts.pins.adopt(this.id, now)
       return way
     }
     return parts.gate.run(this.#startWant(way, now, signal), async () => {
       // A program that was replaced while the person was reading is not the one they agreed to.
-      const { fingerprint } = await fingerprintOf(way, { cwd: parts.project })
+      const { fingerprint } = await this.#identified()
       if (fingerprint !== now.fingerprint)
         throw new McpError('ERR_QUARANTINED', `${this.id} is not what it was when you were asked about it; it is not started`)
       await parts.pins.adopt(this.id, now)
@@ -158,7 +181,7 @@ export class HostedServer {
       const shown: Way = way.transport === 'stdio' ? { ...way, cwd: way.cwd ?? parts.project } : way
       return resolveWay(shown, {
         secret: async (name) => (await parts.vault()).get(name),
-        input: (id) => input(this, id),
+        input: (id) => input(this, id, signal),
         // Everything but what is nobody's secret, and stands in many an honest line.
         onValue: (value, { kind, name }) => {
           if (kind !== 'env' || isSecretName(name)) parts.redactor.add(value)
@@ -198,17 +221,21 @@ export class HostedServer {
 function startSubject(way: Exclude<Way, { transport: 'memory' }>, project: string, changes: readonly string[]): Subject {
   if (way.transport === 'stdio') {
     const { command, args, cwd = project, env } = way
-    return { kind: 'launch', command, args, cwd, envNames: Object.keys(env), changes }
+    return { kind: 'launch', command, args, cwd, envNames: Object.keys(env), fills: fillsOf(way), changes }
   }
   const url = personUrl(way.url)
   if (!url) throw new McpError('ERR_CONFIG', `Not an address to connect to: ${JSON.stringify(way.url)}; https, or http to this machine`)
-  return { kind: 'connect', url, headerNames: Object.keys(way.headers), changes }
+  return { kind: 'connect', url, headerNames: Object.keys(way.headers), fills: fillsOf(way), changes }
 }
 
 /** Placeholders are not filled in here, so that no secret is in it but one that somebody wrote into the configuration. */
 function whereOf(way: Way): string {
-  if (way.transport === 'stdio') return [way.command, ...way.args].map(quoted).join(' ')
+  if (way.transport === 'stdio') return commandText(way.command, way.args)
   return way.transport === 'http' ? way.url : 'in this process'
 }
 
-const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))
+/** What a server in this process calls itself, where it says so before it is connected to. */
+function infoOf(service: Service & Partial<Implementation>): Implementation | undefined {
+  const { name, version } = service
+  return typeof name === 'string' && typeof version === 'string' ? { name, version } : undefined
+}

@@ -12,12 +12,16 @@ import type { Asker } from './ask/question.ts'
 import type { AnchorSink } from './audit/anchor.ts'
 import type { AuditLogLimits } from './audit/log.ts'
 import type { CatalogLimits, EntryKind } from './catalog/catalog.ts'
+import { DEFAULT_MAX_DEFINITION_TOKENS } from './catalog/offer.ts'
 import type { ChatLimits } from './chat/limits.ts'
 import type { Policy } from './consent/rule.ts'
+import { DEFAULT_USAGE_LIMITS } from './consent/usage.ts'
+import { DEFAULT_RESULT_LIMITS } from './flow/result-gate.ts'
 import type { GateLimits } from './gate/gate.ts'
 import type { Model } from './models/model.ts'
 import type { BrokerLimits } from './sampling/broker.ts'
 import type { BudgetLimits } from './sampling/budget.ts'
+import { DEFAULT_FLEET_LIMITS } from './servers/fleet.ts'
 import type { Health } from './servers/health.ts'
 import type { ServerLimits } from './servers/limits.ts'
 import type { ServerLog } from './servers/log-gate.ts'
@@ -81,17 +85,17 @@ export interface HostLimits {
   maxServers: number
   /** Bytes of a result that are let in; the rest is cut off. */
   maxResultBytes: number
-  /** Conversations that are remembered at the same time. */
+  /** Conversations whose last call is remembered at the same time, so that a loop is noticed. */
   maxRuns: number
   /** Tokens that definitions of tools may take of a model's attention before it gets a search over them instead. */
   maxDefinitionTokens: number
 }
 
 export const DEFAULT_HOST_LIMITS = {
-  maxServers: 256,
-  maxResultBytes: 1024 * 1024,
-  maxRuns: 1000,
-  maxDefinitionTokens: 20_000,
+  maxServers: DEFAULT_FLEET_LIMITS.maxServers,
+  maxResultBytes: DEFAULT_RESULT_LIMITS.maxBytes,
+  maxRuns: DEFAULT_USAGE_LIMITS.maxRuns,
+  maxDefinitionTokens: DEFAULT_MAX_DEFINITION_TOKENS,
 } as const satisfies Partial<HostLimits>
 
 export type HostEvent =

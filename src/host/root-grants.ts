@@ -39,13 +39,20 @@ export class RootGrants {
     const { id } = server
     const offer = this.#offers.get(id) ?? this.#offer(server)
     this.#offers.set(id, offer)
-    await offer
+    try {
+      await offer
+    } catch (error) {
+      // What broke on this side is tried again when it asks again; what the person said is not.
+      this.#offers.delete(id)
+      throw error
+    }
     return this.of(id)
   }
 
   /** @throws McpError ERR_CONFIG for what is no folder, ERR_DENIED when the person says no */
   async give(server: HostedServer, folders: readonly string[], signal?: AbortSignal): Promise<void> {
     const { parts } = this.#options
+    await server.identify()
     const valid = await Promise.all(folders.map((folder) => validRoot(folder)))
     const roots = valid.map(({ uri, name }) => ({ uri, name }))
     const want = serverWant(
@@ -78,11 +85,12 @@ export class RootGrants {
   async #offer(server: HostedServer): Promise<void> {
     const { offered, canAsk, onWarning } = this.#options
     const { roots = [], provenance } = server.spec
+    const { ending } = server.supervised
     try {
       if (provenance.every(({ scope }) => scope === 'ours' || scope === 'managed'))
         this.#grant(server.id, await Promise.all(roots.map((folder) => validRoot(folder))))
-      else if (roots.length > 0 && canAsk) await this.give(server, roots)
-      if (offered.length > 0 && canAsk) await this.give(server, offered)
+      else if (roots.length > 0 && canAsk) await this.give(server, roots, ending)
+      if (offered.length > 0 && canAsk) await this.give(server, offered, ending)
     } catch (error) {
       if (!(error instanceof McpError)) throw error
       onWarning(`${server.id} has no roots: ${error.message}`)

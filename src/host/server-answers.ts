@@ -147,7 +147,11 @@ export function samplingGate(parts: HostParts, serverOf: (id: string) => HostedS
       })
       return parts.gate.run<Sampled>(
         want,
-        () => perform(edited),
+        async () => {
+          const sampled = await perform(edited)
+          parts.usage.spend(id, sampled.tokens)
+          return sampled
+        },
         ({ tokens }) => ({ tokens }),
       )
     },

@@ -41,8 +41,17 @@ export interface Question {
 export type GrantWidth = 'exact' | 'pattern' | 'any'
 
 export type Subject =
-  | { kind: 'launch'; command: string; args: readonly string[]; cwd: string; envNames: readonly string[]; changes: readonly string[] }
-  | { kind: 'connect'; url: PersonUrl; headerNames: readonly string[]; changes: readonly string[] }
+  | {
+      kind: 'launch'
+      command: string
+      args: readonly string[]
+      cwd: string
+      envNames: readonly string[]
+      /** Which secrets, variables and inputs it is given, and where, in words. */
+      fills: readonly string[]
+      changes: readonly string[]
+    }
+  | { kind: 'connect'; url: PersonUrl; headerNames: readonly string[]; fills: readonly string[]; changes: readonly string[] }
   | { kind: 'approve'; items: readonly ApprovedItem[]; isFirst: boolean }
   | {
       kind: 'call'

@@ -2,10 +2,11 @@
 
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import type { ContentBlock } from '../../protocol/content.ts'
-import type { PersonUrl, UrlWarning } from '../../protocol/person-url.ts'
+import { isLoopback, type PersonUrl, type UrlWarning } from '../../protocol/person-url.ts'
 import { redact } from '../../protocol/redact.ts'
 import type { CreateMessageParams, SamplingContent } from '../../protocol/sampling.ts'
 import type { ToolAnnotations } from '../../protocol/tools.ts'
+import { commandText } from '../command-text.ts'
 import { formLines } from './form-lines.ts'
 import type { ApprovedItem, Subject } from './question.ts'
 import type { QuestionLine, Tone } from './question-line.ts'
@@ -52,13 +53,19 @@ export function subjectLines(subject: Subject): QuestionLine[] {
   switch (subject.kind) {
     case 'launch':
       return [
-        line('command', [subject.command, ...subject.args].map(quoted).join(' ')),
+        line('command', commandText(subject.command, subject.args)),
         line('in the folder', subject.cwd),
         line('with the variables', subject.envNames.join(', ') || 'none'),
+        ...subject.fills.map((text) => line('filled in', text)),
         ...warnings(subject.changes),
       ]
     case 'connect':
-      return [...urlLines(subject.url), line('with the headers', subject.headerNames.join(', ') || 'none'), ...warnings(subject.changes)]
+      return [
+        ...urlLines(subject.url),
+        line('with the headers', subject.headerNames.join(', ') || 'none'),
+        ...subject.fills.map((text) => line('filled in', text)),
+        ...warnings(subject.changes),
+      ]
     case 'approve':
       return subject.items.flatMap(itemLines)
     case 'call':
@@ -160,10 +167,13 @@ const URL_WARNINGS: Record<UrlWarning, string> = {
 }
 
 function urlLines({ href, host, hostUnicode, warnings: kinds }: PersonUrl): QuestionLine[] {
+  const isHere = isLoopback(host)
+  // What goes to this machine has no name and needs no encryption, and that is no reason to look twice.
+  const told = isHere ? kinds.filter((kind) => kind !== 'ip-address' && kind !== 'not-encrypted') : kinds
   return [
-    line('host', hostUnicode === host ? host : `${host} (written ${hostUnicode})`),
+    line('host', `${host}${hostUnicode === host ? '' : ` (written ${hostUnicode})`}${isHere ? ', this machine' : ''}`),
     line('the whole address', href, 'theirs'),
-    ...warnings(kinds.map((kind) => URL_WARNINGS[kind])),
+    ...warnings(told.map((kind) => URL_WARNINGS[kind])),
   ]
 }
 
@@ -197,6 +207,3 @@ const isSame = (one: unknown, other: unknown): boolean =>
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : json(value))
 
 const json = (value: unknown): string => JSON.stringify(redact(value), undefined, 2) ?? 'nothing'
-
-/** As a shell would want it, so that one argument with a space does not look like two. */
-const quoted = (text: string): string => (/^[\w@%+=:,./${}-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

@@ -7,6 +7,7 @@
 import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Tool } from '../../protocol/tools.ts'
+import { tokensIn } from '../models/estimate.ts'
 import type { Catalog } from './catalog.ts'
 import type { ToolEntry } from './entry.ts'
 import type { ToolSearch } from './search.ts'
@@ -32,16 +33,15 @@ export interface Offer {
 export function offerToModel(catalog: Catalog, options: OfferOptions = {}): Offer {
   const { maxTokens = DEFAULT_MAX_DEFINITION_TOKENS, favourites = [] } = options
   const tools = catalog.tools()
-  const estimatedTokens = tools.reduce((sum, entry) => sum + estimateTokens(entry), 0)
+  const estimatedTokens = tools.reduce((sum, entry) => sum + definitionTokens(entry), 0)
   if (estimatedTokens <= maxTokens) return { inline: tools, search: [], estimatedTokens }
   const chosen = new Set(favourites)
   return { inline: tools.filter(({ exposed }) => chosen.has(exposed)), search: SEARCH_TOOLS, estimatedTokens }
 }
 
-/** Four characters of JSON to a token: what tokenisers make of it is not far from that, and the threshold is soft. */
-export function estimateTokens({ exposed, definition }: ToolEntry): number {
+export function definitionTokens({ exposed, definition }: ToolEntry): number {
   const { description = '', inputSchema } = definition
-  return Math.ceil((exposed.length + description.length + JSON.stringify(inputSchema).length) / 4)
+  return tokensIn(exposed.length + description.length + JSON.stringify(inputSchema).length)
 }
 
 // No exposed name is like these: each of those begins with its server and two underscores.

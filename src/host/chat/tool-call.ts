@@ -4,10 +4,8 @@ import type { Clock } from '../../jsonrpc/clock.ts'
 import type { ContentBlock } from '../../protocol/content.ts'
 import { Cancelled, Declined, McpError } from '../../protocol/errors.ts'
 import type { ToolResultContent } from '../../protocol/sampling.ts'
-import type { Validate } from '../../protocol/schema/compile.ts'
-import { compileForeign } from '../../protocol/schema/foreign.ts'
-import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import type { CallToolResult, Tool } from '../../protocol/tools.ts'
+import { argumentFault } from '../arguments.ts'
 import { CHARS_PER_TOKEN, estimateTokens } from '../models/estimate.ts'
 import type { ModelPart } from '../models/model.ts'
 import { unlessAborted } from '../unless-aborted.ts'
@@ -80,21 +78,6 @@ const namesOf = (tools: ReadonlyMap<string, ChatTool>): string =>
 const text = (words: string): ContentBlock => ({ type: 'text', text: words })
 
 export const failed = (words: string): CallOutcome => ({ kind: 'result', result: { content: [text(words)], isError: true } })
-
-const validators = new WeakMap<object, Promise<Validate | undefined>>()
-
-async function argumentFault({ inputSchema }: ChatTool, args: Record<string, unknown>): Promise<string | undefined> {
-  // A schema that cannot be judged here is judged by the server, which must do so in any case.
-  const compiled = validators.get(inputSchema) ?? compileForeign(inputSchema).catch(() => undefined)
-  validators.set(inputSchema, compiled)
-  const validate = await compiled
-  try {
-    const checked = validate?.(args)
-    return checked && !checked.ok ? describeIssues(checked.issues) : undefined
-  } catch {
-    return undefined
-  }
-}
 
 const REFUSALS: ReadonlySet<string> = new Set(['ERR_DENIED', 'ERR_CONSENT', 'ERR_QUARANTINED'])
 

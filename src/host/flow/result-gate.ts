@@ -9,21 +9,21 @@ import type { Finding } from '../ask/question.ts'
 import { INJECTIONS } from './injections.ts'
 import { jsonTexts } from './json-texts.ts'
 
-export interface GateLimits {
+export interface ResultLimits {
   /** How large a result may be, as JSON. */
   maxBytes: number
   /** How much of it is searched. */
   maxSearched: number
 }
 
-export const DEFAULT_GATE_LIMITS: GateLimits = { maxBytes: 1024 * 1024, maxSearched: 2_000_000 }
+export const DEFAULT_RESULT_LIMITS: ResultLimits = { maxBytes: 1024 * 1024, maxSearched: 2_000_000 }
 
 const MAX_HOSTS = 20
 const EXCERPT_LENGTH = 120
 
 /** Everything a person should know of before it is used. What is found is a reason to look, and what is not found is no proof. */
-export function inspectResult(result: CallToolResult, limits: Partial<GateLimits> = {}): Finding[] {
-  const { maxBytes, maxSearched } = withDefaults(DEFAULT_GATE_LIMITS, limits)
+export function inspectResult(result: CallToolResult, limits: Partial<ResultLimits> = {}): Finding[] {
+  const { maxBytes, maxSearched } = withDefaults(DEFAULT_RESULT_LIMITS, limits)
   const findings: Finding[] = []
   const bytes = sizeOf(result.content) + sizeOf(result.structuredContent)
   if (bytes > maxBytes) findings.push({ kind: 'too-large', text: `it has ${bytes} bytes, and ${maxBytes} are let in (maxBytes)` })
@@ -70,12 +70,12 @@ function searched(result: CallToolResult, maxSearched: number): string {
  * whoever shows results to people. Words stay: where a link led is then to be read. A model gets what the tool said:
  * it may have to write the same bytes back.
  */
-export const neutralise = (result: CallToolResult, limits: Partial<GateLimits> = {}): CallToolResult =>
+export const neutralise = (result: CallToolResult, limits: Partial<ResultLimits> = {}): CallToolResult =>
   capped({ ...result, content: result.content.map(inert) }, limits)
 
 /** No larger than it may be, with a note where something is missing. Data for programs (`structuredContent`) is left out as a whole. */
-export function capped(result: CallToolResult, limits: Partial<GateLimits> = {}): CallToolResult {
-  const { maxBytes } = withDefaults(DEFAULT_GATE_LIMITS, limits)
+export function capped(result: CallToolResult, limits: Partial<ResultLimits> = {}): CallToolResult {
+  const { maxBytes } = withDefaults(DEFAULT_RESULT_LIMITS, limits)
   const { content, structuredContent, ...rest } = result
   let left = maxBytes
   const kept: ContentBlock[] = []

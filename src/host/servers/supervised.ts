@@ -10,6 +10,7 @@ import type { Authorizer } from '../../protocol/authorizer.ts'
 import type { Implementation } from '../../protocol/base.ts'
 import { type ErrorCode, McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
+import { unlessAborted } from '../unless-aborted.ts'
 import { downError, type Health, isUnderway } from './health.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts'
 import { type Listing, SurfaceReader } from './listing.ts'
@@ -115,6 +116,11 @@ export class SupervisedServer {
   /** The protocol revision spoken; undefined while there is no connection. */
   get revision(): string | undefined {
     return this.#connection?.client.revision
+  }
+
+  /** Aborted when it is closed: whatever was asked because of it nobody needs to know any more. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
   }
 
   /** Connects in the background, unless that was done or refused before. */
@@ -371,11 +377,4 @@ export class SupervisedServer {
   #warn(message: string): void {
     this.#options.onWarning?.(message)
   }
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const unwatch = onAbort(signal, () => reject(signal.reason as Error))
-    promise.then(resolve, reject).finally(unwatch)
-  })
 }

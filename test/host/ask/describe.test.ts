@@ -128,13 +128,20 @@ describe('everything else that is asked', () => {
         args: ['-y', 'a b', 'token=abcdef'],
         cwd: '/home/anna',
         envNames: ['HOME', 'KEY'],
+        fills: ['your secret KEY goes into its environment variable KEY'],
         changes: ['the command was node'],
       },
-      ["npx -y 'a b'", '/home/anna', 'HOME, KEY', 'the command was node'],
+      ["npx -y 'a b'", '/home/anna', 'HOME, KEY', 'your secret KEY goes into its environment variable KEY', 'the command was node'],
     ],
     [
-      { kind: 'connect', url: personUrl('https://a.example/mcp') as PersonUrl, headerNames: ['x-key'], changes: [] },
-      ['https://a.example/mcp', 'x-key'],
+      {
+        kind: 'connect',
+        url: personUrl('https://a.example/mcp') as PersonUrl,
+        headerNames: ['x-key'],
+        fills: ['your environment variable AWS_KEY goes into the header x-key'],
+        changes: [],
+      },
+      ['https://a.example/mcp', 'x-key', 'your environment variable AWS_KEY goes into the header x-key'],
     ],
     [
       {

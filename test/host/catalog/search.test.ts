@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Catalog } from '../../../src/host/catalog/catalog.ts'
-import { estimateTokens, offerToModel, resolveModelCall } from '../../../src/host/catalog/offer.ts'
+import { definitionTokens, offerToModel, resolveModelCall } from '../../../src/host/catalog/offer.ts'
 import { ToolSearch } from '../../../src/host/catalog/search.ts'
 import { surface, tool } from './support.ts'
 
@@ -91,7 +91,7 @@ describe('what a model is offered', () => {
 
   test('is its favourites and a search when the definitions are too long, by tokens and not by number', () => {
     const catalog = newCatalog()
-    const tokens = catalog.tools().reduce((sum, entry) => sum + estimateTokens(entry), 0)
+    const tokens = catalog.tools().reduce((sum, entry) => sum + definitionTokens(entry), 0)
     expect(offerToModel(catalog, { maxTokens: tokens })).toMatchObject({ search: [], estimatedTokens: tokens })
     const offer = offerToModel(catalog, { maxTokens: tokens - 1, favourites: ['weather__forecast', 'not__there'] })
     expect(offer.inline.map(({ exposed }) => exposed)).toEqual(['weather__forecast'])

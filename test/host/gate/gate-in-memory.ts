@@ -15,7 +15,8 @@ export interface GateInMemoryOptions {
   policy?: Policy
   mode?: 'interactive' | 'headless'
   limits?: Partial<GateLimits>
-  /** What another process does just before a grant is used. */
+  /** What another process does just after a grant was given, or just before it is used. */
+  onAdd?(grants: GrantStore, id: string): Promise<unknown>
   onUse?(grants: GrantStore, id: string): Promise<unknown>
   /** What happens while the log is written. */
   onIntent?(): void
@@ -23,7 +24,7 @@ export interface GateInMemoryOptions {
 }
 
 export async function gateInMemory(ask: (question: Question, signal: AbortSignal) => Promise<Answer>, options: GateInMemoryOptions = {}) {
-  const { policy = { layers: {}, roots: {} }, mode = 'interactive', limits, onUse, onIntent, onOutcome } = options
+  const { policy = { layers: {}, roots: {} }, mode = 'interactive', limits, onAdd, onUse, onIntent, onOutcome } = options
   const clock = fakeClock()
   const entries: AuditEntry[] = []
   const outcomes: Outcome[] = []
@@ -37,6 +38,10 @@ export async function gateInMemory(ask: (question: Question, signal: AbortSignal
     policy: () => state.policy,
     grants: {
       ...grants,
+      add: async (grant) => {
+        await grants.add(grant)
+        await onAdd?.(grants, grant.id)
+      },
       use: async (id, at) => {
         await onUse?.(grants, id)
         return grants.use(id, at)

@@ -171,6 +171,13 @@ describe('a yes', () => {
     expect(await grants.list()).toEqual([])
   })
 
+  test.each(['tool.call', 'elicit.form'] as const)('to %s that is taken back as soon as it is given is none', async (kind) => {
+    const { gate } = await gateWith(undefined, { onAdd: (grants, id) => grants.revoke(id) })
+    const perform = vi.fn(done)
+    await expect(gate.run(wanting({ kind }), perform)).rejects.toMatchObject({ code: 'ERR_DENIED' })
+    expect(perform).not.toHaveBeenCalled()
+  })
+
   test('that is taken back before it is used is none', async () => {
     const { gate } = await gateWith(undefined, { onUse: (grants, id) => grants.revoke(id) })
     const perform = vi.fn(done)

@@ -1,0 +1,28 @@
+/** What a server will be given of the person's own when it is started, in words: a file of a project may send anything anywhere. */
+
+import type { Way } from '../servers/spec.ts'
+import { type Placeholder, placeholdersIn } from './placeholder.ts'
+
+/** One for each placeholder: `your environment variable AWS_KEY goes into the header X-Key`. */
+export const fillsOf = (way: Way): string[] => [
+  ...new Set(
+    placeholdersIn({ way }).map(({ where, ...placeholder }) => `${WORDS[placeholder.kind](placeholder)} goes into ${placeOf(where)}`),
+  ),
+]
+
+const WORDS: Record<Placeholder['kind'], (placeholder: Placeholder) => string> = {
+  env: ({ name }) => `your environment variable ${name}`,
+  secret: ({ name }) => `your secret ${name}`,
+  input: ({ name }) => `what you give for ${name}`,
+}
+
+function placeOf(where: string): string {
+  const [, argument] = /^args\[(\d+)\]$/.exec(where) ?? []
+  if (argument !== undefined) return `argument ${Number(argument) + 1}`
+  const [table = '', ...name] = where.split('.')
+  if (table === 'env') return `its environment variable ${name.join('.')}`
+  if (table === 'headers') return `the header ${name.join('.')}`
+  return PLACES[table] ?? where
+}
+
+const PLACES: Readonly<Record<string, string>> = { command: 'the command', cwd: 'its working folder', url: 'the address' }

@@ -1,0 +1,106 @@
+/** What belonged to one server does not pass to another that has its name. */
+
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import type { ServerSpec } from '../../src/host/index.ts'
+import { createServer } from '../../src/server/index.ts'
+import { hosts, person, says, spy, textOf, until, YES } from './hosts.ts'
+
+const { folder, host: hostWith } = hosts()
+
+const named = (name: string) => {
+  const server = createServer({ name, version: '1' })
+  server.tool('who', {}, () => name)
+  return server
+}
+
+const specOf = (name: string): ServerSpec => ({
+  id: 'one',
+  way: { transport: 'memory', service: named(name) },
+  tier: 'untrusted',
+  provenance: [{ client: 'a test', scope: 'ours', file: '' }],
+})
+
+test('folders that a server was given are not those of the next of its name', async () => {
+  const host = await hostWith({ servers: { one: specOf('first') }, ask: person() })
+  const given = folder()
+  await host.giveRoot('one', given)
+  expect(host.rootsOf('one').map(({ uri }) => uri)).toEqual([pathToFileURL(given).href])
+  await host.configure([specOf('second')])
+  await host.settled()
+  expect(host.rootsOf('one')).toEqual([])
+})
+
+test('a yes that comes when the server is gone gives nothing to the next of its name', async () => {
+  let answer = (): void => {}
+  const late = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const ask = person(async ({ subject }) => {
+    if (subject.kind === 'roots') await late
+    return YES
+  })
+  const host = await hostWith({ servers: { one: specOf('first') }, ask })
+  const giving = host.giveRoot('one', folder())
+  const refused = expect(giving).rejects.toMatchObject({ code: 'ERR_DENIED' })
+  await until(() => ask.saw('roots').length === 1)
+  await host.configure([specOf('second')])
+  answer()
+  await refused
+  expect(host.rootsOf('one')).toEqual([])
+})
+
+test('a question about what a server offers is withdrawn when the server is gone, and the next of its name is asked about', async () => {
+  let isWithdrawn = false
+  const ask = person(({ subject }, signal) => {
+    if (subject.kind !== 'approve' || ask.saw('approve').length > 1) return YES
+    return new Promise((_, reject) => {
+      signal.addEventListener('abort', () => {
+        isWithdrawn = true
+        reject(signal.reason)
+      })
+    })
+  })
+  const host = await hostWith({ servers: {}, ask })
+  await host.configure([specOf('first')])
+  await until(() => ask.saw('approve').length === 1)
+  await host.configure([specOf('second')])
+  await host.settled()
+  expect(isWithdrawn).toBe(true)
+  expect(ask.saw('approve')).toHaveLength(2)
+  expect(textOf(await host.call('one__who'))).toBe('second')
+})
+
+test('in one process as well: another server of the same name and the same tools is looked at anew', async () => {
+  const home = folder()
+  const first = await hostWith({ folder: home, servers: { one: named('first') }, ask: person() })
+  await first.close()
+  const same = person()
+  const again = await hostWith({ folder: home, servers: { one: named('first') }, ask: same })
+  expect(same.asked).toEqual([])
+  await again.close()
+  const ask = person()
+  await hostWith({ folder: home, servers: { one: named('second') }, ask })
+  expect(ask.saw('approve')[0]?.items.map(({ name }) => name)).toContain('who')
+})
+
+test('tokens that a server has made a model use count for the limit of a rule', async () => {
+  const server = createServer({ name: 'asker', version: '1' })
+  server.tool('ask', { annotations: { readOnlyHint: true } }, async (_, context) => {
+    await context.sample('question', { messages: [{ role: 'user', content: { type: 'text', text: 'hello' } }], maxTokens: 10 })
+    return 'answered'
+  })
+  const model = spy([says('one')], [says('two')])
+  const host = await hostWith({
+    servers: { asker: server },
+    ask: person(),
+    model,
+    policy: {
+      layers: { user: [{ id: 'spend', effect: 'ask', match: { action: 'sampling.create' }, limits: { spendTokens: 2 } }] },
+      roots: {},
+    },
+  })
+  expect(textOf(await host.call('asker__ask'))).toBe('answered')
+  await host.call('asker__ask').catch(() => {})
+  expect(model.asked).toHaveLength(1)
+})
