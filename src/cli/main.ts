@@ -12,7 +12,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const frame = new Frame(io, after)
   const program = programFor(frame, io)
   try {
-    await program.parseAsync(argumentsApart(words), { from: 'user' })
+    await program.parseAsync(words.length === 0 && !after ? ['up'] : argumentsApart(words), { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) frame.fail(error)
     // Help and the version were asked for; anything else was a mistake that commander has told of.

@@ -22,6 +22,7 @@ import { registerSecrets } from './commands/secrets.ts'
 import { registerServe } from './commands/serve.ts'
 import { registerServers } from './commands/servers.ts'
 import { registerTools } from './commands/tools.ts'
+import { registerUp } from './commands/up.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import type { Frame } from './frame.ts'
 import type { Io } from './io.ts'
@@ -43,6 +44,7 @@ const REGISTRATIONS = [
   registerReplay,
   registerServe,
   registerDemo,
+  registerUp,
   registerChat,
   registerServers,
   registerPolicy,

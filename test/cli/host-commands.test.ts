@@ -28,7 +28,7 @@ async function agree(terminal: TerminalProcess, title: string): Promise<void> {
   while (!/● Yes, (?!for longer)/.test(now())) {
     const before = terminal.raw().length
     terminal.type(KEY.up)
-    await expect.poll(() => terminal.raw().length).toBeGreaterThan(before)
+    await expect.poll(() => terminal.raw().length, { timeout: 10_000 }).toBeGreaterThan(before)
   }
   terminal.type(KEY.enter)
 }

@@ -60,7 +60,7 @@ async function callAction(invocation: Invocation, first: string, others: string[
 /** Calls it, shows how far it is, and prints what came. Ctrl-C tells the server. */
 export async function callTool(
   invocation: Invocation,
-  session: Session,
+  session: Pick<Session, 'call'>,
   name: string,
   args: Record<string, unknown>,
   options: { save?: string; progress?: boolean },
@@ -82,7 +82,7 @@ export async function callTool(
   }
 }
 
-export async function findTool(session: Session, name: string): Promise<Tool> {
+export async function findTool(session: Pick<Session, 'title' | 'tools'>, name: string): Promise<Tool> {
   const tools = await session.tools()
   const tool = tools.find((each) => each.name === name)
   if (tool) return tool

@@ -109,7 +109,9 @@ async function lendModel({ host, person, screen }: TourStop): Promise<void> {
 async function refuse(stop: TourStop): Promise<void> {
   const { person } = stop
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'Keep that note' } : undefined))
-  const parts = await say(stop, 'remove the note with id="1"')
+  const { structuredContent: before } = await stop.host.call('notes__list', {})
+  const [note] = (before as { notes?: { id: string }[] }).notes ?? []
+  const parts = await say(stop, `remove the note with id="${note?.id}"`)
   person.answersWith(undefined)
   check(
     parts.some(({ type }) => type === 'refused'),
@@ -124,6 +126,7 @@ async function turnRogue(stop: TourStop): Promise<void> {
   person.answersWith(({ action }) => (action === 'server.approve' ? { kind: 'deny', feedback: 'Not like this' } : undefined))
   await host.call('rogue__forecast', { city: 'Paris' }, { talk: stop.talk })
   const review = await changeOf(stop)
+  await host.settled()
   person.answersWith(undefined)
   if (!screen.isJson) {
     for (const { kind, name, difference, flags } of review.items) {
@@ -208,7 +211,7 @@ async function say({ host, talk, screen, signal }: TourStop, said: string): Prom
     if (part.type === 'text') text += part.text
     if (part.type === 'tool-call' && !screen.isJson) screen.print(words`    ${style.magenta('model')} calls ${part.name}`)
   }
-  if (!screen.isJson && text !== '') screen.print(words`    ${style.magenta('model')} ${untrustedLines(text).indented(10)}`)
+  if (!screen.isJson && text !== '') screen.print(words`    ${style.magenta('model')} ${untrustedLines(text)}`)
   return parts
 }
 

@@ -21,6 +21,8 @@ export interface OpenHostOptions {
   parks?: boolean
   /** Looking only: nothing is asked, so that nothing is agreed to by looking at it. */
   asksNobody?: boolean
+  /** Servers beside those of the list. */
+  extra?: NonNullable<HostOptions['servers']>
   options?: Partial<HostOptions>
 }
 
@@ -37,7 +39,7 @@ export async function configuredServers(invocation: Pick<Invocation, 'io' | 'scr
 
 export async function withHost<T>(
   invocation: Invocation,
-  { only, parks = false, asksNobody = false, options = {} }: OpenHostOptions,
+  { only, parks = false, asksNobody = false, extra = {}, options = {} }: OpenHostOptions,
   use: (host: Host) => Promise<T>,
 ): Promise<T> {
   const { io, screen } = invocation
@@ -53,7 +55,7 @@ export async function withHost<T>(
   const chosen = only ? all.filter(({ id }) => only.includes(id)) : all
   const ask = asksNobody ? undefined : await askerFor(invocation, parks)
   const host = await createHost({
-    servers: Object.fromEntries(chosen.map(({ id, ...spec }) => [id, spec])),
+    servers: { ...extra, ...Object.fromEntries(chosen.map(({ id, ...spec }) => [id, spec])) },
     policy: policyFiles(io),
     folder: folderOf(io),
     project: io.cwd,
