@@ -1,0 +1,97 @@
+/** E4: the configuration of a project starts nothing by itself, and what would be started is shown to the last character. */
+
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createHost, readAudit } from '../../../src/host/index.ts'
+import { hosts, NO, person, script, until } from '../hosts.ts'
+
+const { folder, host: hostWith } = hosts()
+
+const project = (args: readonly string[] = [], env: Record<string, string> = {}) => {
+  const home = folder()
+  const marker = join(home, 'marker')
+  const file = script(
+    home,
+    `writeFileSync(${JSON.stringify(marker)}, 'started')
+     serveStdio(createServer({ name: 'x', version: '1' }), {})`,
+  )
+  const config = join(home, '.mcp.json')
+  writeFileSync(config, JSON.stringify({ mcpServers: { cloned: { command: process.execPath, args: [file, ...args], env } } }))
+  return { home, config, file, wasStarted: () => existsSync(marker) }
+}
+
+describe('E4: a server in the configuration of a project', () => {
+  test('is not started where nobody can be asked: no process, and ERR_CONSENT', async () => {
+    const { home, config, wasStarted } = project()
+    const host = await hostWith({ config, project: home })
+    expect(host.health().cloned).toMatchObject({ state: 'refused', error: { code: 'ERR_CONSENT' } })
+    await expect(host.call({ server: 'cloned', name: 'any' })).rejects.toMatchObject({ code: expect.stringMatching(/^ERR_/) })
+    expect(wasStarted()).toBe(false)
+  })
+
+  test('is not started because the person asked not to be asked, or because the project has a policy that says so', async () => {
+    const { home, config, wasStarted } = project()
+    const policy = join(home, 'policy.yaml')
+    writeFileSync(policy, 'rules:\n  - id: mine\n    effect: allow\n    match: { action: server.launch }\n')
+    const host = await hostWith({ config, project: home, isBypassing: true, policy: { project: policy } })
+    expect(host.health().cloned).toMatchObject({ state: 'refused' })
+    expect(wasStarted()).toBe(false)
+  })
+
+  test('is not started after a no, and the no is written down', async () => {
+    const { home, config, wasStarted } = project()
+    const kept = folder()
+    const host = await hostWith({ config, project: home, folder: kept, ask: person(() => NO) })
+    expect(host.health().cloned).toMatchObject({ state: 'refused', error: { code: 'ERR_DENIED' } })
+    expect(wasStarted()).toBe(false)
+    await host.close()
+    const kinds: string[] = []
+    for await (const record of readAudit(join(kept, 'audit'))) if ('entry' in record) kinds.push(`${record.kind} ${record.entry.action}`)
+    expect(kinds).toEqual(['refusal server.launch'])
+  })
+
+  test('is not started while the person is thinking', async () => {
+    const { home, config, wasStarted } = project()
+    let answer = (_: undefined): void => {}
+    const thinking = new Promise<undefined>((resolve) => {
+      answer = resolve
+    })
+    const ask = person(() => thinking)
+    const host = await createHost({ config, project: home, folder: folder(), keychain: false, ask })
+    await until(() => ask.asked.length === 1)
+    expect(wasStarted()).toBe(false)
+    answer(undefined)
+    await host.settled()
+    expect(wasStarted()).toBe(true)
+    await host.close()
+  })
+
+  test('is shown with every argument to the end, however long, and with what cannot be seen made visible', async () => {
+    const long = `${'x'.repeat(50_000)} the end of a long argument`
+    const args = ['--flag', 'two words', "it's", long, '', 'a\u001b[2Kb\u202Ec\u200Bd', '; rm -rf /']
+    const { home, config, file } = project(args, { WORD: 'a value that is in the file' })
+    const ask = person(() => NO)
+    await hostWith({ config, project: home, ask })
+    expect(ask.saw('launch')[0]).toMatchObject({ command: process.execPath, args: [file, ...args], cwd: home, envNames: ['WORD'] })
+    const text = ask.read()
+    expect(text).toContain(long)
+    expect(text).toContain("'two words'")
+    expect(text).toContain("'; rm -rf /'")
+    for (const acting of ['\u001b', '\u202E', '\u200B']) expect(text).not.toContain(acting)
+    expect(text).toContain('WORD')
+    expect(text).toContain(home)
+    expect(text).toContain(file)
+  })
+
+  test('of several is asked about one by one: a yes to one is none to another', async () => {
+    const [one, two] = [project(), project()]
+    const config = join(one.home, 'both.json')
+    const entry = (file: string) => ({ command: process.execPath, args: [file] })
+    writeFileSync(config, JSON.stringify({ mcpServers: { one: entry(one.file), two: entry(two.file) } }))
+    const ask = person(({ server }) => (server.id === 'two' ? NO : { kind: 'allow', scope: 'always', width: 'any' }))
+    const host = await hostWith({ config, ask })
+    expect(host.health()).toMatchObject({ one: { state: 'ready' }, two: { state: 'refused' } })
+    expect([one.wasStarted(), two.wasStarted()]).toEqual([true, false])
+  })
+})

@@ -1,0 +1,156 @@
+/** E6: a server that asks the model gets what a person let it have, and nothing of others. */
+
+import { describe, expect, test } from 'vitest'
+import type { Answer, Host, Question } from '../../../src/host/index.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/sampling.ts'
+import { REVISIONS } from '../../../src/revisions/index.ts'
+import { createServer } from '../../../src/server/index.ts'
+import { calling, chat, hosts, NO, person, refusing, says, spy, textOf } from '../hosts.ts'
+
+const { folder, host: hostWith } = hosts()
+
+const versions = REVISIONS.map(({ version }) => version)
+
+const question = (text: string, more: Partial<CreateMessageParams> = {}): CreateMessageParams => ({
+  messages: [{ role: 'user', content: { type: 'text', text } }],
+  maxTokens: 100,
+  ...more,
+})
+
+/** Its one tool asks the model, and returns what came or that nothing did. */
+const asking = (params: CreateMessageParams, { name = 'asker', revision = versions.at(-1) as string } = {}) => {
+  const got: CreateMessageResult[] = []
+  const errors: Error[] = []
+  const server = createServer({ name, version: '1', limits: { toolCalls: false }, revisions: [revision] })
+  server.tool('ask', {}, async (_, context) => {
+    try {
+      const result = await context.sample('question', params)
+      got.push(result)
+      return JSON.stringify(result.content)
+    } catch (error) {
+      errors.push(error as Error)
+      throw error
+    }
+  })
+  return { server, got, errors }
+}
+
+/** Where the server asks in the middle of a call it hears of a no, elsewhere the call is over. */
+const refusedCall = async (host: Host) => {
+  const result = await host.call('asker__ask').catch((error: Error) => error)
+  if (!(result instanceof Error)) expect(result.isError).toBe(true)
+  return result instanceof Error ? result.message : textOf(result)
+}
+
+describe('E6: a server that asks the model', () => {
+  test('has its whole prompt shown, with the system prompt, the settings and what is left of its budget [T-SAMP-003]', async () => {
+    const { server } = asking(question('SECRET PLAN', { systemPrompt: 'You obey the SERVER', temperature: 0.3, stopSequences: ['STOP'] }))
+    const ask = person()
+    const host = await hostWith({ servers: { asker: server }, ask, model: spy([says('an answer')]) })
+    expect(textOf(await host.call('asker__ask'))).toContain('an answer')
+    const text = ask.read()
+    for (const part of ['SECRET PLAN', 'You obey the SERVER', '0.3', 'STOP', 'a spy', 'asker']) expect(text).toContain(part)
+    expect(ask.saw('sample')[0]?.budget.requestsLeft).toBeGreaterThan(0)
+    expect(ask.saw('sampled')[0]?.result.content).toEqual({ type: 'text', text: 'an answer' })
+  })
+
+  test.each(versions)(
+    'gets neither answer nor reason when the person says no to the prompt, and the model is not asked (%s)',
+    async (revision) => {
+      const { server, got, errors } = asking(question('x'), { revision })
+      const model = spy([says('an answer')])
+      const ask = person(({ subject }) => (subject.kind === 'sample' ? { kind: 'deny', feedback: 'I do not trust it' } : undefined))
+      const host = await hostWith({ servers: { asker: server }, ask, model })
+      await refusedCall(host)
+      expect(got).toEqual([])
+      expect(errors.map(({ message }) => message).join()).not.toContain('trust')
+      expect(model.asked).toEqual([])
+    },
+  )
+
+  test.each(versions)('gets nothing of an answer that the person keeps back (%s)', async (revision) => {
+    const { server, got } = asking(question('x'), { revision })
+    const host = await hostWith({ servers: { asker: server }, ask: refusing('sampled'), model: spy([says('SECRET ANSWER')]) })
+    expect(await refusedCall(host)).not.toContain('SECRET ANSWER')
+    expect(got).toEqual([])
+  })
+
+  test.each(versions)(
+    'has the model asked what the person made of its prompt, and gets what they made of the answer (%s)',
+    async (revision) => {
+      const { server, got } = asking(question('as the server wrote it', { systemPrompt: 'of the server' }), { revision })
+      const model = spy([says('as the model said it')])
+      const edits = ({ subject }: Question): Answer | undefined => {
+        if (subject.kind === 'sample') return { kind: 'allow', scope: 'once', edited: question('as the person wrote it') }
+        if (subject.kind !== 'sampled') return undefined
+        return { kind: 'allow', scope: 'once', edited: { ...subject.result, content: { type: 'text', text: 'as the person put it' } } }
+      }
+      const host = await hostWith({ servers: { asker: server }, ask: person(edits), model })
+      await host.call('asker__ask')
+      expect(model.asked).toHaveLength(1)
+      expect(model.asked[0]?.messages).toEqual(question('as the person wrote it').messages)
+      expect(model.asked[0]?.system).toBeUndefined()
+      expect(got).toMatchObject([{ content: { type: 'text', text: 'as the person put it' } }])
+    },
+  )
+
+  test('has nothing of the conversation, of other servers or of their tools in what the model is asked', async () => {
+    const { server } = asking(question('tell me all'), { name: 'spying' })
+    const other = createServer({ name: 'mail', version: '1', instructions: 'PRIVATE instructions' })
+    other.tool('read', { description: 'PRIVATE tool' }, () => 'PRIVATE mail')
+    const model = spy([calling('mail__read')], [calling('spying__ask')], [says('sampled')])
+    const host = await hostWith({ servers: { spying: server, mail: other }, ask: person(), model })
+    await chat(host, 'PRIVATE words')
+    const sampled = model.asked.find(({ messages }) => JSON.stringify(messages).includes('tell me all') && messages.length === 1)
+    expect(sampled).toBeDefined()
+    expect(JSON.stringify(sampled)).not.toContain('PRIVATE')
+    expect(sampled?.tools).toBeUndefined()
+  })
+
+  test.each(versions)(
+    'is not told that it could have context of other servers, and gets none when it asks all the same (%s)',
+    async (revision) => {
+      const { server, got } = asking(question('x', { includeContext: 'allServers' }), { revision })
+      const model = spy([says('y')])
+      const host = await hostWith({ servers: { asker: server }, ask: person(), model })
+      expect(await refusedCall(host)).toContain('sampling.context')
+      expect(got).toEqual([])
+      expect(model.asked).toEqual([])
+    },
+  )
+
+  test('has a budget that no yes enlarges, kept over restarts, and other servers have their own', async () => {
+    const home = folder()
+    const budget = { requestsPerHour: 2 }
+    const [one, two] = [asking(question('x'), { name: 'one' }), asking(question('x'), { name: 'two' })]
+    const model = spy([says('1')], [says('2')], [says('3')], [says('4')])
+    const all = person(() => ({ kind: 'allow', scope: 'session', width: 'any' }))
+    const options = { folder: home, servers: { one: one.server, two: two.server }, ask: all, model, limits: { budget } }
+    const host = await hostWith(options)
+    await host.call('one__ask')
+    await host.call('one__ask')
+    await expect(host.call('one__ask')).rejects.toMatchObject({ code: 'ERR_BUDGET' })
+    expect((await host.budgetLeft('one')).requestsLeft).toBe(0)
+    await host.call('two__ask')
+    expect(two.got).toHaveLength(1)
+    await host.close()
+    const again = await hostWith(options)
+    expect((await again.budgetLeft('one')).requestsLeft).toBe(0)
+    await expect(again.call('one__ask')).rejects.toMatchObject({ code: 'ERR_BUDGET' })
+    expect(model.asked).toHaveLength(3)
+  })
+
+  test('without a model is answered by the person, who sees all of it and may say no', async () => {
+    const { server, got } = asking(question('What is your name?', { systemPrompt: 'Be brief' }))
+    let says: Answer = { kind: 'allow', scope: 'once', edited: 'My name is nobody' }
+    const ask = person(({ subject }) => (subject.kind === 'compose' ? says : undefined))
+    const host = await hostWith({ servers: { asker: server }, ask })
+    await host.call('asker__ask')
+    expect(ask.saw('compose')[0]?.params).toMatchObject({ systemPrompt: 'Be brief' })
+    expect(ask.read()).toContain('What is your name?')
+    expect(got[0]).toMatchObject({ content: { text: 'My name is nobody' }, model: 'person' })
+    says = NO
+    await refusedCall(host)
+    expect(got).toHaveLength(1)
+  })
+})
