@@ -181,8 +181,8 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     limits: { maxDefinitionTokens: limits.maxDefinitionTokens, chat: limits.chat ?? {} },
     favourites: options.favourites ?? [],
     policy: () => policy,
-    setPolicy: (next) => {
-      policy = next
+    setPolicy: async (next) => {
+      policy = await policyOf({ ...options, policy: next })
     },
     server,
     onRemoved: (id) => {

@@ -19,7 +19,7 @@ import { type Explanation, explain } from './consent/explain.ts'
 import type { HostedServer } from './hosted-server.ts'
 import type { Kept } from './kept.ts'
 import type { Model } from './models/model.ts'
-import type { HostLimits } from './options.ts'
+import type { HostLimits, HostOptions } from './options.ts'
 import type { HostParts } from './parts.ts'
 import type { RootGrants } from './root-grants.ts'
 import { Run } from './run.ts'
@@ -56,7 +56,7 @@ export interface HostInsides {
   limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat'>
   favourites: readonly string[]
   policy(): CompiledPolicy
-  setPolicy(policy: CompiledPolicy): void
+  setPolicy(policy: NonNullable<HostOptions['policy']>): Promise<void>
   server(id: string): HostedServer
   onRemoved(id: string): void
   login(id: string, signal?: AbortSignal): Promise<void>
@@ -127,8 +127,9 @@ export class Host {
     await ended
   }
 
-  setPolicy(policy: CompiledPolicy): void {
-    this.#insides.setPolicy(policy)
+  /** In the place of the one before, for whatever is decided from now on; also for questions that are open. */
+  setPolicy(policy: NonNullable<HostOptions['policy']>): Promise<void> {
+    return this.#insides.setPolicy(policy)
   }
 
   /** Resolves when it is clear of each server how it is and what of it may be used, or when the time is over. */

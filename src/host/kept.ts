@@ -21,6 +21,7 @@ export const KEPT = {
   policy: 'policy.yaml',
 } as const
 
+/** Where a host keeps what must outlive it, unless told otherwise. */
 export const hostFolder = (folder?: string): string => resolve(folder ?? userFolder('host'))
 
 export interface Kept {

@@ -2,7 +2,7 @@
 
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import type { ServerSpec } from '../../src/host/index.ts'
+import { deny, type ServerSpec } from '../../src/host/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { hosts, person, says, spy, textOf, until, YES } from './hosts.ts'
 
@@ -82,6 +82,15 @@ test('in one process as well: another server of the same name and the same tools
   const ask = person()
   await hostWith({ folder: home, servers: { one: named('second') }, ask })
   expect(ask.saw('approve')[0]?.items.map(({ name }) => name)).toContain('who')
+})
+
+test('a policy can be replaced while the host runs, by whatever may be given to it at its start', async () => {
+  const host = await hostWith({ servers: { one: { ...specOf('first'), tier: 'trusted' } }, ask: person() })
+  expect(textOf(await host.call('one__who'))).toBe('first')
+  await host.setPolicy({ layers: { user: [deny('never', { tool: 'who' })] }, roots: {} })
+  await expect(host.call('one__who')).rejects.toMatchObject({ code: 'ERR_DENIED', data: { by: 'policy' } })
+  await host.setPolicy({})
+  expect(textOf(await host.call('one__who'))).toBe('first')
 })
 
 test('tokens that a server has made a model use count for the limit of a rule', async () => {

@@ -118,6 +118,7 @@ export interface Inbox {
   watch(onChange: () => void): () => void
 }
 
+/** The questions that wait in a folder, for whoever answers them. */
 export async function openInbox({ folder, limits }: Omit<InboxOptions, 'onWarning'>): Promise<Inbox> {
   const all = withDefaults(DEFAULT_INBOX_LIMITS, limits)
   const files = await openInboxFiles(folder, all)

@@ -22,6 +22,7 @@ export interface AuditFilter {
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 
+/** The records of a log that fit the filter, one after the other. Whether they are genuine is for `verifyAudit` to say. */
 export async function* readAudit(folder: string, filter: AuditFilter = {}): AsyncGenerator<AuditRecord, void, undefined> {
   const passes = passing(filter)
   for (const number of await segmentsIn(folder)) {

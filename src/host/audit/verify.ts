@@ -62,6 +62,7 @@ interface Walk {
   reaches: number
 }
 
+/** Goes through the whole log, and tells the first record that is not what was written. */
 export async function verifyAudit(folder: string, { publicKey, anchors }: VerifyOptions = {}): Promise<Verdict> {
   const check = signatureCheck(publicKey ?? (await keptPublicKey(folder)))
   const given = typeof anchors === 'string' ? await readAnchors(anchors) : (anchors ?? [])

@@ -11,6 +11,7 @@ export interface ConversationRecord {
   turn: number
 }
 
+/** What was said so far; whole turns are forgotten, the oldest first, when there is no room for more. */
 export class Conversation {
   #messages: SamplingMessage[]
   #turn: number

@@ -21,6 +21,7 @@ export interface ClientConfigs {
   problems: ConfigProblem[]
 }
 
+/** The servers in the configurations of all clients on this machine. */
 export async function readClientConfigs(places: MachinePlaces = {}): Promise<ClientConfigs> {
   const { maxServers } = withDefaults(DEFAULT_CONFIG_LIMITS, places.limits)
   const found = await findClientConfigs(places)

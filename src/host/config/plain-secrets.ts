@@ -14,6 +14,7 @@ export interface PlainSecret {
   end: number
 }
 
+/** What in the configuration of a server looks like a secret that somebody wrote down. */
 export function plainSecrets({ way }: Pick<ServerSpec, 'way'>): PlainSecret[] {
   const texts = textsOf(way)
   return texts.flatMap(({ where, text }, i) => {

@@ -37,6 +37,7 @@ interface Document {
   mcpServers: Readonly<Record<string, unknown>>
 }
 
+/** The list of servers that the host keeps itself, in this folder. */
 export function serverFile(folder: string, options: Partial<ServerFileLimits> = {}): ServerFile {
   const limits = withDefaults({ ...DEFAULT_CONFIG_LIMITS, lockTimeoutMs: 10_000, lockStaleMs: 10_000 }, options)
   const { maxServers, maxFileBytes } = limits

@@ -24,6 +24,7 @@ export interface ExplainedRule {
   why: string
 }
 
+/** The decision, and of each rule whether it holds and why. */
 export function explain(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Explanation {
   const decision = decide(policy, action, grants)
   const standing = new Set(standingRules(matchedRules(policy, action).matched))

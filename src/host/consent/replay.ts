@@ -29,6 +29,7 @@ export type Replayed =
 /** With more rules than this whose arguments matter, anything is possible. */
 const MAX_OPEN = 16
 
+/** What would be decided by this policy about what was decided before. */
 export function* replayDecisions(records: Iterable<DecisionRecord>, policy: CompiledPolicy): Generator<Replayed> {
   for (const record of records) yield replayDecision(record, policy)
 }

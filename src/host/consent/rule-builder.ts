@@ -9,6 +9,7 @@ const saying =
   (effect: Effect) =>
   (id: string, match: RuleMatch, rest: Rest = {}): Rule => ({ id, effect, match, ...rest })
 
+/** Rules in TypeScript: `allow('read-notes', { server: 'notes', tool: 'read_*' })`. */
 export const allow = saying('allow')
 export const ask = saying('ask')
 export const quarantine = saying('quarantine')
