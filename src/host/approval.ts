@@ -82,18 +82,13 @@ export async function approve(
     },
     ...(signal && { signal }),
   }
-  await parts.gate.run(want, async ({ action }) => {
+  await parts.gate.run(want, async () => {
     const { pending, removed } = pendingOf(server, parts)
-    // It may have listed something else since the person agreed: then they did not agree to this.
-    if (digestOf([pending, removed]) !== action.primitive?.pin) throw changedMeanwhile(server)
     const agreed = pending.filter((primitive) => !chosen || chosen.has(keyOf(primitive)))
     await parts.pins.approve(server.facts, agreed, parts.wallNow())
     if (removed.length > 0) await parts.pins.withdraw(server.id, removed)
   })
 }
-
-const changedMeanwhile = (server: HostedServer): McpError =>
-  new McpError('ERR_QUARANTINED', `What ${server.id} offers is not what it was when you were asked about it`)
 
 interface Pending extends Pick<Comparison, 'removed' | 'differences'> {
   pending: readonly Primitive[]

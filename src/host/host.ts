@@ -63,6 +63,9 @@ export interface HostInsides {
   logout(id: string, signal?: AbortSignal): Promise<void>
 }
 
+/** How long what is under way may take to end after the servers are gone. */
+const CLOSE_MS = 2_000
+
 /** A conversation with the model, which can be gone on with. */
 export class Talk {
   readonly conversation: Conversation
@@ -177,7 +180,7 @@ export class Host {
   }
 
   /** Calls a tool for the person: by its name in the catalogue, or by server and the server's own name. */
-  call(
+  async call(
     tool: string | { server: string; name: string },
     args: Readonly<Record<string, unknown>> = {},
     options: HostCallOptions = {},
@@ -211,7 +214,7 @@ export class Host {
    * Suggestions of a server for an argument that the person is typing: it goes to that server and to no other, and only
    * for what of it is in use.
    */
-  complete(server: string, params: CompleteParams, options: { signal?: AbortSignal } = {}): Promise<Completion> {
+  async complete(server: string, params: CompleteParams, options: { signal?: AbortSignal } = {}): Promise<Completion> {
     const { ref } = params
     const hosted = this.#insides.server(server)
     return hosted.use(async (client) => {
@@ -259,7 +262,7 @@ export class Host {
   }
 
   /** Offers a server a folder to work in; the person is asked. */
-  giveRoot(server: string, folder: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+  async giveRoot(server: string, folder: string, options: { signal?: AbortSignal } = {}): Promise<void> {
     return this.#insides.roots.give(this.#insides.server(server), [folder], options.signal)
   }
 
@@ -284,10 +287,13 @@ export class Host {
   }
 
   async close(): Promise<void> {
-    const { fleet, catalog, roots, kept } = this.#insides
+    const { fleet, catalog, roots, kept, parts } = this.#insides
+    parts.gate.close()
     roots.close()
     catalog.close()
     await fleet.close()
+    // What was under way has failed by now; that is written down before the log is closed.
+    await parts.gate.settled(CLOSE_MS)
     await kept.audit.close()
   }
 

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '../../jsonrpc/clock.ts'
+import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Answer, Asker, GrantWidth, Question, Subject } from '../ask/question.ts'
 import type { AuditLog, Outcome } from '../audit/record.ts'
@@ -78,6 +78,8 @@ export class Gate {
   readonly #options: GateOptions
   /** Refusals that are in the log already. */
   readonly #written = new WeakSet<object>()
+  readonly #ending = new AbortController()
+  readonly #underway = new Set<Promise<unknown>>()
   #waiting = 0
 
   constructor(options: GateOptions) {
@@ -85,7 +87,36 @@ export class Gate {
   }
 
   /** Does `perform` if it may be done, and rejects with ERR_DENIED, ERR_QUARANTINED, ERR_CONSENT or ERR_AUDIT if not. */
-  async run<T>(want: Want, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
+  run<T>(want: Want, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
+    const done = this.#run(want, perform, measure)
+    const ended = done
+      .then(
+        () => {},
+        () => {},
+      )
+      .finally(() => this.#underway.delete(ended))
+    this.#underway.add(ended)
+    return done
+  }
+
+  /** Takes its questions back, and lets nothing begin any more. */
+  close(): void {
+    this.#ending.abort(new McpError('ERR_CLOSED', 'The host was closed'))
+  }
+
+  /** Resolves when nothing is under way any more, and all of it was written down; or when the time is over. */
+  async settled(timeoutMs: number): Promise<void> {
+    let timer: Timer | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = this.#options.clock.after(timeoutMs, resolve)
+      timer.hold(true)
+    })
+    await Promise.race([Promise.all(this.#underway), late])
+    timer?.cancel()
+  }
+
+  async #run<T>(want: Want, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
+    this.#ending.signal.throwIfAborted()
     const permit = await this.#permit(want)
     const { clock, audit } = this.#options
     const end = await this.#begin(permit)
@@ -218,7 +249,11 @@ export class Gate {
     this.#waiting++
     const timeout = new AbortController()
     const timer = clock.after(limits.questionTimeoutMs, () => timeout.abort(unanswered(action, limits)))
+    const { signal: ending } = this.#ending
+    const end = (): void => timeout.abort(ending.reason)
+    ending.addEventListener('abort', end, { once: true })
     try {
+      ending.throwIfAborted()
       const askedAt = wallNow()
       const isOnce = decision.isForced === true
       const question: Question = {
@@ -242,6 +277,7 @@ export class Gate {
       throw new McpError('ERR_CONSENT', `Nobody could be asked whether ${nameOf(action)} may be done`, { cause: error })
     } finally {
       timer.cancel()
+      ending.removeEventListener('abort', end)
       this.#waiting--
     }
   }
