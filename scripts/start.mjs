@@ -1,6 +1,10 @@
-/** npm start: install, build, and run the demo. */
+/** npm start: install, build, and run the command: the host in a terminal, or without one its demo. */
 
-import { run, setUp } from './setup.mjs'
+import { spawn } from 'node:child_process'
+import { root, setUp } from './setup.mjs'
 
 await setUp()
-run(process.execPath, ['examples/demo/demo.mjs'])
+// Not through `run`: the terminal, and Ctrl-C, belong to the command alone.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
+const command = spawn(process.execPath, [`${root}/dist/cli/index.js`, ...process.argv.slice(2)], { stdio: 'inherit' })
+command.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)))
