@@ -28,7 +28,7 @@ import type { BudgetLeft } from './sampling/budget.ts'
 import type { Fleet } from './servers/fleet.ts'
 import type { Health } from './servers/health.ts'
 import type { ServerSpec } from './servers/spec.ts'
-import { callTool, getPrompt, readResource, subscribe, toolWant, type UseOptions } from './uses.ts'
+import { callTool, complete, getPrompt, readResource, subscribe, toolWant, type UseOptions } from './uses.ts'
 
 export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
   /** The conversation it belongs to; what a person does by themselves belongs to none. */
@@ -214,13 +214,8 @@ export class Host {
    * Suggestions of a server for an argument that the person is typing: it goes to that server and to no other, and only
    * for what of it is in use.
    */
-  async complete(server: string, params: CompleteParams, options: { signal?: AbortSignal } = {}): Promise<Completion> {
-    const { ref } = params
-    const hosted = this.#insides.server(server)
-    return hosted.use(async (client) => {
-      await hosted.checkPinned(ref.type === 'ref/prompt' ? { kind: 'prompt', name: ref.name } : { kind: 'template', name: ref.uri })
-      return client.complete(params, options)
-    }, options)
+  async complete(server: string, params: CompleteParams, options: HostCallOptions = {}): Promise<Completion> {
+    return complete(this.#insides.parts, this.#insides.server(server), params, this.#byPerson(options))
   }
 
   /** What would be decided about a call, and why. Nothing is asked, counted or done. */

@@ -3,6 +3,7 @@
 import type { Client } from '../client/client.ts'
 import type { CallOptions } from '../client/options.ts'
 import { isObject } from '../jsonrpc/message.ts'
+import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { GetPromptResult } from '../protocol/prompts.ts'
 import type { ReadResourceResult } from '../protocol/resources.ts'
@@ -174,6 +175,19 @@ export async function getPrompt(
   )
   run.flow.add({ labels: labelsOfResource(server.spec, name), source: `${server.id}/${name}`, value: result })
   return result
+}
+
+/** Suggestions for an argument while it is typed. It is not as much as the use that it is for, and takes as much to be allowed. */
+export function complete(parts: HostParts, server: HostedServer, params: CompleteParams, options: UseOptions): Promise<Completion> {
+  const { signal } = options
+  const { ref, argument, context } = params
+  const [kind, name] = ref.type === 'ref/prompt' ? (['prompt', ref.name] as const) : (['template', ref.uri] as const)
+  const args = { ...context?.arguments, [argument.name]: argument.value }
+  const want: Want = {
+    ...useWant(server, 'argument.complete', options, () => ({ primitive: server.primitive(kind, name), args })),
+    subject: () => ({ kind: 'complete', of: name, argument: argument.name, value: argument.value }),
+  }
+  return parts.gate.run(want, () => useOf(server, { kind, name }, options, (client) => client.complete(params, signal ? { signal } : {})))
 }
 
 export const toolWant = (

@@ -3,7 +3,7 @@
  * which question it is for and how that was worded: a file that somebody managed to drop there answers nothing.
  */
 
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { link, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LockLimits, type ProcessMark, processMark, withLockFile } from '../../files/lock-file.ts'
@@ -11,6 +11,7 @@ import { codeOf, kept, privateFolder, readPrivate, removePrivate, sweep, writePr
 import { isObject } from '../../jsonrpc/message.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { digestOf } from '../digest.ts'
 import type { Answer, Question } from './question.ts'
 
 export interface InboxLimits extends LockLimits {
@@ -166,8 +167,6 @@ function signedPayload(key: Uint8Array, bytes: Uint8Array): Record<string, unkno
 }
 
 const macOf = (key: Uint8Array, payload: unknown): Buffer => createHmac('sha256', key).update(canonicalJson(payload)).digest()
-
-const digestOf = (question: Question): string => createHash('sha256').update(canonicalJson(question)).digest('hex')
 
 const isAnswer = (value: unknown): value is Answer => isObject(value) && ['allow', 'deny', 'cancel'].includes(String(value.kind))
 

@@ -68,6 +68,7 @@ export type Subject =
   | { kind: 'result'; tool: string; result: CallToolResult; findings: readonly Finding[] }
   | { kind: 'read'; uri: string; isSubscription: boolean }
   | { kind: 'prompt'; name: string; args: Readonly<Record<string, string>> }
+  | { kind: 'complete'; of: string; argument: string; value: string }
   | { kind: 'sample'; params: CreateMessageParams; model: string; budget: { tokensLeft: number; requestsLeft: number } }
   | { kind: 'sampled'; params: CreateMessageParams; result: CreateMessageResult }
   /** There is no model: the person writes what it would have said. */

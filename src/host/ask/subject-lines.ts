@@ -32,6 +32,8 @@ export function titleOf(server: string, subject: Subject): string {
       return subject.isSubscription ? `Follow ${subject.uri} at ${server}?` : `Read ${subject.uri} from ${server}?`
     case 'prompt':
       return `Use the prompt ${subject.name} of ${server}?`
+    case 'complete':
+      return `Let ${server} suggest how ${subject.argument} of ${subject.of} goes on?`
     case 'sample':
       return `Let ${server} ask the model ${subject.model}?`
     case 'sampled':
@@ -80,6 +82,8 @@ export function subjectLines(subject: Subject): QuestionLine[] {
       return theirs('uri', subject.uri)
     case 'prompt':
       return [...theirs('prompt', subject.name), ...argumentLines(subject.args, undefined)]
+    case 'complete':
+      return [...theirs('of', subject.of), ...argumentLines({ [subject.argument]: subject.value }, undefined)]
     case 'sample':
       return [
         line('model', subject.model),

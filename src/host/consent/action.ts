@@ -15,6 +15,8 @@ export const ACTION_KINDS = [
   'resource.read',
   'resource.subscribe',
   'prompt.get',
+  /** Send what is typed of an argument to the server, for its suggestions. */
+  'argument.complete',
   'sampling.create',
   /** Give the model's answer to the server that asked for it. */
   'sampling.deliver',

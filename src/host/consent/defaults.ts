@@ -48,6 +48,7 @@ export const DEFAULTS: Readonly<Record<ActionKind, KindDefaults>> = {
   'resource.read': { ...ORDINARY, byUser: 'allow', pin: 'if-any', carriesOut: true, mayLoop: true },
   'resource.subscribe': { ...ORDINARY, byUser: 'allow', pin: 'if-any', carriesOut: true },
   'prompt.get': { ...ORDINARY, byUser: 'allow', pin: 'required', carriesOut: true, mayLoop: true },
+  'argument.complete': { ...ORDINARY, byUser: 'allow', pin: 'required', carriesOut: true, keep: 'session' },
   'sampling.create': { ...ORDINARY, byUser: 'allow', mayLoop: true, keep: 'session' },
   'sampling.deliver': { ...ORDINARY, byUser: 'allow', carriesOut: true, keep: 'session' },
   'elicit.form': { ...ORDINARY, isForced: true, keep: 'once' },

@@ -133,6 +133,7 @@ describe('everything else that is asked', () => {
       },
       ["npx -y 'a b'", '/home/anna', 'HOME, KEY', 'your secret KEY goes into its environment variable KEY', 'the command was node'],
     ],
+    [{ kind: 'complete', of: 'greet', argument: 'who', value: 'Al' }, ['greet', 'who', 'Al']],
     [
       {
         kind: 'connect',
