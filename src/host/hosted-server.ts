@@ -164,7 +164,10 @@ export class HostedServer {
     const now = await this.#identified()
     const former = this.#fingerprint
     this.#fingerprint = now
-    if (former && former.fingerprint !== now.fingerprint) onOther(this)
+    if (former && former.fingerprint !== now.fingerprint) {
+      this.supervised.forgetSubscriptions()
+      onOther(this)
+    }
     if (way.transport === 'memory') {
       // Nobody is asked about its start: what was approved of another server is not carried over to it.
       if (parts.pins.adopted(this.id)?.fingerprint !== now.fingerprint) await parts.pins.forget(this.id)

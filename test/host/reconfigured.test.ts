@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { deny, type ServerSpec } from '../../src/host/index.ts'
 import { createServer } from '../../src/server/index.ts'
-import { hosts, person, says, spy, textOf, until, YES } from './hosts.ts'
+import { hosts, person, says, script, spy, started, textOf, until, YES } from './hosts.ts'
 
 const { folder, host: hostWith } = hosts()
 
@@ -69,6 +69,30 @@ test('a question about what a server offers is withdrawn when the server is gone
   expect(isWithdrawn).toBe(true)
   expect(ask.saw('approve')).toHaveLength(2)
   expect(textOf(await host.call('one__who'))).toBe('second')
+})
+
+test('a program that is another one when it is started again has neither the folders nor the subscriptions of the former', async () => {
+  const home = folder()
+  const lines = (version: number): string => `
+const server = createServer({ name: 'one', version: '${version}' })
+server.resource('note://one', { name: 'one' }, () => 'text')
+server.tool('end', {}, () => process.exit(1))
+await serveStdio(server)`
+  const file = script(home, lines(1))
+  const ask = person()
+  const host = await hostWith({ servers: { one: started(file) }, ask, project: home })
+  await host.giveRoot('one', folder())
+  await host.watch('note://one', () => {})
+  expect(host.rootsOf('one')).toHaveLength(1)
+  script(home, lines(2))
+  await host.call('one__end').catch(() => {})
+  await until(() => host.health().one?.state !== 'ready')
+  await host.retry('one')
+  await until(() => host.health().one?.state === 'ready')
+  expect(ask.saw('launch')).toHaveLength(2)
+  expect(ask.saw('launch')[1]?.changes.join()).toContain('content of')
+  expect(host.rootsOf('one')).toEqual([])
+  expect(host.events).toContainEqual(expect.objectContaining({ kind: 'warning', text: expect.stringContaining('note://one') }))
 })
 
 test('in one process as well: another server of the same name and the same tools is looked at anew', async () => {

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Answer, Asker, GrantWidth, Question, Subject } from '../ask/question.ts'
+import type { Answer, Asker, Question, Subject } from '../ask/question.ts'
 import type { AuditLog, Outcome } from '../audit/record.ts'
 import type { Action, Decision, Usage } from '../consent/action.ts'
 import { argumentsDigest } from '../consent/arguments-digest.ts'
@@ -17,13 +17,15 @@ import { grantMatches } from '../consent/grant-match.ts'
 import { exceeded } from '../consent/limits.ts'
 import { pathPointers } from '../consent/path-pointers.ts'
 import type { CountedCall, UsageCounter } from '../consent/usage.ts'
-import { GRANT_SCOPES, type Grant, type GrantScope } from '../grants/grant.ts'
+import { GRANT_SCOPES, type Grant } from '../grants/grant.ts'
 import type { GrantStore } from '../grants/grant-store.ts'
 import { makeGrant } from '../grants/make-grant.ts'
 import { unlessAborted } from '../unless-aborted.ts'
 import { entryOf } from './audit-entry.ts'
+import { proposed, widthsFor } from './offered.ts'
 import { realPathsOf } from './real-paths.ts'
 import { nameOf, refusalOf } from './refusal.ts'
+import { changed, checkSame, isSame } from './same.ts'
 
 /** An action as whoever wants it describes it; the gate adds what it knows itself. */
 export type WantedAction = Omit<Action, 'usage' | 'realPaths' | 'at' | 'principal' | 'project' | 'mode'>
@@ -181,7 +183,7 @@ export class Gate {
     const answer = await this.#ask(want, asked, decision)
     if (answer.kind !== 'allow') return this.#refuse(asked, decision, answer)
     if (answer.edited !== undefined) {
-      if (!want.edit) throw new McpError('ERR_INVALID_PARAMS', `${nameOf(asked)} cannot be edited, only allowed or refused`)
+      if (!want.edit) throw new McpError('ERR_ANSWER_INVALID', `${nameOf(asked)} cannot be edited, only allowed or refused`)
       await want.edit(answer.edited)
     }
     const grant = await this.#grantFor(want, asked, decision, answer)
@@ -332,35 +334,6 @@ const counted = ({
 })
 
 const NOTHING_USED: Usage = { identicalInARow: 1, concurrent: 0, lastMinute: 0, lastHour: 0, lastDay: 0, tokensToday: 0 }
-
-/** Whether a server, and what is wanted of it, are those that were decided about. */
-const isSame = (now: WantedAction, then: WantedAction): boolean =>
-  now.kind === then.kind &&
-  now.server.id === then.server.id &&
-  now.server.fingerprint === then.server.fingerprint &&
-  now.primitive?.name === then.primitive?.name &&
-  now.primitive?.pin === then.primitive?.pin
-
-/** In the moment in which it is done; what was approved, or configured, may be so no longer. */
-function checkSame(now: WantedAction, decided: Action): void {
-  const { primitive, server } = decided
-  if (!isSame(now, decided) || now.primitive?.state !== primitive?.state || now.server.isKnown !== server.isKnown) throw changed(decided)
-}
-
-const changed = (action: Action): McpError =>
-  new McpError('ERR_QUARANTINED', `${nameOf(action)} is not what it was when it was decided about`, {
-    data: { server: action.server.id, primitive: action.primitive?.name },
-  })
-
-/** Only the arguments of a tool are for others to choose; of anything else a yes is for just this. */
-const widthsFor = ({ kind }: Action, { isForced }: Decision): readonly GrantWidth[] =>
-  isForced || kind !== 'tool.call' ? ['exact'] : ['exact', 'pattern', 'any']
-
-/** A server that crashed is started again without a question, as long as it is the same, where the person leaves the proposal. */
-function proposed({ kind }: Action, scopes: readonly GrantScope[]): readonly GrantScope[] {
-  if ((kind !== 'server.launch' && kind !== 'server.connect') || !scopes.includes('session')) return scopes
-  return ['session', ...scopes.filter((scope) => scope !== 'session')]
-}
 
 /** What is still a question after the person has answered it is a no. */
 const stricter = (effect: Decision['effect']): Decision['effect'] => (effect === 'ask' ? 'deny' : effect)

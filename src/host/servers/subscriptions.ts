@@ -43,6 +43,15 @@ export class Subscriptions {
     for (const subscription of this.#all) subscription.stop = undefined
   }
 
+  /** Who wanted to hear of them hears nothing more, and is warned of that. */
+  forget(): void {
+    for (const { uri, stop } of this.#all) {
+      stop?.()
+      this.#onWarning(`Changes of ${uri} are no longer noticed: the server is another one than it was`)
+    }
+    this.#all.clear()
+  }
+
   /** There is another connection. What changed while there was none, nobody knows: each is told once. */
   async resume(client: Client): Promise<void> {
     for (const subscription of [...this.#all]) {

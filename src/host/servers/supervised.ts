@@ -43,6 +43,7 @@ export interface SupervisedOptions {
 const NEEDS_A_PERSON: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_DENIED',
   'ERR_CONSENT',
+  'ERR_ANSWER_INVALID',
   'ERR_QUARANTINED',
   'ERR_SECRET',
   'ERR_CONFIG',
@@ -168,6 +169,11 @@ export class SupervisedServer {
   /** Calls `listener` when the resource changes, and after each new connection, because then it may have. */
   subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {
     return this.#subscriptions.add(uri, listener, this.#connection?.client)
+  }
+
+  /** It is another server than the one that they were made for. */
+  forgetSubscriptions(): void {
+    this.#subscriptions.forget()
   }
 
   /** Reads all lists again. */

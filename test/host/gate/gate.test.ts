@@ -200,6 +200,19 @@ describe('a yes', () => {
     expect(asked).toHaveLength(2)
   })
 
+  test('with an edit that does not fit is none, and so is one where nothing can be edited', async () => {
+    const { gate, grants } = await gateWith(() => ({ kind: 'allow', scope: 'once', edited: { text: 1 } }))
+    const perform = vi.fn(done)
+    const edit = async (): Promise<void> => {
+      await Promise.resolve()
+      throw new TypeError('a text, please')
+    }
+    await expect(gate.run(wanting({}, { edit }), perform)).rejects.toThrow('a text, please')
+    await expect(gate.run(wanting(), perform)).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+    expect(perform).not.toHaveBeenCalled()
+    expect(await grants.list()).toEqual([])
+  })
+
   test('is no wider than what was offered, whatever the answer says', async () => {
     const { gate, asked } = await gateWith(() => ({ kind: 'allow', scope: 'always', width: 'any' }))
     const { primitive: _, ...action } = ADD
