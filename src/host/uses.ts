@@ -73,7 +73,15 @@ export async function callTool(
     },
     (done) => ({ resultBytes: sizeOf(done) }),
   )
-  return letIn(parts, server, tool, result, options)
+  return letIn(parts, server, tool, result, options).catch((error: unknown) => {
+    // Whoever hears only of a refusal would take it that nothing was done, and do it again.
+    if (!(error instanceof McpError)) throw error
+    const { code, message, data } = error
+    throw new McpError(code, `${server.id}/${name} was called and has answered, but its result is kept back: ${message}`, {
+      data,
+      cause: error,
+    })
+  })
 }
 
 /** A result is looked at before anybody sees it: how large it is, what is in it, and what it means for what comes next. */
