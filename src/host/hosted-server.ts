@@ -19,7 +19,7 @@ import type { HostParts } from './parts.ts'
 import { keyOf } from './pins/comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from './pins/pin.ts'
 import type { Run } from './run.ts'
-import { scrubbedError, scrubbedHealth } from './scrubbed.ts'
+import { scrubbedError, scrubbedHealth, scrubbedSurface } from './scrubbed.ts'
 import type { Health } from './servers/health.ts'
 import type { Listing } from './servers/listing.ts'
 import type { ServerSpec, Way } from './servers/spec.ts'
@@ -59,6 +59,7 @@ export class HostedServer {
       spec,
       ...(auth && { auth }),
       permit: (signal) => this.#permit(signal),
+      clean: (surface) => scrubbedSurface(surface, options.parts.redactor),
       onListing: (listing) => {
         this.#offered = new Map(primitivesOf(listing.surface).map((primitive) => [keyOf(primitive), primitive]))
         options.onListing(this, listing)

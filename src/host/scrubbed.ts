@@ -4,6 +4,7 @@ import type { Asker } from './ask/question.ts'
 import type { HostEvent } from './options.ts'
 import type { Health } from './servers/health.ts'
 import type { ServerLog } from './servers/log-gate.ts'
+import type { Surface } from './servers/surface.ts'
 import type { Redactor } from './vault/redactor.ts'
 
 /** The same error: who catches it may look for its class and its code. What it was caused by is shown with it, and so is its stack. */
@@ -12,16 +13,49 @@ export function scrubbedError<E>(error: E, secrets: Redactor): E {
   for (let depth = 0; each instanceof Error && depth < MAX_CAUSES; depth++) {
     each.message = secrets.scrub(each.message)
     if (each.stack !== undefined) each.stack = secrets.scrub(each.stack)
-    if ('data' in each && each.data !== undefined) Object.assign(each, { data: scrubbedValue(each.data, secrets) })
-    each = each.cause
+    // Those of the system have the program and its arguments beside their message.
+    const { cause, ...rest } = each
+    Object.assign(each, scrubbedValue(rest, secrets))
+    each = cause
   }
   return error
 }
 
 const MAX_CAUSES = 16
 
+/** Members of a definition that are there to be read; the others mean something as they are. */
+const TEXTS = new Set(['title', 'description', 'default', 'examples', '$comment'])
+
+/** What a server offers, without what it was given at its start: definitions are kept, and models read them. */
+export function scrubbedSurface(surface: Surface, secrets: Redactor): Surface {
+  const { info, instructions, tools, prompts, resources, templates } = surface
+  return {
+    ...surface,
+    info: info && scrubbedTexts(info, secrets),
+    instructions: instructions === undefined ? undefined : secrets.scrub(instructions),
+    tools: scrubbedTexts(tools, secrets),
+    prompts: scrubbedTexts(prompts, secrets),
+    resources: scrubbedTexts(resources, secrets),
+    templates: scrubbedTexts(templates, secrets),
+  }
+}
+
+/** The same object where nothing is to be taken out. */
+function scrubbedTexts<T>(value: T, secrets: Redactor, isText = false): T {
+  if (typeof value === 'string') return isText ? (secrets.scrub(value) as T) : value
+  if (Array.isArray(value)) {
+    const items = value.map((each) => scrubbedTexts(each, secrets, isText))
+    return items.some((each, at) => each !== value[at]) ? (items as T) : value
+  }
+  if (!isPlain(value)) return value
+  const members = Object.entries(value).map(([name, each]) => [name, each, scrubbedTexts(each, secrets, TEXTS.has(name))] as const)
+  return members.some(([, before, after]) => before !== after)
+    ? (Object.fromEntries(members.map(([name, , after]) => [name, after])) as T)
+    : value
+}
+
 /** Members that say what a value is. A password may be one of those words, and hides nothing there. */
-const TELLING = new Set(['kind', 'type', 'class', 'role', 'level', 'destination'])
+const TELLING = new Set(['kind', 'type', 'class', 'code', 'role', 'level', 'destination'])
 
 /** A copy, with no secret in any text of it. */
 export function scrubbedValue<T>(value: T, secrets: Redactor): T {

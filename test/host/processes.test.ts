@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL('fixtures/host-process.mjs', import.meta.u
 
 const start = (...args: string[]): ChildProcess => spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 
-test('S8: hosts of several processes share approvals, grants, servers, secrets, tokens and the log, and lose nothing of each other', async () => {
+test('hosts of several processes share approvals, grants, servers, secrets, tokens and the log, and lose nothing of each other', async () => {
   const folder = join(newFolder(), 'host')
   const names = ['one', 'two', 'three']
   const each = 8

@@ -1,10 +1,12 @@
 /**
  * From the arguments of one call to the arguments of calls like it, for a person who does not want to be asked each time:
- * other files of the folder, other pages of the site. What has no such shape stays as it is.
+ * other files of the folder, other pages of the site. What has no such shape stays as it is, and where there is a secret there is none.
  */
 
 import { posix, win32 } from 'node:path'
 import { isObject } from '../../jsonrpc/message.ts'
+import { canonicalJson } from '../../protocol/canonical-json.ts'
+import { redact } from '../../protocol/redact.ts'
 import { escapeSegment } from '../consent/pointer.ts'
 import type { ArgumentRules, ArgumentTest } from '../consent/rule.ts'
 
@@ -23,6 +25,8 @@ const IS_FOLDER = /dir|folder|cwd|root|workspace/i
  * @param schema the tool's own, which may say that something is one of a few values
  */
 export function proposePattern(args: Json, schema: unknown = {}): ArgumentRules {
+  // A pattern is shown and kept as it is. A call with a secret is granted by its digest, and has none.
+  if (canonicalJson(redact(args)) !== canonicalJson(args)) return {}
   const rules = membersOf(args, schema, '', 0)
   // Equal arguments are the narrowest pattern there is.
   return rules.length > MAX_RULES ? { '': { eq: args } } : Object.fromEntries(rules)

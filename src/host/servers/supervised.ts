@@ -20,6 +20,7 @@ import { Pulse } from './pulse.ts'
 import { Recovery } from './recovery.ts'
 import type { ServerSpec } from './spec.ts'
 import { Subscriptions } from './subscriptions.ts'
+import type { Surface } from './surface.ts'
 
 export interface SupervisedOptions {
   spec: ServerSpec
@@ -33,6 +34,8 @@ export interface SupervisedOptions {
   limits?: Partial<ServerLimits>
   clientLimits?: Partial<ClientLimits>
   clock?: Clock
+  /** Takes out of what it lists what may not be kept or shown. */
+  clean?(surface: Surface): Surface
   onHealth?(health: Health): void
   onListing?(listing: Listing): void
   onLog?(log: ServerLog): void
@@ -366,7 +369,8 @@ export class SupervisedServer {
     this.#wake()
   }
 
-  #setListing(listing: Listing): void {
+  #setListing(read: Listing): void {
+    const listing = { ...read, surface: this.#options.clean?.(read.surface) ?? read.surface }
     this.#listing = listing
     this.#tell(() => this.#options.onListing?.(listing))
   }
