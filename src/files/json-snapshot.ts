@@ -25,8 +25,14 @@ export async function openSnapshot<T>(shared: SharedJson<T>): Promise<JsonSnapsh
     return current
   }
   // One after the other, so that what was read earlier never replaces what was read later.
+  // Who comes before a look has begun shares it: nothing is older than when they asked.
+  let next: Promise<T> | undefined
   const refresh = (): Promise<T> => {
-    const next = last.then(refreshNow)
+    if (next) return next
+    next = last.then(() => {
+      next = undefined
+      return refreshNow()
+    })
     last = next.catch(() => {})
     return next
   }
