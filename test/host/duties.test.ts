@@ -29,7 +29,7 @@ const library = () => {
   })
   server.prompt('review', { description: 'Reviews a book' }, () => {
     did.push('review')
-    return { messages: [{ role: 'user', content: embed('book://1', 'Once upon a time') }] }
+    return { messages: [{ role: 'user', content: embed('book://1', 'Once upon a time', 'text/plain') }] }
   })
   server.resource('book://1', { name: 'one', mimeType: 'text/plain' }, () => {
     did.push('read')
