@@ -287,6 +287,15 @@ describe('verifying', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true })
   })
 
+  test('finds a number that is too large to be one', async () => {
+    const { folder } = await written(2)
+    const original = readFileSync(first(folder), 'utf8')
+    const edited = original.replace(/"at":(\d)\d/, '"at":$1e')
+    expect(edited).not.toBe(original)
+    writeFileSync(first(folder), edited)
+    expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { line: 1 } })
+  })
+
   test('finds an edit that changes nothing of what a record says', async () => {
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
