@@ -1,10 +1,11 @@
 /** Puts a host together: what it keeps, what it decides by, and one supervised connection for each server. */
 
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { openBrowser } from '../auth/client/node/browser.ts'
 import { type OAuth, oauth } from '../auth/client/oauth.ts'
 import { fileTokenStore } from '../auth/store/local.ts'
+import { nearestRealPath } from '../files/nearest-real-path.ts'
 import { systemClock } from '../jsonrpc/clock.ts'
 import type { Authorizer } from '../protocol/authorizer.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -43,7 +44,7 @@ import { redactor } from './vault/redactor.ts'
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   const limits = withDefaults(DEFAULT_HOST_LIMITS, options.limits)
   const { clock = systemClock, onEvent = () => {} } = options
-  const secrets = redactor()
+  const secrets = redactor([], limits.redactor)
   const ask = options.ask && scrubbedAsker(options.ask, secrets)
   const emit = (event: HostEvent): void => onEvent(scrubbedEvent(event, secrets))
   const warn = (text: string, server?: string): void => emit({ kind: 'warning', text, ...(server !== undefined && { server }) })
@@ -68,7 +69,11 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   })
   const approvals = new Approvals({
     parts,
-    othersThan: (one) => namesOf([...hosted.values()].filter((each) => each !== one)),
+    othersThan: (one) =>
+      namesOf(
+        [...hosted.values()].filter((each) => each !== one),
+        catalog,
+      ),
     onReview: (review) => emit({ kind: 'review', review }),
     onApproved: ({ id }) => catalog.refresh(id),
     onWarning: (id, text) => warn(text, id),
@@ -79,6 +84,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     canAsk: ask !== undefined,
     onChange: (id) => hosted.get(id)?.supervised.announceRoots(),
     onWarning: warn,
+    ...(limits.roots && { limits: limits.roots }),
   })
   const broker = createBroker({
     models,
@@ -178,7 +184,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     broker,
     roots,
     models,
-    limits: { maxDefinitionTokens: limits.maxDefinitionTokens, chat: limits.chat ?? {} },
+    limits: { maxDefinitionTokens: limits.maxDefinitionTokens, chat: limits.chat ?? {}, search: limits.search ?? {} },
     favourites: options.favourites ?? [],
     policy: () => policy,
     setPolicy: async (next) => {
@@ -203,22 +209,35 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   return host
 }
 
-async function policyOf({ policy, isBypassing = false }: HostOptions): Promise<CompiledPolicy> {
-  const read: Policy =
+async function policyOf(options: HostOptions): Promise<CompiledPolicy> {
+  const { policy, isBypassing = false, limits } = options
+  const read = async (files: Parameters<typeof readPolicy>[0]): Promise<Policy> =>
+    readPolicy(files, await rootsByName(options), limits?.policy ? { limits: limits.policy } : {})
+  const given: Policy =
     policy === undefined
       ? { layers: {}, roots: {} }
       : typeof policy === 'string'
-        ? await readPolicy({ user: policy })
+        ? await read({ user: policy })
         : 'layers' in policy
           ? policy
-          : await readPolicy(policy)
-  return compilePolicy(isBypassing ? { ...read, isBypassing } : read)
+          : await read(policy)
+  return compilePolicy(isBypassing ? { ...given, isBypassing } : given)
+}
+
+/** What `${root:NAME}` means in a rule: the project, and each folder that servers may be offered by its own name. */
+async function rootsByName({ project = process.cwd(), roots = [] }: HostOptions): Promise<Record<string, string>> {
+  const byName: Record<string, string> = {}
+  for (const folder of [...roots, project]) {
+    const real = await nearestRealPath(resolve(folder))
+    if (real !== undefined) byName[folder === project ? 'project' : basename(real)] = real
+  }
+  return byName
 }
 
 /** A file that cannot be read is no reason to start without what it says. */
-async function specsOf({ config, servers = {}, project }: HostOptions, warn: (text: string) => void): Promise<ServerSpec[]> {
+async function specsOf({ config, servers = {}, project, limits }: HostOptions, warn: (text: string) => void): Promise<ServerSpec[]> {
   const files = config === undefined ? [] : [config].flat()
-  const read = await readConfig(files, project === undefined ? {} : { project })
+  const read = await readConfig(files, { ...(project !== undefined && { project }), ...(limits?.config && { limits: limits.config }) })
   for (const { file, where, text } of read.problems) {
     const words = `${file}${where === '' ? '' : `, ${where}`}: ${text}`
     if (where === '' && read.servers.length === 0) throw new McpError('ERR_CONFIG', words)
@@ -238,7 +257,7 @@ function partsOf(
   const principal = options.principal ?? userInfo().username
   const project = options.project ?? process.cwd()
   const wallNow = (): number => Date.now()
-  const usage = new UsageCounter({ now: wallNow, limits: { maxRuns: limits.maxRuns ?? DEFAULT_HOST_LIMITS.maxRuns } })
+  const usage = new UsageCounter({ now: wallNow, ...(limits.usage && { limits: limits.usage }) })
   const gate = new Gate({
     principal,
     project,
@@ -276,8 +295,14 @@ const aboutOf = (parts: HostParts, server: HostedServer) => ({
   chain: ['you', `server ${server.id}`],
 })
 
-const namesOf = (servers: readonly HostedServer[]): OtherName[] =>
-  servers.flatMap(({ id, supervised }) => (supervised.listing?.surface.tools ?? []).map(({ name }) => ({ server: id, name })))
+/** By the names that the servers have for them, and by those that models know them by. */
+const namesOf = (servers: readonly HostedServer[], catalog: Catalog): OtherName[] =>
+  servers.flatMap(({ id, supervised }) =>
+    (supervised.listing?.surface.tools ?? []).flatMap(({ name }) => {
+      const exposed = catalog.entryOf('tool', id, name)?.exposed
+      return [name, ...(exposed === undefined ? [] : [exposed])].map((each) => ({ server: id, name: each }))
+    }),
+  )
 
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

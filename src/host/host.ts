@@ -53,7 +53,7 @@ export interface HostInsides {
   broker: Broker
   roots: RootGrants
   models: readonly Model[]
-  limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat'>
+  limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat' | 'search'>
   favourites: readonly string[]
   policy(): CompiledPolicy
   setPolicy(policy: NonNullable<HostOptions['policy']>): Promise<void>
@@ -83,7 +83,7 @@ export class Host {
 
   constructor(insides: HostInsides) {
     this.#insides = insides
-    this.#search = new ToolSearch(insides.catalog)
+    this.#search = new ToolSearch(insides.catalog, insides.limits.search)
   }
 
   /** Where it keeps what must outlive it. */

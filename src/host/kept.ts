@@ -42,8 +42,8 @@ export async function openKept(
   const { passphrase, keychain, anchor, limits } = options
   await privateFolder(folder)
   const [grants, pins, audit] = await Promise.all([
-    openGrants({ file: join(folder, KEPT.grants) }),
-    openPins({ file: join(folder, KEPT.pins) }),
+    openGrants({ file: join(folder, KEPT.grants), ...(limits?.grants && { limits: limits.grants }) }),
+    openPins({ file: join(folder, KEPT.pins), ...(limits?.pins && { limits: limits.pins }) }),
     openAuditLog({
       folder: join(folder, KEPT.audit),
       scrub,

@@ -13,12 +13,18 @@ import type { AnchorSink } from './audit/anchor.ts'
 import type { AuditLogLimits } from './audit/log.ts'
 import type { CatalogLimits, EntryKind } from './catalog/catalog.ts'
 import { DEFAULT_MAX_DEFINITION_TOKENS } from './catalog/offer.ts'
+import type { SearchLimits } from './catalog/search.ts'
 import type { ChatLimits } from './chat/limits.ts'
+import type { ConfigLimits } from './config/limits.ts'
+import type { PolicyLimits } from './consent/policy-schema.ts'
 import type { Policy } from './consent/rule.ts'
-import { DEFAULT_USAGE_LIMITS } from './consent/usage.ts'
+import type { UsageLimits } from './consent/usage.ts'
 import { DEFAULT_RESULT_LIMITS } from './flow/result-gate.ts'
 import type { GateLimits } from './gate/gate.ts'
+import type { GrantLimits } from './grants/grant-store.ts'
 import type { Model } from './models/model.ts'
+import type { PinLimits } from './pins/pin-store.ts'
+import type { RootLimits } from './roots/granted-roots.ts'
 import type { BrokerLimits } from './sampling/broker.ts'
 import type { BudgetLimits } from './sampling/budget.ts'
 import { DEFAULT_FLEET_LIMITS } from './servers/fleet.ts'
@@ -26,6 +32,7 @@ import type { Health } from './servers/health.ts'
 import type { ServerLimits } from './servers/limits.ts'
 import type { ServerLog } from './servers/log-gate.ts'
 import type { ServerSpec } from './servers/spec.ts'
+import type { RedactorLimits } from './vault/redactor.ts'
 
 /** A URL, a command, a server in this process, or everything that can be said about one. */
 export type GivenServer = string | URL | Pick<ProcessTargetOptions, 'command' | 'args' | 'env' | 'cwd'> | Service | Omit<ServerSpec, 'id'>
@@ -81,12 +88,23 @@ export interface HostLimits {
   /** What each server may ask of the models. */
   budget: Partial<BudgetLimits>
   audit: Partial<AuditLogLimits>
+  /** The search over tools. */
+  search: Partial<SearchLimits>
+  grants: Partial<GrantLimits>
+  pins: Partial<PinLimits>
+  /** What is counted, for limits of rules and to notice loops. */
+  usage: Partial<UsageLimits>
+  roots: Partial<RootLimits>
+  /** The files of `config`. */
+  config: Partial<ConfigLimits>
+  /** The files of `policy`. */
+  policy: Partial<PolicyLimits>
+  /** Values of secrets that are looked for in what servers write. */
+  redactor: Partial<RedactorLimits>
   /** Servers in the configuration. */
   maxServers: number
   /** Bytes of a result that are let in; the rest is cut off. */
   maxResultBytes: number
-  /** Conversations whose last call is remembered at the same time, so that a loop is noticed. */
-  maxRuns: number
   /** Tokens that definitions of tools may take of a model's attention before it gets a search over them instead. */
   maxDefinitionTokens: number
 }
@@ -94,7 +112,6 @@ export interface HostLimits {
 export const DEFAULT_HOST_LIMITS = {
   maxServers: DEFAULT_FLEET_LIMITS.maxServers,
   maxResultBytes: DEFAULT_RESULT_LIMITS.maxBytes,
-  maxRuns: DEFAULT_USAGE_LIMITS.maxRuns,
   maxDefinitionTokens: DEFAULT_MAX_DEFINITION_TOKENS,
 } as const satisfies Partial<HostLimits>
 

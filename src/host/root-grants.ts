@@ -4,7 +4,7 @@ import { McpError } from '../protocol/errors.ts'
 import type { Root } from '../protocol/roots.ts'
 import type { HostedServer } from './hosted-server.ts'
 import type { HostParts } from './parts.ts'
-import { GrantedRoots } from './roots/granted-roots.ts'
+import { GrantedRoots, type RootLimits } from './roots/granted-roots.ts'
 import { type ValidRoot, validRoot } from './roots/valid-root.ts'
 import { serverWant } from './server-answers.ts'
 
@@ -16,6 +16,7 @@ export interface RootGrantsOptions {
   /** The server is to be told. */
   onChange(server: string): void
   onWarning(text: string): void
+  limits?: Partial<RootLimits>
 }
 
 export class RootGrants {
@@ -26,8 +27,8 @@ export class RootGrants {
 
   constructor(options: RootGrantsOptions) {
     this.#options = options
-    const { onChange, onWarning, parts } = options
-    this.#granted = new GrantedRoots({ onChange, onWarning, clock: parts.clock })
+    const { onChange, onWarning, parts, limits } = options
+    this.#granted = new GrantedRoots({ onChange, onWarning, clock: parts.clock, ...(limits && { limits }) })
   }
 
   of(server: string): Root[] {

@@ -56,7 +56,7 @@ export interface GateLimits {
   maxQuestions: number
 }
 
-export const DEFAULT_GATE_LIMITS: GateLimits = { questionTimeoutMs: 10 * 60_000, maxQuestions: 64 }
+export const DEFAULT_GATE_LIMITS: GateLimits = { questionTimeoutMs: 10 * 60_000, maxQuestions: 256 }
 
 export interface GateOptions {
   principal: string
