@@ -155,7 +155,11 @@ export class Stderr {
   /** For an error message: the end of the tail, without secrets. */
   lastWords(): string {
     const words = redactText(this.#tail.trim())
-    return words.length > 1000 ? `...${words.slice(-1000)}` : words
+    if (words.length <= 1000) return words
+    const end = words.slice(-1000)
+    // From the next line or word on: half a secret is known to nobody as one, and would be shown.
+    const lineBreak = end.indexOf('\n')
+    return `...${end.slice((lineBreak < 0 ? end.search(/\s/) : lineBreak) + 1)}`
   }
 
   #take(text: string): void {

@@ -130,4 +130,5 @@ function isNoise(message: Incoming): boolean {
   return message.kind === 'ignored' && message.id === undefined
 }
 
-const excerpt = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)
+/** Whole words: half a secret is known to nobody as one, and would be shown. */
+const excerpt = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 77).replace(/\S+$/, '')}...` : text)

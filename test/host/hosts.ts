@@ -125,7 +125,7 @@ export function script(folder: string, lines: string, name = 'server.mjs'): stri
 const PACKAGE = new URL('../../dist/', import.meta.url)
 
 export const scriptText = (lines: string): string => `
-import { createServer } from ${JSON.stringify(new URL('server/index.js', PACKAGE).href)}
+import { createServer, McpError } from ${JSON.stringify(new URL('server/index.js', PACKAGE).href)}
 import { serveStdio } from ${JSON.stringify(new URL('stdio/index.js', PACKAGE).href)}
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 const object = { type: 'object' }

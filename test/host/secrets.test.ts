@@ -48,7 +48,10 @@ const FORMS = Object.entries(SECRETS).flatMap(([name, secret]) =>
     const bytes = Buffer.from(line)
     return [
       line,
+      // Half of it is too much as well.
+      line.slice(-9),
       JSON.stringify(line).slice(1, -1),
+      inspect(line).slice(1, -1),
       bytes.toString('base64').slice(0, -4),
       bytes.toString('hex'),
       encodeURIComponent(line),
@@ -81,6 +84,7 @@ const CHATTERBOX = `
     return 'sampled'
   })
   server.tool('take', { input: object }, (args) => 'taken ' + JSON.stringify(args).length)
+  server.prompt('boom', {}, () => { throw new McpError('ERR_INVALID_PARAMS', 'Failed with ' + said, { data: { said, all } }) })
   server.tool('die', { input: object }, () => { process.stderr.write('dying with ' + said + '\\n'); process.exit(3) })
   serveStdio(server, {})`
 
@@ -165,6 +169,7 @@ test('S5: secrets of the vault, inputs, variables, headers, arguments and forms 
 
   await host.call('chatterbox__tell')
   await host.call('chatterbox__fail').catch(caught)
+  await host.prompt('chatterbox__boom').catch(caught)
   await host.call('chatterbox__log')
   await host.call('chatterbox__ask')
   await host.call('chatterbox__sample')
@@ -194,11 +199,12 @@ test('S5: secrets of the vault, inputs, variables, headers, arguments and forms 
   const stderr = events.flatMap((event) => (event.kind === 'log' && event.log.kind === 'stderr' ? [event.log.line] : []))
   expect(stderr.join()).toContain('starting with [redacted]')
   expect(events.some((event) => event.kind === 'log' && event.log.kind === 'message')).toBe(true)
-  expect(errors).toHaveLength(4)
+  const everything = (value: unknown) => inspect(value, { depth: 20, maxStringLength: null, maxArrayLength: null, showHidden: false })
+  expect(errors).toHaveLength(5)
+  expect(everything(errors)).toContain('Failed with [redacted]')
   const encrypted = new Set([KEPT.secrets, KEPT.tokens] as string[])
   const files = filesIn(folder).filter((file) => !encrypted.has(relative(folder, file).split('/')[0] as string))
   expect(files.length).toBeGreaterThan(3)
-  const everything = (value: unknown) => inspect(value, { depth: 20, maxStringLength: null, maxArrayLength: null, showHidden: false })
   // No pattern is proposed where it would have a secret in it: patterns are kept.
   expect(
     ask

@@ -201,6 +201,14 @@ describe('what a child says on standard error', () => {
     for (const secret of ['abcdefghijklmnop', 'hunter2']) expect(words).not.toContain(secret)
   })
 
+  test('is cut before a line or a word, so that no half of a secret is left that nobody would know as one', async () => {
+    const [lines, words] = [collect(), collect()]
+    lines.stream.end(`${'x'.repeat(500)}one-long-secret\n${'y '.repeat(495)}\n`)
+    words.stream.end(`${'x'.repeat(500)}one-long-secret ${'y '.repeat(495)}\n`)
+    await Promise.all([ended(lines.stream), ended(words.stream)])
+    for (const { stderr } of [lines, words]) expect(stderr.lastWords()).toMatch(/^\.\.\.y y .* y$/)
+  })
+
   test('never ends the child, nor this process, by an error of the stream', () => {
     const { stream, stderr } = collect()
     stream.destroy(new Error('read failed'))

@@ -52,15 +52,18 @@ export function redactor(values: Iterable<string> = [], limits?: Partial<Redacto
 /** Encoded forms that are shorter occur by chance. */
 const MIN_ENCODED_CHARS = 6
 
-/** As it is, line by line, as JSON writes it, in URLs and forms, and in the three ways that base64 of something longer may hold it. */
+/** As it is, line by line, as JSON and programs write it, in URLs and forms, and in the three ways that base64 of something longer may hold it. */
 function formsOf(value: string, minChars: number): string[] {
   const forms = new Set<string>()
   if (value.length >= minChars) {
     forms.add(value)
     const bytes = Buffer.from(value)
     const percent = encodeURIComponent(bytes.toString())
+    const json = JSON.stringify(value).slice(1, -1)
     const encoded = [
-      JSON.stringify(value).slice(1, -1),
+      json,
+      // As programs write texts in other quotes.
+      json.replaceAll('\\"', '"'),
       percent,
       percent.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
       percent.replaceAll('%20', '+'),
