@@ -184,7 +184,12 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     broker,
     roots,
     models,
-    limits: { maxDefinitionTokens: limits.maxDefinitionTokens, chat: limits.chat ?? {}, search: limits.search ?? {} },
+    limits: {
+      maxDefinitionTokens: limits.maxDefinitionTokens,
+      chat: limits.chat ?? {},
+      search: limits.search ?? {},
+      flow: limits.flow ?? {},
+    },
     favourites: options.favourites ?? [],
     policy: () => policy,
     setPolicy: async (next) => {
@@ -280,7 +285,7 @@ function partsOf(
     lastArguments: new LastArguments(),
     maxResultBytes,
     hasResultRules: () => (policy().byKind.get('tool.result') ?? []).length > 0,
-    run: new Run(),
+    run: new Run({ limits: limits.flow }),
     principal,
     project,
     clock,

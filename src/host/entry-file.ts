@@ -16,7 +16,7 @@ export interface EntryFileLimits {
   maxLockBytes: number
 }
 
-export const DEFAULT_ENTRY_FILE_LIMITS: EntryFileLimits = { maxProgramBytes: 512 * 1024 * 1024, maxLockBytes: 32 * 1024 * 1024 }
+const DEFAULT_ENTRY_FILE_LIMITS: EntryFileLimits = { maxProgramBytes: 512 * 1024 * 1024, maxLockBytes: 32 * 1024 * 1024 }
 
 export interface EntryFileFacts {
   /** Where relative paths and the program are looked for; those of this process unless given. */

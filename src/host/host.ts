@@ -53,7 +53,7 @@ export interface HostInsides {
   broker: Broker
   roots: RootGrants
   models: readonly Model[]
-  limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat' | 'search'>
+  limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat' | 'search' | 'flow'>
   favourites: readonly string[]
   policy(): CompiledPolicy
   setPolicy(policy: NonNullable<HostOptions['policy']>): Promise<void>
@@ -71,9 +71,10 @@ export class Talk {
   readonly conversation: Conversation
   readonly run: Run
 
-  constructor(conversation: Conversation = new Conversation()) {
+  /** @see Host.talk */
+  constructor(conversation: Conversation, run: Run) {
     this.conversation = conversation
-    this.run = new Run(undefined, conversation)
+    this.run = run
   }
 }
 
@@ -230,10 +231,15 @@ export class Host {
     return explain(policy(), action, await kept.grants.live(parts.wallNow()))
   }
 
+  /** A conversation to have with the model: a new one, or one that was kept. */
+  talk(conversation: Conversation = new Conversation()): Talk {
+    return new Talk(conversation, new Run({ conversation, limits: this.#insides.limits.flow }))
+  }
+
   /** Says something to the model, which may use the catalogue, under the policy. Ends with exactly one `end`. */
   async *chat(said: string, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
     const { models, parts, limits, kept } = this.#insides
-    const { talk = new Talk(), model = models[0], system, signal } = options
+    const { talk = this.talk(), model = models[0], system, signal } = options
     if (!model) throw new McpError('ERR_MODEL', 'There is no model to talk to; give createHost one')
     await kept.grants.endTurn(talk.run.id, talk.conversation.turn + 1)
     yield* runChat({

@@ -19,6 +19,7 @@ import type { ConfigLimits } from './config/limits.ts'
 import type { PolicyLimits } from './consent/policy-schema.ts'
 import type { Policy } from './consent/rule.ts'
 import type { UsageLimits } from './consent/usage.ts'
+import type { ProvenanceLimits } from './flow/provenance.ts'
 import { DEFAULT_RESULT_LIMITS } from './flow/result-gate.ts'
 import type { GateLimits } from './gate/gate.ts'
 import type { GrantLimits } from './grants/grant-store.ts'
@@ -95,6 +96,8 @@ export interface HostLimits {
   /** What is counted, for limits of rules and to notice loops. */
   usage: Partial<UsageLimits>
   roots: Partial<RootLimits>
+  /** What of private data is remembered, to recognise it where it would leave. */
+  flow: Partial<ProvenanceLimits>
   /** The files of `config`. */
   config: Partial<ConfigLimits>
   /** The files of `policy`. */

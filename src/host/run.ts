@@ -3,15 +3,17 @@
 import { randomUUID } from 'node:crypto'
 import type { Conversation } from './chat/conversation.ts'
 import { FlowContext } from './flow/context.ts'
+import type { ProvenanceLimits } from './flow/provenance.ts'
 
 export class Run {
   readonly id: string
   /** What it has seen so far, and from where. */
-  readonly flow = new FlowContext()
+  readonly flow: FlowContext
   readonly #conversation: Conversation | undefined
 
-  constructor(id: string = randomUUID(), conversation?: Conversation) {
-    this.id = id
+  constructor({ conversation, limits }: { conversation?: Conversation; limits?: Partial<ProvenanceLimits> | undefined } = {}) {
+    this.id = randomUUID()
+    this.flow = new FlowContext(limits)
     this.#conversation = conversation
   }
 

@@ -11,10 +11,31 @@ import {
   DEFAULT_SAFE_FETCH_LIMITS,
 } from '../../src/auth/index.ts'
 import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'
+import { DEFAULT_QUEUE_LIMITS } from '../../src/host/ask/askers.ts'
+import { DEFAULT_INBOX_LIMITS } from '../../src/host/ask/inbox-files.ts'
+import { DEFAULT_AUDIT_LIMITS } from '../../src/host/audit/log.ts'
+import { DEFAULT_CATALOG_LIMITS } from '../../src/host/catalog/catalog.ts'
+import { DEFAULT_SEARCH_LIMITS } from '../../src/host/catalog/search.ts'
+import { DEFAULT_CHAT_LIMITS } from '../../src/host/chat/limits.ts'
+import { DEFAULT_CONFIG_LIMITS } from '../../src/host/config/limits.ts'
+import { DEFAULT_POLICY_LIMITS } from '../../src/host/consent/policy-schema.ts'
+import { DEFAULT_USAGE_LIMITS } from '../../src/host/consent/usage.ts'
+import { DEFAULT_PROVENANCE_LIMITS } from '../../src/host/flow/provenance.ts'
+import { DEFAULT_GATE_LIMITS } from '../../src/host/gate/gate.ts'
+import { DEFAULT_GRANT_LIMITS } from '../../src/host/grants/grant-store.ts'
+import { DEFAULT_AI_SDK_LIMITS } from '../../src/host/models/ai-sdk.ts'
+import { DEFAULT_HOST_LIMITS } from '../../src/host/options.ts'
+import { DEFAULT_PIN_LIMITS } from '../../src/host/pins/pin-store.ts'
+import { DEFAULT_ROOT_LIMITS } from '../../src/host/roots/granted-roots.ts'
+import { DEFAULT_BROKER_LIMITS } from '../../src/host/sampling/broker.ts'
+import { DEFAULT_BUDGET_LIMITS } from '../../src/host/sampling/budget.ts'
+import { DEFAULT_SERVER_LIMITS } from '../../src/host/servers/limits.ts'
+import { DEFAULT_REDACTOR_LIMITS } from '../../src/host/vault/redactor.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
 import { ERROR_MEANINGS } from '../../src/protocol/error-meanings.ts'
 import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
+import { DEFAULT_FILES_LIMITS } from '../../src/reference/files/limits.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
 
 const pages = ['README.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
@@ -88,6 +109,27 @@ test('every limit is documented with its option', () => {
     DEFAULT_OAUTH_LIMITS,
     DEFAULT_FILE_STORE_LIMITS,
     DEFAULT_SAFE_FETCH_LIMITS,
+    DEFAULT_INBOX_LIMITS,
+    DEFAULT_QUEUE_LIMITS,
+    DEFAULT_AUDIT_LIMITS,
+    DEFAULT_CATALOG_LIMITS,
+    DEFAULT_SEARCH_LIMITS,
+    DEFAULT_CHAT_LIMITS,
+    DEFAULT_CONFIG_LIMITS,
+    DEFAULT_POLICY_LIMITS,
+    DEFAULT_USAGE_LIMITS,
+    DEFAULT_PROVENANCE_LIMITS,
+    DEFAULT_GATE_LIMITS,
+    DEFAULT_GRANT_LIMITS,
+    DEFAULT_AI_SDK_LIMITS,
+    DEFAULT_HOST_LIMITS,
+    DEFAULT_PIN_LIMITS,
+    DEFAULT_ROOT_LIMITS,
+    DEFAULT_BROKER_LIMITS,
+    DEFAULT_BUDGET_LIMITS,
+    DEFAULT_SERVER_LIMITS,
+    DEFAULT_REDACTOR_LIMITS,
+    DEFAULT_FILES_LIMITS,
   ]
   for (const name of all.flatMap((limits) => Object.keys(limits))) expect(text).toContain(`| \`${name}\` |`)
 })

@@ -1,7 +1,6 @@
 /** `portico chat`: a model that uses the servers, under the policy. */
 
 import type { Command } from 'commander'
-import { Talk } from '../../host/host.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { UsageError } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
@@ -42,7 +41,7 @@ async function chatAction(invocation: Invocation, message: string[], options: Ch
   const model = await modelNamed(io, options.model, options.baseUrl)
   const only = options.server.length > 0 ? { only: options.server } : {}
   return withHost(invocation, { ...only, parks: options.inbox === true, options: { model } }, async (host) => {
-    const talk = new Talk()
+    const talk = host.talk()
     try {
       if (said !== '') return await oneTurn(invocation, host, talk, said)
       screen.note(words`${screen.noteStyle.dim(`${model.label}, ${host.tools().length} tools. An empty line or Ctrl-D ends it.`)}`)

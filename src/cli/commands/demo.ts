@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { createHost } from '../../host/create-host.ts'
-import { Talk } from '../../host/host.ts'
 import { scriptedModel } from '../../host/models/scripted/model.ts'
 import { startEmbedded } from '../demo/embedded.ts'
 import { tourPerson } from '../demo/person.ts'
@@ -55,7 +54,7 @@ export async function demo({ screen, signal }: Invocation): Promise<ExitName> {
       onEvent: () => {},
     })
     try {
-      return await walk({ host, embedded, person, screen, talk: new Talk(), scratch: folder, signal })
+      return await walk({ host, embedded, person, screen, talk: host.talk(), scratch: folder, signal })
     } finally {
       await host.close()
     }

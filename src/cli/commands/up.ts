@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { type Host, Talk } from '../../host/host.ts'
+import type { Host, Talk } from '../../host/host.ts'
 import { assign } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
 import { startEmbedded } from '../demo/embedded.ts'
@@ -61,7 +61,7 @@ async function upAction(invocation: Invocation, options: UpOptions): Promise<Exi
 async function converse(invocation: Invocation, host: Host): Promise<ExitName> {
   const { io, screen, signal } = invocation
   const terminal = new LineTerminal(io, '> ')
-  const talk = new Talk()
+  const talk = host.talk()
   screen.note(words`\n${screen.noteStyle.dim(HELP)}`)
   try {
     for (;;) {

@@ -189,7 +189,7 @@ function hintsOf(annotations: ToolAnnotations | undefined): string | undefined {
 
 const contentsOf = <T>(content: T | readonly T[]): readonly T[] => (Array.isArray(content) ? content : [content as T])
 
-export function contentText(content: ContentBlock | SamplingContent): string {
+function contentText(content: ContentBlock | SamplingContent): string {
   switch (content.type) {
     case 'text':
       return content.text

@@ -22,7 +22,7 @@ export interface Torn {
   isRecord: boolean
 }
 
-export const NOTHING: Tail = { segment: 0, size: 0, link: { seq: 0, hash: BEGINNING }, unsigned: [] }
+const NOTHING: Tail = { segment: 0, size: 0, link: { seq: 0, hash: BEGINNING }, unsigned: [] }
 
 /**
  * Where the log ends now, given where it ended when it was last looked at. To be called while holding its lock. Every line

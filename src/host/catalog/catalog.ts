@@ -281,7 +281,7 @@ export class Catalog {
 const NOTHING: Visible = { tool: [], prompt: [], resource: [], template: [] }
 
 /** The server's own name of it. */
-export function nameOf(kind: EntryKind, definition: CatalogEntry['definition']): string {
+function nameOf(kind: EntryKind, definition: CatalogEntry['definition']): string {
   if (kind === 'resource') return (definition as Resource).uri
   return kind === 'template' ? (definition as ResourceTemplate).uriTemplate : (definition as Tool | Prompt).name
 }

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { McpError } from '../../protocol/errors.ts'
 
-export const MAX_NAME_LENGTH = 64
+const MAX_NAME_LENGTH = 64
 const MAX_SLUG_LENGTH = 32
 const DIGEST_LENGTH = 8
 /** How many digests are tried before a name is given up; a server can only get in its own way. */

@@ -49,7 +49,7 @@ const SEARCH = 'search_tools'
 const DESCRIBE = 'describe_tool'
 const CALL = 'call_tool'
 
-export const SEARCH_TOOLS: readonly Tool[] = [
+const SEARCH_TOOLS: readonly Tool[] = [
   {
     name: SEARCH,
     description: 'Finds tools by what they do. Gives names and the first line of descriptions, the best match first.',

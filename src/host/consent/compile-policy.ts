@@ -77,7 +77,7 @@ function compileRule(rule: Rule, layer: PolicyLayer, folders: Folders): Compiled
   }
 }
 
-export function kindsOf(action: Rule['match']['action']): ReadonlySet<ActionKind> {
+function kindsOf(action: Rule['match']['action']): ReadonlySet<ActionKind> {
   if (action === undefined) return new Set(ACTION_KINDS)
   const kinds = new Set<ActionKind>()
   for (const pattern of [action].flat()) {

@@ -30,7 +30,7 @@ export interface Vault {
   keep(name: string, value: string): Promise<string>
 }
 
-export const DEFAULT_VAULT_LIMITS: FileStoreLimits = { ...DEFAULT_FILE_STORE_LIMITS, maxEntryBytes: 64 * 1024 }
+const DEFAULT_VAULT_LIMITS: FileStoreLimits = { ...DEFAULT_FILE_STORE_LIMITS, maxEntryBytes: 64 * 1024 }
 
 const MAX_NAME_CHARS = 100
 /** What may stand in a placeholder and, as hexadecimal digits, in the name of a file on every system. */

@@ -1,7 +1,7 @@
 /** E7 and E10: what leaves, and what a server says of itself. */
 
 import { describe, expect, test } from 'vitest'
-import { type Answer, type HostOptions, Talk } from '../../../src/host/index.ts'
+import type { Answer, HostOptions } from '../../../src/host/index.ts'
 import type { ServerSpec } from '../../../src/host/servers/spec.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { calling, chat, hosts, NO, person, spy, textOf } from '../hosts.ts'
@@ -122,12 +122,12 @@ describe('E7: private data, words of strangers, and a way out', () => {
       [calling('paste__post', { text: 'hi' })],
     )
     const host = await hostWith({ servers, ask, model })
-    const talk = new Talk()
+    const talk = host.talk()
     await chat(host, 'read', { talk })
     await chat(host, 'and send', { talk })
     expect(sent).toEqual([])
     const questions = ask.asked.length
-    await chat(host, 'something else', { talk: new Talk() })
+    await chat(host, 'something else', { talk: host.talk() })
     expect(sent).toEqual([{ text: 'hi' }])
     expect(ask.asked.slice(questions).every(({ reasons }) => !reasons.join().includes('private data'))).toBe(true)
   })
@@ -136,7 +136,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
     const { servers, sent } = world()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('web__page')], [calling('paste__post', { text: MAIL })]) })
-    const talk = new Talk()
+    const talk = host.talk()
     await host.read('mail://1', { talk })
     await chat(host, 'go', { talk })
     expect(ask.asked.at(-1)?.reasons.join()).toContain('private:mail')

@@ -12,7 +12,7 @@ interface ActionOptions extends Partial<Omit<Action, 'server' | 'primitive' | 'u
   usage?: Partial<Usage>
 }
 
-export const CALM: Usage = { identicalInARow: 1, concurrent: 0, lastMinute: 0, lastHour: 0, lastDay: 0, tokensToday: 0 }
+const CALM: Usage = { identicalInARow: 1, concurrent: 0, lastMinute: 0, lastHour: 0, lastDay: 0, tokensToday: 0 }
 
 /** The model wants to call `add` of the trusted, configured server `notes`, as it was approved. */
 export function action({ server, primitive, usage, ...rest }: ActionOptions = {}, withoutPrimitive = false): Action {

@@ -14,7 +14,7 @@ export interface ScriptedOptions {
 export function scriptedModel({ id = 'scripted' }: ScriptedOptions = {}): Model {
   return {
     id,
-    label: 'no language model: scripted',
+    label: 'scripted (no language model)',
     traits: { cost: 0, speed: 1, intelligence: 0 },
     async *stream(request, signal) {
       const { text, calls } = respond(request)
