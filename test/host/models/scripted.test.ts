@@ -55,7 +55,7 @@ async function answer(
 const ask = (words: string, ...before: SamplingMessage[]) => answer({ messages: [...before, user(words)], tools })
 
 test('the script says what it is', () => {
-  expect(scriptedModel().label).toBe('no language model: scripted')
+  expect(scriptedModel().label).toBe('scripted (no language model)')
 })
 
 describe('a plain request finds its tool and fills its arguments', () => {
