@@ -26,6 +26,7 @@ import { proposed, widthsFor } from './offered.ts'
 import { realPathsOf } from './real-paths.ts'
 import { nameOf, refusalOf } from './refusal.ts'
 import { changed, checkSame, isSame } from './same.ts'
+import { type WaitingLimits, WaitingQuestions } from './waiting.ts'
 
 /** An action as whoever wants it describes it; the gate adds what it knows itself. */
 export type WantedAction = Omit<Action, 'usage' | 'realPaths' | 'at' | 'principal' | 'project' | 'mode'>
@@ -49,14 +50,12 @@ export interface Permit {
   answer: Extract<Answer, { kind: 'allow' }> | undefined
 }
 
-export interface GateLimits {
+export interface GateLimits extends WaitingLimits {
   /** How long a question waits for a person. */
   questionTimeoutMs: number
-  /** Questions that wait at the same time; more are refused. */
-  maxQuestions: number
 }
 
-export const DEFAULT_GATE_LIMITS: GateLimits = { questionTimeoutMs: 10 * 60_000, maxQuestions: 256 }
+export const DEFAULT_GATE_LIMITS: GateLimits = { questionTimeoutMs: 10 * 60_000, maxQuestions: 256, maxServerQuestions: 16 }
 
 export interface GateOptions {
   principal: string
@@ -82,10 +81,11 @@ export class Gate {
   readonly #written = new WeakSet<object>()
   readonly #ending = new AbortController()
   readonly #underway = new Set<Promise<unknown>>()
-  #waiting = 0
+  readonly #waiting: WaitingQuestions
 
   constructor(options: GateOptions) {
     this.#options = options
+    this.#waiting = new WaitingQuestions(options.limits)
   }
 
   /** Does `perform` if it may be done, and rejects with ERR_DENIED, ERR_QUARANTINED, ERR_CONSENT or ERR_AUDIT if not. */
@@ -246,9 +246,7 @@ export class Gate {
 
   async #ask(want: Want, action: Action, decision: Decision): Promise<Answer> {
     const { asker, limits, clock, principal, policy, wallNow } = this.#options
-    if (this.#waiting >= limits.maxQuestions)
-      throw new McpError('ERR_LIMIT', `${this.#waiting} questions are waiting for a person already (maxQuestions)`)
-    this.#waiting++
+    const leave = this.#waiting.enter(action)
     const timeout = new AbortController()
     const timer = clock.after(limits.questionTimeoutMs, () => timeout.abort(unanswered(action, limits)))
     const { signal: ending } = this.#ending
@@ -280,7 +278,7 @@ export class Gate {
     } finally {
       timer.cancel()
       ending.removeEventListener('abort', end)
-      this.#waiting--
+      leave()
     }
   }
 

@@ -5,7 +5,7 @@ import type { Answer, HostOptions, Subject } from '../../../src/host/index.ts'
 import { REVISIONS } from '../../../src/revisions/index.ts'
 import { type Context, createServer } from '../../../src/server/index.ts'
 import { startCanary } from '../../support/canary-server.ts'
-import { hosts, person, textOf } from '../hosts.ts'
+import { hosts, person, textOf, until } from '../hosts.ts'
 
 const { host: hostWith } = hosts()
 
@@ -168,4 +168,27 @@ describe.each(withPages)('E9: a page (%s)', (revision) => {
       expect(heard.filter((each) => each.startsWith('accept'))).toEqual([])
     },
   )
+})
+
+test('E9: a server that asks without end takes up some of the questions, and leaves the others to the person', async () => {
+  const flood = createServer({ name: 'flood', version: '1', revisions: ['2025-11-25'], limits: { toolCalls: false } })
+  const refused: string[] = []
+  flood.tool('ask', {}, async (_, context) => {
+    await Promise.all(
+      Array.from({ length: 40 }, (_each, n) =>
+        context
+          .elicit(`form-${n}`, 'Again?', { type: 'object', properties: { x: { type: 'string' } } })
+          .catch((error: Error) => refused.push(error.message)),
+      ),
+    )
+    return 'asked'
+  })
+  const honest = createServer({ name: 'honest', version: '1' })
+  honest.tool('work', {}, () => 'worked')
+  const ask = person(({ subject }) => (subject.kind === 'form' ? new Promise<undefined>(() => {}) : undefined))
+  const host = await hostWith({ servers: { flood, honest }, ask, limits: { gate: { maxServerQuestions: 3, maxQuestions: 5 } } })
+  void host.call('flood__ask').catch(() => {})
+  await until(() => refused.length === 37)
+  expect(ask.saw('form')).toHaveLength(3)
+  expect(textOf(await host.call('honest__work'))).toBe('worked')
 })
