@@ -4,10 +4,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync,
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { readPrivate } from '../../../src/files/private-file.ts'
 import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type FileStoreOptions, type Keychain } from '../../../src/auth/store/options.ts'
 import { sealer } from '../../../src/auth/store/seal.ts'
+import { readPrivate } from '../../../src/files/private-file.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()
