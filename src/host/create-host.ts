@@ -14,11 +14,10 @@ import { Approvals } from './approvals.ts'
 import { nobody } from './ask/askers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { inputsFor } from './config/inputs.ts'
-import { readConfig } from './config/read.ts'
 import { type CompiledPolicy, compilePolicy } from './consent/compile-policy.ts'
-import { readPolicy } from './consent/policy-file.ts'
 import type { Policy } from './consent/rule.ts'
 import { UsageCounter } from './consent/usage.ts'
+import { readConfig, readPolicy } from './files-read.ts'
 import { DEFAULT_GATE_LIMITS, Gate } from './gate/gate.ts'
 import { givenServers } from './given-servers.ts'
 import { Host } from './host.ts'
@@ -241,7 +240,8 @@ async function rootsByName({ project = process.cwd(), roots = [] }: HostOptions)
 
 /** A file that cannot be read is no reason to start without what it says. */
 async function specsOf({ config, servers = {}, project, limits }: HostOptions, warn: (text: string) => void): Promise<ServerSpec[]> {
-  const files = config === undefined ? [] : [config].flat()
+  if (config === undefined) return givenServers(servers)
+  const files = [config].flat()
   const read = await readConfig(files, { ...(project !== undefined && { project }), ...(limits?.config && { limits: limits.config }) })
   for (const { file, where, text } of read.problems) {
     const words = `${file}${where === '' ? '' : `, ${where}`}: ${text}`

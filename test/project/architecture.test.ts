@@ -17,3 +17,16 @@ test('every folder of src is described', () => {
     .map(({ name }) => name))
     expect(text).toContain(`\`src/${folder}/\``)
 })
+
+test('every part of the protocol has its place: base, lifecycle, authorization, features of servers and clients, utilities [T-BASE-006]', () => {
+  const places = [
+    'src/jsonrpc/peer.ts',
+    'src/protocol/lifecycle.ts',
+    'src/auth/client/oauth.ts',
+    'src/auth/server/resource-server.ts',
+    'src/server/features/tools.ts',
+    'src/client/answers.ts',
+    ...['progress', 'logging', 'completion'].map((utility) => `src/protocol/${utility}.ts`),
+  ]
+  for (const path of places) expect(existsSync(`${root}/${path}`), path).toBe(true)
+})

@@ -1,9 +1,9 @@
 /** `portico servers`: the list of servers of this person. Nothing here starts one, but `login`. */
 
 import type { Command } from 'commander'
-import { readClientConfigs } from '../../host/config/import.ts'
 import { moveSecrets, plainSecrets } from '../../host/config/plain-secrets.ts'
 import { serverFile } from '../../host/config/server-file.ts'
+import { readClientConfigs } from '../../host/files-read.ts'
 import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/servers/spec.ts'
 import { openVault } from '../../host/vault/vault.ts'
 import { redactText } from '../../protocol/redact.ts'

@@ -12,7 +12,7 @@ import { isObject } from './members.ts'
 import { mergeServers } from './merge.ts'
 import { safeName } from './names.ts'
 import { problemsOf } from './problem.ts'
-import { type Read, type ReadConfig, readDocument } from './read.ts'
+import { type Read, type ReadConfig, readDocument } from './read-document.ts'
 
 export interface ServerFileLimits extends LockLimits {
   maxServers: number

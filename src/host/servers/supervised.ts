@@ -257,6 +257,8 @@ export class SupervisedServer {
       signal: this.#ending.signal,
       // Looked after here, in the same way for every transport.
       pingIntervalMs: 0,
+      // In revisions without a setting of the session nothing is logged unless it is asked for.
+      logLevel: 'info',
       limits: { ...limits, ...clientLimits },
       onWarning: (message) => this.#warn(message),
       onLog: (message) => this.#logs.pass({ kind: 'message', message }),
