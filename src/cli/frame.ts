@@ -14,6 +14,8 @@ export interface Invocation {
   after: readonly string[] | undefined
   /** Aborted by Ctrl-C, with Interrupted as its reason. A second Ctrl-C ends the process. */
   signal: AbortSignal
+  /** Does one of several things: the first Ctrl-C stops it and nothing else, a second one everything. */
+  step<T>(use: (invocation: Invocation) => Promise<T>): Promise<T>
 }
 
 /** @returns how it ended; `ok` unless given */
@@ -50,9 +52,31 @@ export class Frame {
   async run(isJson: boolean, body: (invocation: Invocation) => Promise<ExitName | undefined | void>): Promise<void> {
     const screen = new Screen(this.#io, { isJson })
     const stop = new AbortController()
-    const stopListening = this.#io.onInterrupt(() => stop.abort(new Interrupted()))
+    let current: AbortController | undefined
+    const stopListening = this.#io.onInterrupt((signal) => {
+      const isStep = signal === 'SIGINT' && current !== undefined && !current.signal.aborted
+      const stopped = isStep ? (current as AbortController) : stop
+      stopped.abort(new Interrupted())
+      return isStep ? 'goes-on' : 'ends'
+    })
+    const invocation: Invocation = {
+      io: this.#io,
+      screen,
+      after: this.#after,
+      signal: stop.signal,
+      step: async (use) => {
+        const outer = current
+        const step = new AbortController()
+        current = step
+        try {
+          return await use({ ...invocation, signal: AbortSignal.any([step.signal, stop.signal]) })
+        } finally {
+          current = outer
+        }
+      },
+    }
     try {
-      const exit = await body({ io: this.#io, screen, after: this.#after, signal: stop.signal })
+      const exit = await body(invocation)
       this.exit = exitCode(exit ?? 'ok')
     } catch (error) {
       this.fail(stop.signal.aborted && !(error instanceof Interrupted) ? stop.signal.reason : error, screen)

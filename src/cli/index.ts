@@ -3,6 +3,8 @@
 
 import { processIo } from './io.ts'
 import { main } from './main.ts'
+import { Screen } from './output/screen.ts'
+import { words } from './output/shown.ts'
 
 // Whoever reads our output may stop reading, as `head` does; that is no failure.
 for (const stream of [process.stdout, process.stderr]) {
@@ -11,4 +13,9 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
-process.exitCode = await main(process.argv.slice(2), processIo())
+const io = processIo()
+const screen = new Screen(io)
+// Node's own warnings would be written into the middle of a question.
+process.removeAllListeners('warning').on('warning', ({ name, message }) => screen.note(words`! ${name}: ${message}`))
+
+process.exitCode = await main(process.argv.slice(2), io)

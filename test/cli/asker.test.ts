@@ -48,7 +48,7 @@ function ask(subject: Subject, question: Partial<Question> = {}): Asked {
 
 /** Moves from the no, where the cursor stands, and chooses. */
 async function choose(terminal: TerminalProcess, steps: number): Promise<void> {
-  await terminal.until('Your answer')
+  await terminal.until('● No')
   terminal.type((steps < 0 ? KEY.up : KEY.down).repeat(Math.abs(steps)) + KEY.enter)
 }
 
@@ -69,7 +69,7 @@ const call: Subject = {
 describe('a call', () => {
   test('everything is shown before anything is asked: who, what, why, the arguments whole, with secrets masked [T-TOOL-006] [T-TOOL-045] [T-TOOL-046] [T-ELIC-006]', async () => {
     const { terminal, answer } = ask(call)
-    await terminal.until('Your answer')
+    await terminal.until('● No')
     const text = terminal.text()
     for (const part of [
       'Let notes run remove?',
@@ -128,14 +128,14 @@ describe('a call', () => {
 
   test('closed without an answer', async () => {
     const { terminal, answer } = ask(call)
-    await terminal.until('Your answer')
+    await terminal.until('● No')
     terminal.type(KEY.interrupt)
     expect((await answer()).answer).toEqual({ kind: 'cancel' })
   })
 
   test('a key that was pressed by chance agrees to nothing: the cursor stands on the no', async () => {
     const { terminal, answer } = ask(call)
-    await terminal.until('Your answer')
+    await terminal.until('● No')
     terminal.type(KEY.enter)
     expect((await answer()).answer).toEqual({ kind: 'deny' })
   })
@@ -160,7 +160,7 @@ test('a launch shows the whole command, the folder and the names of the variable
     },
     { action: 'server.launch', scopes: ['once', 'always'], widths: [] },
   )
-  await terminal.until('Your answer')
+  await terminal.until('● No')
   expect(terminal.text()).toContain("/usr/bin/node server.mjs --root '/home/anna/two words'")
   expect(terminal.text()).toContain('API_KEY')
   expect(terminal.text()).toContain('your environment variable KEY')
@@ -268,7 +268,7 @@ describe('a page', () => {
 
   test('the whole address is shown with its host apart and its warnings, and is opened only after a yes [T-ELIC-009] [T-ELIC-094]', async () => {
     const { terminal, answer } = ask(page, question)
-    await terminal.until('Your answer')
+    await terminal.until('● No')
     for (const part of ['https://xn--pypal-4ve.example/confirm?id=1', 'host: xn--pypal-4ve.example', 'letters that can look like others'])
       expect(terminal.text()).toContain(part)
     await choose(terminal, -2)
@@ -295,7 +295,7 @@ describe('a request to the model', () => {
 
   test('is shown whole with its system prompt, and can be edited before it is sent [T-SAMP-004] [T-SAMP-005]', async () => {
     const { terminal, answer } = ask({ kind: 'sample', params, model: 'scripted', budget: { tokensLeft: 100, requestsLeft: 2 } }, question)
-    await terminal.until('Your answer')
+    await terminal.until('● No')
     for (const part of ['You are brief.', 'Tell a joke', '2 requests, 100 tokens']) expect(terminal.text()).toContain(part)
     await choose(terminal, -1)
     await terminal.until('The request')
@@ -358,7 +358,7 @@ test.each([
   ],
 ] as [string, Subject, string][])('a question about %s is shown and answered in the same way', async (_, subject, text) => {
   const { terminal, answer } = ask(subject, { scopes: ['once'], widths: [] })
-  await terminal.until('Your answer')
+  await terminal.until('● No')
   expect(terminal.text()).toContain(text)
   await choose(terminal, -1)
   expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })

@@ -10,7 +10,7 @@ const asking = serveFixture('asking.mjs')
 
 test('a server that is called from a terminal may ask for a form, and gets what the person agreed to send', async () => {
   const terminal = startTerminal([CLI, 'call', 'form', ...asking])
-  await terminal.until('Your answer')
+  await terminal.until('● No')
   expect(terminal.text()).toContain('Who are you?')
   expect(terminal.text()).toContain('asking.mjs')
   terminal.type(KEY.up + KEY.enter)
@@ -35,7 +35,7 @@ test('a page is opened in the browser of the system, by a program that gets the 
   writeFileSync(opener, `#!/bin/sh\nprintf '%s\\n' "$#" "$@" > '${seen}'\n`)
   chmodSync(opener, 0o755)
   const terminal = startTerminal([CLI, 'call', 'page', ...asking], { env: { PATH: `${folder}${delimiter}${process.env.PATH}` } })
-  await terminal.until('Your answer')
+  await terminal.until('● No')
   expect(terminal.text()).toContain('host: xn--pypal-4ve.example')
   expect(existsSync(seen)).toBe(false)
   terminal.type(KEY.up + KEY.up + KEY.enter)
@@ -45,7 +45,7 @@ test('a page is opened in the browser of the system, by a program that gets the 
 
 test('without a model the person at the terminal is asked to answer in its place', async () => {
   const terminal = startTerminal([CLI, 'call', 'sample', ...asking])
-  await terminal.until('Your answer')
+  await terminal.until('● No')
   expect(terminal.text()).toContain('You are brief.')
   terminal.type(KEY.up + KEY.enter)
   await terminal.until('The answer')

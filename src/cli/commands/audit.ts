@@ -3,11 +3,12 @@
 import type { Command } from 'commander'
 import { type AuditFilter, readAudit } from '../../host/audit/read.ts'
 import type { AuditRecord } from '../../host/audit/record.ts'
-import { verifyAudit } from '../../host/audit/verify.ts'
+import { type Verdict, verifyAudit } from '../../host/audit/verify.ts'
 import type { ExitName } from '../exit-codes.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { keptIn } from '../hosting/host-files.ts'
 import { jsonText } from '../output/json.ts'
+import type { Screen } from '../output/screen.ts'
 import { type Shown, words } from '../output/shown.ts'
 
 export function registerAudit(program: Command, frame: Frame): void {
@@ -31,16 +32,17 @@ export function registerAudit(program: Command, frame: Frame): void {
 async function verifyAction({ io, screen }: Invocation, options: { anchors?: string }): Promise<ExitName> {
   const verdict = await verifyAudit(keptIn(io, 'audit'), options.anchors === undefined ? {} : { anchors: options.anchors })
   if (screen.isJson) screen.printJson(verdict)
-  else {
-    const { style } = screen
-    const { firstBad, records, unmatchedIntents, signedUpTo } = verdict
-    if (firstBad)
-      screen.print(words`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
-    else screen.print(words`${style.green('✓')} ${records} records are as they were written; signed up to ${signedUpTo}`)
-    if (unmatchedIntents.length > 0)
-      screen.print(words`${style.yellow('!')} ${unmatchedIntents.length} were begun, and nothing is known of how they ended`)
-  }
+  else printVerdict(screen, verdict)
   return verdict.ok ? 'ok' : 'audit'
+}
+
+export function printVerdict(screen: Screen, { firstBad, records, unmatchedIntents, signedUpTo }: Verdict): void {
+  const { style } = screen
+  if (firstBad)
+    screen.print(words`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
+  else screen.print(words`${style.green('✓')} ${records} records are as they were written; signed up to ${signedUpTo}`)
+  if (unmatchedIntents.length > 0)
+    screen.print(words`${style.yellow('!')} ${unmatchedIntents.length} were begun, and nothing is known of how they ended`)
 }
 
 async function showAction({ io, screen, signal }: Invocation, options: { server?: string; action?: string; from?: number }): Promise<void> {

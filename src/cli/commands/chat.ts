@@ -49,7 +49,8 @@ async function chatAction(invocation: Invocation, message: string[], options: Ch
       for (;;) {
         const line = await terminal.read(invocation.signal)
         if (line === undefined || line.trim() === '') return 'ok'
-        await oneTurn(invocation, host, talk, line)
+        await invocation.step((step) => oneTurn(step, host, talk, line))
+        if (invocation.signal.aborted) return 'interrupted'
       }
     } finally {
       await host.endTalk(talk)

@@ -13,7 +13,7 @@ import type { Screen } from '../output/screen.ts'
 import { words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { withSession } from '../target/session.ts'
+import { type Session, withSession } from '../target/session.ts'
 import { takeTarget, takeTargetAndName } from '../target/target.ts'
 import { firstLine } from './tools.ts'
 
@@ -63,21 +63,32 @@ interface GetOptions extends TargetOptions {
 
 async function getAction(invocation: Invocation, first: string, others: string[], options: GetOptions): Promise<void> {
   const { target, name, rest } = takeTargetAndName([first, ...others], invocation.after, 'prompt')
-  await withSession(invocation, target, options, async (session) => {
-    const prompts = await session.prompts()
-    const prompt = prompts.find((each) => each.name === name)
-    if (!prompt)
-      throw unknownName(
-        'prompt',
-        name,
-        prompts.map((each) => each.name),
-      )
-    const inputSchema = schemaOf(prompt)
-    const args = await assign(rest, { schema: inputSchema, cwd: invocation.io.cwd })
-    await checkArguments({ name, inputSchema }, args, () => {})
-    const result = await session.prompt(name, args as Record<string, string>, { signal: invocation.signal })
-    await printPrompt(invocation, result, new MediaFolder(invocation.io, { folder: options.save }))
-  })
+  await withSession(invocation, target, options, (session) =>
+    getPrompt(invocation, session, name, rest, new MediaFolder(invocation.io, { folder: options.save })),
+  )
+}
+
+/** @param pairs `key=value` for each argument */
+export async function getPrompt(
+  invocation: Invocation,
+  session: Session,
+  name: string,
+  pairs: readonly string[],
+  media: MediaFolder,
+): Promise<void> {
+  const prompts = await session.prompts()
+  const prompt = prompts.find((each) => each.name === name)
+  if (!prompt)
+    throw unknownName(
+      'prompt',
+      name,
+      prompts.map((each) => each.name),
+    )
+  const inputSchema = schemaOf(prompt)
+  const args = await assign(pairs, { schema: inputSchema, cwd: invocation.io.cwd })
+  await checkArguments({ name, inputSchema }, args, () => {})
+  const result = await session.prompt(name, args as Record<string, string>, { signal: invocation.signal })
+  await printPrompt(invocation, result, media)
 }
 
 /** Arguments of a prompt are texts. */

@@ -2,13 +2,10 @@
 
 import type { Command } from 'commander'
 import type { Client } from '../../client/client.ts'
-import { assign } from '../arguments/assignment.ts'
-import { checkArguments } from '../arguments/check.ts'
-import { explain, UsageError } from '../faults.ts'
+import type { ExitName } from '../exit-codes.ts'
+import { UsageError } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { isInteractive } from '../io.ts'
-import { printContents } from '../output/content.ts'
-import { MediaFolder } from '../output/media.ts'
 import { untrustedLines, words } from '../output/shown.ts'
 import { splitWords } from '../split-words.ts'
 import { withClient } from '../target/connect.ts'
@@ -16,11 +13,10 @@ import { addTargetOptions, type TargetOptions } from '../target/options.ts'
 import { type Session, sessionOf } from '../target/session.ts'
 import { takeTarget } from '../target/target.ts'
 import { personalAnswers } from '../terminal/answers.ts'
-import { LineTerminal } from '../terminal/line-terminal.ts'
-import { callTool, findTool } from './call.ts'
 import { printPrompts } from './prompts.ts'
 import { printResources } from './resources.ts'
-import { printTool, printTools } from './tools.ts'
+import { printTools } from './tools.ts'
+import { obeySession, printCommands, SESSION_COMMANDS, takeCommands } from './typed.ts'
 
 export function registerRun(program: Command, frame: Frame): void {
   addTargetOptions(
@@ -35,17 +31,20 @@ export function registerRun(program: Command, frame: Frame): void {
     .action(frame.action(runAction, { takesCommand: true }))
 }
 
-async function runAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<void> {
+async function runAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<ExitName> {
   const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
   const { screen, io } = invocation
-  await withClient(
+  return withClient<ExitName>(
     invocation,
     target,
     options,
     async (client) => {
       const session = sessionOf(client)
       const [tools, offered, prompts] = [await session.tools(), await session.resources(), await session.prompts()]
-      if (screen.isJson) return screen.printJson({ revision: client.revision, ...client.server, tools, ...offered, prompts })
+      if (screen.isJson) {
+        screen.printJson({ revision: client.revision, ...client.server, tools, ...offered, prompts })
+        return 'ok'
+      }
       printServer(invocation, client)
       printTools(screen, tools)
       if (offered.resources.length + offered.resourceTemplates.length > 0) {
@@ -56,7 +55,7 @@ async function runAction(invocation: Invocation, server: string | undefined, opt
         screen.print()
         printPrompts(screen, prompts)
       }
-      if (isInteractive(io)) await converse(invocation, session)
+      return isInteractive(io) ? converse(invocation, session) : 'ok'
     },
     { answer: await personalAnswers(invocation, target) },
   )
@@ -72,51 +71,15 @@ function printServer({ screen }: Invocation, client: Client): void {
   screen.print()
 }
 
-const HELP = 'call TOOL key=value ... · tools [TOOL] · resources · read URI · prompts · quit'
+const COMMANDS: typeof SESSION_COMMANDS = [...SESSION_COMMANDS, ['quit', 'or q, or Ctrl-D']]
 
-/** Commands one after another, until the person has enough. */
-async function converse(invocation: Invocation, session: Session): Promise<void> {
+async function converse(invocation: Invocation, session: Session): Promise<ExitName> {
   const { screen } = invocation
-  screen.note(words`\n${screen.noteStyle.dim(HELP)}`)
-  const terminal = new LineTerminal(invocation.io, '> ')
-  for (;;) {
-    const line = await terminal.read(invocation.signal)
-    if (line === undefined || /^\s*(?:quit|exit|q)\s*$/.test(line)) return
-    await obey(invocation, session, line).catch((error: unknown) => {
-      const { message, hint } = explain(error)
-      screen.note(words`${screen.noteStyle.red('✗')} ${message}`)
-      if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
-    })
-  }
-}
-
-async function obey(invocation: Invocation, session: Session, line: string): Promise<void> {
-  const { io, screen, signal } = invocation
-  const [verb, first, ...rest] = splitWords(line)
-  switch (verb) {
-    case undefined:
-      return
-    case 'tools':
-      return first === undefined ? printTools(screen, await session.tools()) : printTool(screen, await findTool(session, first))
-    case 'resources':
-      return printResources(screen, await session.resources())
-    case 'prompts':
-      return printPrompts(screen, await session.prompts())
-    case 'read': {
-      if (first === undefined) throw new UsageError('read needs a URI')
-      const { contents } = await session.read(first, { signal })
-      for (const each of contents) await printContents(invocation, each, new MediaFolder(io), 'resource')
-      return
-    }
-    case 'call': {
-      if (first === undefined) throw new UsageError('call needs a tool')
-      const tool = await findTool(session, first)
-      const args = await assign(rest, { schema: tool.inputSchema, cwd: io.cwd })
-      await checkArguments(tool, args, () => {})
-      await callTool(invocation, session, tool.name, args, {})
-      return
-    }
-    default:
-      throw new UsageError(`There is no command ${JSON.stringify(verb)}`, HELP)
-  }
+  screen.note(words`\n${screen.noteStyle.dim('help lists what can be typed, q quits')}`)
+  return takeCommands(invocation, async (step, line) => {
+    const typed = splitWords(line)
+    if (typed[0] === 'help' || typed[0] === '?') return printCommands(invocation, COMMANDS)
+    if (!(await obeySession(step, session, typed)))
+      throw new UsageError(`There is no command ${JSON.stringify(typed[0])}`, 'help lists them')
+  })
 }

@@ -29,7 +29,7 @@ async function setAction(invocation: Invocation, name: string): Promise<void> {
   const vault = await vaultOf(invocation)
   const { Prompts } = await import('../terminal/prompts.ts')
   const value = isInteractive(io)
-    ? await new Prompts(io, signal).hidden(`The value of ${name}`)
+    ? await io.terminal.ask((terminal) => new Prompts({ ...io, terminal }, signal).hidden(`The value of ${name}`))
     : (await readAll(io.stdin)).replace(/\r?\n$/, '')
   await vault.set(name, value)
   screen.note(words`Kept ${name}`)

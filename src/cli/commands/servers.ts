@@ -154,10 +154,12 @@ async function importAction(invocation: Invocation, names: string[], options: { 
 
 async function choose({ io, signal }: Invocation, ids: readonly string[]): Promise<string[]> {
   const { Prompts } = await import('../terminal/prompts.ts')
-  return new Prompts(io, signal).chooseSeveral(
-    'Take over',
-    ids.map((id) => ({ value: id, label: id })),
-    [],
+  return io.terminal.ask((terminal) =>
+    new Prompts({ ...io, terminal }, signal).chooseSeveral(
+      'Take over',
+      ids.map((id) => ({ value: id, label: id })),
+      [],
+    ),
   )
 }
 

@@ -6,6 +6,7 @@ import { NOTHING, type Shown } from './shown.ts'
 import { type Styles, stylesFor, wantsColour } from './style.ts'
 
 const NARROWEST = 40
+const NARROWEST_NOTE = 20
 
 export class Screen {
   readonly #io: Io
@@ -15,8 +16,6 @@ export class Screen {
   readonly style: Styles
   /** Styles of what goes to standard error. */
   readonly noteStyle: Styles
-  /** What stands on the last line of standard error and is to be wiped before anything else is written. */
-  #passing: (() => void) | undefined
 
   constructor(io: Io, options: { isJson?: boolean } = {}) {
     this.#io = io
@@ -30,54 +29,48 @@ export class Screen {
     return columnsOf(this.#io.stdout)
   }
 
+  /** The same for what is said beside the result, which is broken into lines and needs less. */
+  get noteColumns(): number | undefined {
+    return this.#io.stderr.isTTY ? Math.max(NARROWEST_NOTE, this.#io.stderr.columns() ?? NARROWEST) : undefined
+  }
+
   /** A line of the result. */
   print(line: Shown = NOTHING): void {
-    this.#passing?.()
-    this.#io.stdout.stream.write(`${line.text}\n`)
+    this.#io.terminal.write(this.#io.stdout, `${line.text}\n`)
   }
 
   /** A piece of a line of the result, as it comes. */
   printPart(part: Shown): void {
-    this.#passing?.()
-    this.#io.stdout.stream.write(part.text)
+    this.#io.terminal.write(this.#io.stdout, part.text)
   }
 
   /** The whole result, for a program. */
   printJson(value: unknown): void {
-    this.#passing?.()
-    this.#io.stdout.stream.write(`${jsonText(value, this.#io.stdout.isTTY ? 2 : undefined)}\n`)
+    this.#io.terminal.write(this.#io.stdout, `${jsonText(value, this.#io.stdout.isTTY ? 2 : undefined)}\n`)
   }
 
   /** One of many results, for a program. */
   printJsonLine(value: unknown): void {
-    this.#passing?.()
-    this.#io.stdout.stream.write(`${jsonText(value)}\n`)
+    this.#io.terminal.write(this.#io.stdout, `${jsonText(value)}\n`)
   }
 
   /** A line for the person, beside the result. */
   note(line: Shown): void {
-    this.#passing?.()
-    this.#io.stderr.stream.write(`${line.text}\n`)
+    this.#io.terminal.write(this.#io.stderr, `${line.text}\n`)
   }
 
   /** Bytes that somebody asked for as they are. */
   printBytes(bytes: Uint8Array): void {
-    this.#io.stdout.stream.write(bytes)
+    this.#io.terminal.write(this.#io.stdout, bytes)
   }
 
   /** Draws over the last line of standard error, until something else is written or `clear` is called. Nothing where there is no terminal. */
   passing(line: Shown): void {
-    const { stderr } = this.#io
-    if (!stderr.isTTY) return
-    stderr.stream.write(`\r\u001b[K${line.text}`)
-    this.#passing = () => {
-      this.#passing = undefined
-      stderr.stream.write('\r\u001b[K')
-    }
+    this.#io.terminal.pass(this.#io.stderr, line.text)
   }
 
   clear(): void {
-    this.#passing?.()
+    this.#io.terminal.clear()
   }
 }
 

@@ -35,6 +35,22 @@ export function cutTo(text: string, columns: number): string {
   return text.slice(0, end)
 }
 
+/** One line as several that take no more than `columns` each, broken at spaces where there are any. @param first columns of the first one */
+export function brokenTo(line: string, columns: number, first = columns): string[] {
+  const lines: string[] = []
+  let rest = line
+  for (let room = Math.max(1, first); widthOf(rest) > room; room = Math.max(1, columns)) {
+    const fits = cutTo(rest, room)
+    const space = rest[fits.length] === ' ' ? fits.length : fits.lastIndexOf(' ')
+    const end = space > fits.length / 2 ? space : Math.max(fits.length, firstCharacter(rest).length)
+    lines.push(rest.slice(0, end))
+    rest = rest.slice(rest[end] === ' ' ? end + 1 : end)
+  }
+  return [...lines, rest]
+}
+
+const firstCharacter = (text: string): string => String.fromCodePoint(text.codePointAt(0) ?? 0x20)
+
 function widthOfCharacter(character: string): number {
   const code = character.codePointAt(0) as number
   if (code < 0x300) return 1

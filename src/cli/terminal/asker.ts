@@ -10,11 +10,11 @@ import { compileForeign } from '../../protocol/schema/foreign.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import type { Io } from '../io.ts'
 import { Screen } from '../output/screen.ts'
-import { words } from '../output/shown.ts'
+import { untrusted, words } from '../output/shown.ts'
 import { editObject } from './edit-json.ts'
 import { fillForm } from './form.ts'
 import { type Choice, Prompts } from './prompts.ts'
-import { showQuestion } from './show-question.ts'
+import { questionTitle, showQuestion } from './show-question.ts'
 
 export interface TerminalAskerOptions {
   /** Opens a page that the person agreed to open. Without it that is for whoever asks to do, after a yes. */
@@ -25,7 +25,9 @@ export interface TerminalAskerOptions {
 
 /** One question at a time; the others wait for their turn. */
 export function terminalAsker(io: Io, options: TerminalAskerOptions = {}): Asker {
-  return queued({ ask: (question, signal) => askOne(io, question, signal, options) })
+  return queued({
+    ask: (question, signal) => io.terminal.ask((terminal) => askOne({ ...io, terminal }, question, signal, options)),
+  })
 }
 
 async function askOne(io: Io, question: Question, signal: AbortSignal, options: TerminalAskerOptions): Promise<Answer> {
@@ -35,9 +37,9 @@ async function askOne(io: Io, question: Question, signal: AbortSignal, options: 
   const ends = AbortSignal.any([signal, AbortSignal.timeout(Math.min(leftMs, MAX_TIMER_MS))])
   const screen = new Screen(io)
   showQuestion(screen, question)
-  screen.note(words`  ${screen.noteStyle.dim(`you have ${inWords(leftMs)}`)}`)
+  screen.note(words`  ${screen.noteStyle.dim(`you have ${inWords(leftMs)}; no answer is a no`)}`)
   try {
-    return await answerTo(screen, new Prompts(io, ends), question, options)
+    return await answerTo({ io, screen, prompts: new Prompts(io, ends) }, question, options)
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
     signal.throwIfAborted()
@@ -56,23 +58,36 @@ const late = (): McpError => new McpError('ERR_CONSENT', 'Nobody answered in tim
 
 type Next = 'yes' | 'longer' | 'edit' | 'browser' | 'no' | 'why'
 
-async function answerTo(screen: Screen, prompts: Prompts, question: Question, options: TerminalAskerOptions): Promise<Answer> {
+/** Where a question is put. */
+interface Desk {
+  io: Io
+  screen: Screen
+  prompts: Prompts
+}
+
+async function answerTo(desk: Desk, question: Question, options: TerminalAskerOptions): Promise<Answer> {
+  const { screen, prompts } = desk
   const { subject, scopes } = question
   const scope: GrantScope = scopes[0] ?? 'once'
   // The cursor stands on the no: a key that was meant for something else agrees to nothing.
-  const next = await prompts.choose('Your answer', choicesFor(question, options.openPage !== undefined), 'no')
+  // The title may have scrolled away, so it is said once more.
+  const next = await prompts.choose(
+    untrusted(questionTitle(question)).cut(prompts.columns),
+    choicesFor(question, options.openPage !== undefined),
+    'no',
+  )
   switch (next) {
     case 'no':
       return { kind: 'deny' }
     case 'why':
       return { kind: 'deny', feedback: await prompts.line('What should be done instead?') }
     case 'longer':
-      return { kind: 'allow', ...(await breadth(prompts, question)) }
+      return { kind: 'allow', ...(await breadth(desk, question)) }
     case 'browser':
       await openFor(screen, subject as Extract<Subject, { kind: 'url' }>, options)
       return { kind: 'allow', scope }
     case 'edit':
-      return edited(screen, prompts, subject, scope)
+      return edited(desk, subject, scope)
     case 'yes':
       return { kind: 'allow', scope }
   }
@@ -125,9 +140,10 @@ const EDITS: Readonly<Partial<Record<Subject['kind'], string>>> = {
 
 /** For how long, and for which arguments. */
 async function breadth(
-  prompts: Prompts,
+  desk: Desk,
   { subject, scopes, widths }: Question,
 ): Promise<{ scope: GrantScope; width?: GrantWidth; pattern?: ArgumentRules }> {
+  const { prompts } = desk
   const scope = await prompts.choose(
     'For how long?',
     scopes.map((each) => ({ value: each, label: SCOPE_WORDS[each] })),
@@ -138,17 +154,18 @@ async function breadth(
     widths.map((each) => ({ value: each, label: WIDTH_WORDS[each] })),
   )
   if (width !== 'pattern' || subject.kind !== 'call') return { scope, width }
-  const pattern = (await editObject(prompts, 'The pattern', subject.pattern)) as ArgumentRules
+  const pattern = (await editObject(desk, 'The pattern', subject.pattern)) as ArgumentRules
   return { scope, width, pattern }
 }
 
-async function edited(screen: Screen, prompts: Prompts, subject: Subject, scope: GrantScope): Promise<Answer> {
+async function edited(desk: Desk, subject: Subject, scope: GrantScope): Promise<Answer> {
+  const { screen, prompts } = desk
   const allow = (value: unknown): Answer => ({ kind: 'allow', scope, edited: value })
   switch (subject.kind) {
     case 'call': {
       const validate = await compileForeign(subject.tool.inputSchema).catch(() => undefined)
       return allow(
-        await editObject(prompts, 'The arguments', subject.args, (args) => {
+        await editObject(desk, 'The arguments', subject.args, (args) => {
           const checked = validate?.(args)
           return checked === undefined || checked.ok ? undefined : describeIssues(checked.issues)
         }),
@@ -156,7 +173,7 @@ async function edited(screen: Screen, prompts: Prompts, subject: Subject, scope:
     }
     case 'sample':
       return allow(
-        await editObject(prompts, 'The request', subject.params, ({ messages }) =>
+        await editObject(desk, 'The request', subject.params, ({ messages }) =>
           Array.isArray(messages) ? undefined : 'Expected messages',
         ),
       )

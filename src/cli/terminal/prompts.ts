@@ -1,11 +1,16 @@
 /** Prompts at a terminal: whatever is shown was made visible first, and whoever presses Esc or Ctrl-C has cancelled. */
 
 import type { Writable } from 'node:stream'
-import { isCancel, multiline, multiselect, password, select, text } from '@clack/prompts'
+import { isCancel, multiline, multiselect, password, select, settings, text } from '@clack/prompts'
 import { Cancelled } from '../../protocol/errors.ts'
 import { hasInvisible } from '../../protocol/visible-text.ts'
 import type { Io } from '../io.ts'
-import { type Showable, Shown } from '../output/shown.ts'
+import { Screen } from '../output/screen.ts'
+import { type Showable, Shown, words } from '../output/shown.ts'
+import { brokenTo } from '../output/width.ts'
+
+// Letters do not move through the choices: a word that was meant for something else ends where the cursor stands.
+for (const letter of ['h', 'j', 'k', 'l']) settings.aliases.delete(letter)
 
 export interface Choice<Value> {
   value: Value
@@ -13,77 +18,144 @@ export interface Choice<Value> {
   hint?: Showable
 }
 
+interface Common {
+  input: Io['stdin']
+  output: Writable
+  withGuide: false
+}
+
+export interface LineOptions {
+  initial?: string
+  validate?(value: string): string | undefined
+}
+
+/** What stands before a message or a choice, and a column that stays free. */
+const LEAD = 8
+/** Lines that a prompt needs beside what is edited in it. */
+const FRAME_LINES = 6
+
+/** Only while nobody else writes: see `SharedTerminal.ask`. What is drawn over is never wider than the terminal. */
 export class Prompts {
-  readonly #common: { input: Io['stdin']; output: Writable; signal: AbortSignal }
+  readonly #io: Io
+  readonly #screen: Screen
+  readonly #signal: AbortSignal
 
   constructor(io: Io, signal: AbortSignal) {
-    this.#common = { input: io.stdin, output: io.stderr.stream, signal }
+    this.#io = io
+    this.#screen = new Screen(io)
+    this.#signal = signal
     // What was typed before the question was seen is no answer to it.
     while (io.stdin.read() !== null);
   }
 
   async choose<Value extends string>(message: Showable, choices: readonly Choice<Value>[], initial?: Value): Promise<Value> {
-    const options = choices.map(({ value, label, hint }) => ({
-      value: value as string,
-      label: plain(label),
-      ...(hint !== undefined && { hint: plain(hint) }),
-    }))
-    const answer = await select<string>({
-      ...this.#common,
-      message: plain(message),
-      options,
-      ...(initial !== undefined && { initialValue: initial }),
-    })
-    return given(answer) as Value
+    const title = this.#titled(message)
+    const options = this.#options(choices)
+    const answer = await this.#ask((common) =>
+      select<string>({ ...common, message: title, options, ...(initial !== undefined && { initialValue: initial }) }),
+    )
+    return answer as Value
   }
 
   async chooseSeveral(message: Showable, choices: readonly Choice<string>[], initial: readonly string[]): Promise<string[]> {
-    const options = choices.map(({ value, label, hint }) => ({
-      value,
-      label: plain(label),
-      ...(hint !== undefined && { hint: plain(hint) }),
-    }))
-    return given(
-      await multiselect<string>({ ...this.#common, message: plain(message), options, initialValues: [...initial], required: false }),
-    )
+    const title = this.#titled(message)
+    const options = this.#options(choices)
+    return this.#ask((common) => multiselect<string>({ ...common, message: title, options, initialValues: [...initial], required: false }))
   }
 
-  /** @param initial is put in only if all of it can be seen */
-  async line(message: Showable, options: { initial?: string; validate?(value: string): string | undefined } = {}): Promise<string> {
+  /** @param options.initial is put in only if all of it can be seen */
+  async line(message: Showable, options: LineOptions = {}): Promise<string> {
     const { initial = '', validate } = options
-    const answer = await text({
-      ...this.#common,
-      message: plain(message),
-      ...(!hasInvisible(initial) && !initial.includes('\n') && { initialValue: initial }),
-      ...(validate && { validate: (value: string | undefined) => shownFault(validate(value ?? '')) }),
-    })
+    const title = this.#titled(message)
+    const answer = await this.#ask((common) =>
+      text({
+        ...common,
+        message: title,
+        ...(!hasInvisible(initial) && !initial.includes('\n') && { initialValue: initial }),
+        ...(validate && { validate: (value: string | undefined) => shownFault(validate(value ?? '')) }),
+      }),
+    )
     // An empty line comes back as nothing at all.
-    return given(answer) ?? ''
+    return answer ?? ''
   }
 
   /** What is typed is not shown. */
   async hidden(message: Showable): Promise<string> {
-    return given(await password({ ...this.#common, message: plain(message), validate: (value) => (value ? undefined : 'It is empty') }))
+    const title = this.#titled(message)
+    return this.#ask((common) => password({ ...common, message: title, validate: (value) => (value ? undefined : 'It is empty') }))
   }
 
-  async lines(message: Showable, options: { initial?: string; validate?(value: string): string | undefined } = {}): Promise<string> {
+  async lines(message: Showable, options: LineOptions = {}): Promise<string> {
     const { initial = '', validate } = options
-    const answer = await multiline({
-      ...this.#common,
-      message: plain(message),
-      showSubmit: true,
-      ...(!hasInvisible(initial) && { initialValue: initial }),
-      ...(validate && { validate: (value: string | undefined) => shownFault(validate(value ?? '')) }),
+    const title = this.#titled(message)
+    const answer = await this.#ask((common) =>
+      multiline({
+        ...common,
+        message: title,
+        showSubmit: true,
+        ...(!hasInvisible(initial) && { initialValue: initial }),
+        ...(validate && { validate: (value: string | undefined) => shownFault(validate(value ?? '')) }),
+      }),
+    )
+    return answer ?? ''
+  }
+
+  /** Whether a prompt with it fits on the screen, with some room to type more. */
+  fits(initial: string): boolean {
+    const lines = initial.split('\n').flatMap((line) => brokenTo(line, this.columns))
+    return lines.length <= Math.max(1, Math.floor((this.#rows - FRAME_LINES) / 2))
+  }
+
+  /** Room for a message, or for a choice. */
+  get columns(): number {
+    return Math.max(1, (this.#screen.noteColumns ?? 80) - LEAD)
+  }
+
+  get #rows(): number {
+    return (this.#io.stderr.stream as { rows?: number }).rows ?? 24
+  }
+
+  /** One line for the prompt. What is longer is written above it, whole. */
+  #titled(message: Showable): string {
+    const shown = Shown.join([message])
+    if (shown.width <= this.columns) return shown.text
+    this.#screen.note(words`${Shown.join(brokenTo(shown.text, this.columns), words`\n`)}`)
+    return shown.cut(this.columns).text
+  }
+
+  #options<Value extends string>(choices: readonly Choice<Value>[]): { value: string; label: string; hint?: string }[] {
+    const labels = choices.map(({ label }) => Shown.join([label]))
+    if (labels.some(({ width }) => width > this.columns))
+      for (const [i, label] of labels.entries())
+        this.#screen.note(Shown.join(brokenTo(`${i + 1}. ${label.text}`, this.columns), words`\n   `))
+    return choices.map(({ value, hint }, i) => {
+      const label = labels[i] as Shown
+      const shownHint = hint === undefined ? undefined : Shown.join([hint])
+      const hasRoom = shownHint !== undefined && label.width + shownHint.width + 3 <= this.columns
+      return { value, label: label.cut(this.columns).text, ...(hasRoom && { hint: shownHint.text }) }
     })
-    return given(answer) ?? ''
+  }
+
+  async #ask<Value>(prompt: (common: Common) => Promise<Value>): Promise<Exclude<Value, symbol>> {
+    const { stdin, stderr } = this.#io
+    if (this.#signal.aborted) throw closed()
+    // Closed the way a person closes it, so that it is drawn as closed and does not stay behind looking open.
+    const close = (): void => void stdin.emit('keypress', ESCAPE, { name: 'escape', sequence: ESCAPE })
+    this.#signal.addEventListener('abort', close, { once: true })
+    try {
+      const answer = await prompt({ input: stdin, output: stderr.stream, withGuide: false })
+      if (isCancel(answer)) throw closed()
+      return answer as Exclude<Value, symbol>
+    } finally {
+      this.#signal.removeEventListener('abort', close)
+    }
   }
 }
 
-const plain = (text: Showable): string => Shown.join([text]).text
+const ESCAPE = '\u001b'
+const MAX_FAULT = 300
 
-const shownFault = (fault: string | undefined): string | undefined => (fault === undefined ? undefined : plain(fault))
+const closed = (): Cancelled => new Cancelled('The question was closed without an answer')
 
-function given<Value>(answer: Value): Exclude<Value, symbol> {
-  if (isCancel(answer)) throw new Cancelled('The question was closed without an answer')
-  return answer as Exclude<Value, symbol>
-}
+const shownFault = (fault: string | undefined): string | undefined =>
+  fault === undefined ? undefined : Shown.oneLine(fault).cut(MAX_FAULT).text

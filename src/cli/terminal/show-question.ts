@@ -4,28 +4,49 @@ import { describeQuestion } from '../../host/ask/describe.ts'
 import type { Question } from '../../host/ask/question.ts'
 import type { QuestionLine } from '../../host/ask/question-line.ts'
 import type { Screen } from '../output/screen.ts'
-import { LINE_BREAK, Shown, untrustedLines, words } from '../output/shown.ts'
+import { LINE_BREAK, Shown, words } from '../output/shown.ts'
+import { brokenTo, widthOf } from '../output/width.ts'
 
+/** Room that is left free, for signs that a terminal draws wider than we think. */
+const MARGIN = 2
+const INDENT = 4
+
+/** The details scroll by as any other text; only the choices below them are drawn over. */
 export function showQuestion(screen: Screen, question: Question): void {
   screen.note(words``)
-  for (const line of describeQuestion(question)) screen.note(shownLine(screen, line))
+  for (const line of describeQuestion(question)) if (!SAID_BY_CHOICES.has(line.label)) screen.note(shownLine(screen, line))
 }
 
+/** What the choices below say by themselves. */
+const SAID_BY_CHOICES: ReadonlySet<string> = new Set(['a yes may hold', 'no answer is a no'])
+
+export const questionTitle = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
+
+/** Broken into lines here and not by the terminal: what goes on stays indented, and cannot pass for a line of its own. */
 function shownLine(screen: Screen, { label, text, tone }: QuestionLine): Shown {
-  const { noteStyle: style } = screen
-  const lines = text.split('\n')
+  const { noteStyle: style, noteColumns = Number.POSITIVE_INFINITY } = screen
+  const columns = noteColumns - MARGIN
+  const broken = (first: number): string[] => {
+    const [head = '', ...others] = text.split('\n')
+    return [...brokenTo(head, columns - INDENT, columns - first), ...others.flatMap((line) => brokenTo(line, columns - INDENT))]
+  }
+  const afterLabel = 2 + widthOf(label) + 2
   switch (tone) {
     case 'title':
-      return style.bold(style.cyan(untrustedLines(text)))
+      return style.bold(style.cyan(joined(brokenTo(text, columns), words``)))
     case 'warning':
-      return words`  ${style.yellow(words`! ${label}: ${joined(lines, style.yellow('  ! '))}`)}`
-    case 'theirs':
+      return words`  ${style.yellow(words`! ${label}: ${joined(broken(afterLabel + 2), words`  ! `)}`)}`
+    case 'theirs': {
+      const lines = broken(afterLabel)
+      if (lines.length === 1) return words`  ${style.dim(`${label}:`)} ${text}`
       // A bar before every line of theirs, so that none can pass for one of ours.
-      return words`  ${style.dim(`${label}:`)}${lines.length === 1 ? ' ' : words`\n  ${style.magenta('│')} `}${joined(lines, words`  ${style.magenta('│')} `)}`
+      const bar = words`  ${style.magenta('│')} `
+      return words`  ${style.dim(`${label}:`)}\n${bar}${joined(broken(INDENT), bar)}`
+    }
     case 'muted':
-      return words`  ${style.dim(words`${label}: ${joined(lines, words`    `)}`)}`
+      return words`  ${style.dim(words`${label}: ${joined(broken(afterLabel), words`    `)}`)}`
     case 'plain':
-      return words`  ${style.dim(`${label}:`)} ${joined(lines, words`    `)}`
+      return words`  ${style.dim(`${label}:`)} ${joined(broken(afterLabel), words`    `)}`
   }
 }
 

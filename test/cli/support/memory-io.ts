@@ -2,6 +2,7 @@
 
 import { PassThrough, Writable } from 'node:stream'
 import type { Io, Output } from '../../../src/cli/io.ts'
+import { SharedTerminal } from '../../../src/cli/terminal/shared-terminal.ts'
 
 export interface MemoryIo extends Io {
   out(): string
@@ -29,13 +30,14 @@ export function memoryIo({ env = {}, cwd = '/', isTTY = false, columns = 80, inp
     isTTY,
     columns: () => (isTTY ? columns : undefined),
   })
-  const listeners = new Set<() => void>()
+  const listeners = new Set<Parameters<Io['onInterrupt']>[0]>()
   const stdin = new PassThrough()
   stdin.end(input ?? '')
   return {
     stdin,
     stdout: outputTo('out'),
     stderr: outputTo('err'),
+    terminal: new SharedTerminal(),
     env,
     cwd,
     home: cwd,
@@ -46,7 +48,7 @@ export function memoryIo({ env = {}, cwd = '/', isTTY = false, columns = 80, inp
     out: () => written.out,
     err: () => written.err,
     interrupt: () => {
-      for (const listener of listeners) listener()
+      for (const listener of listeners) listener('SIGINT')
     },
   }
 }

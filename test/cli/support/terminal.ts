@@ -7,6 +7,8 @@ import { afterEach } from 'vitest'
 export interface TerminalProcess {
   /** What stands on the screen and above it, without the blank rest of lines. */
   text(): string
+  /** What stands on the screen now, line by line. */
+  visible(): string[]
   /** Every byte that the program wrote. */
   raw(): string
   type(keys: string): void
@@ -16,7 +18,16 @@ export interface TerminalProcess {
   exit: Promise<number>
 }
 
-export const KEY = { up: '\u001b[A', down: '\u001b[B', enter: '\r', escape: '\u001b', tab: '\t', space: ' ', interrupt: '\u0003' } as const
+export const KEY = {
+  up: '\u001b[A',
+  down: '\u001b[B',
+  enter: '\r',
+  escape: '\u001b',
+  tab: '\t',
+  space: ' ',
+  interrupt: '\u0003',
+  end: '\u0004',
+} as const
 
 const running = new Set<pty.IPty>()
 
@@ -29,12 +40,17 @@ export interface TerminalOptions {
   env?: Record<string, string>
   cwd?: string
   columns?: number
+  rows?: number
+  /** Another program than Node. */
+  program?: string
 }
 
-export function startTerminal(args: readonly string[], { env = {}, cwd, columns = 100 }: TerminalOptions = {}): TerminalProcess {
-  const rows = 50
+export function startTerminal(
+  args: readonly string[],
+  { env = {}, cwd, columns = 100, rows = 50, program = process.execPath }: TerminalOptions = {},
+): TerminalProcess {
   const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true })
-  const child = pty.spawn(process.execPath, [...args], {
+  const child = pty.spawn(program, [...args], {
     cols: columns,
     rows,
     env: { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', ...env },
@@ -66,8 +82,13 @@ export function startTerminal(args: readonly string[], { env = {}, cwd, columns 
     const lines = Array.from({ length: buffer.length }, (_, i) => buffer.getLine(i)?.translateToString(true) ?? '')
     return lines.join('\n').trimEnd()
   }
+  const visible = (): string[] => {
+    const { baseY } = screen.buffer.active
+    return Array.from({ length: rows }, (_, i) => screen.buffer.active.getLine(baseY + i)?.translateToString(true) ?? '')
+  }
   return {
     text,
+    visible,
     raw: () => raw,
     type: (keys) => child.write(keys),
     exit,

@@ -1,0 +1,89 @@
+/** Commands typed at a prompt, about one server or about all of them. */
+
+import { assign } from '../arguments/assignment.ts'
+import { checkArguments } from '../arguments/check.ts'
+import { explain, UsageError } from '../faults.ts'
+import type { Invocation } from '../frame.ts'
+import { printContents } from '../output/content.ts'
+import { MediaFolder } from '../output/media.ts'
+import { words } from '../output/shown.ts'
+import type { Session } from '../target/session.ts'
+import { LineTerminal } from '../terminal/line-terminal.ts'
+import { callTool, findTool } from './call.ts'
+import { getPrompt, printPrompts } from './prompts.ts'
+import { printResources } from './resources.ts'
+import { printTool, printTools } from './tools.ts'
+
+export const SESSION_COMMANDS: readonly (readonly [usage: string, what: string])[] = [
+  ['tools [TOOL]', 'what there is to call, or all about one'],
+  ['call TOOL key=value ...', 'call a tool; Ctrl-C stops it'],
+  ['resources', 'what there is to read'],
+  ['read URI', 'read a resource'],
+  ['prompts', 'templates for people'],
+  ['get PROMPT key=value ...', 'fill one in'],
+]
+
+/** Resolves with false where it is none of these commands. */
+export async function obeySession(invocation: Invocation, session: Session, typed: readonly string[]): Promise<boolean> {
+  const { io, screen, signal } = invocation
+  const [verb, first, ...rest] = typed
+  switch (verb) {
+    case 'tools':
+      if (first === undefined) printTools(screen, await session.tools())
+      else printTool(screen, await findTool(session, first))
+      return true
+    case 'resources':
+      printResources(screen, await session.resources())
+      return true
+    case 'prompts':
+      printPrompts(screen, await session.prompts())
+      return true
+    case 'read': {
+      if (first === undefined) throw new UsageError('read needs a URI', 'resources lists them')
+      const { contents } = await session.read(first, { signal })
+      for (const each of contents) await printContents(invocation, each, new MediaFolder(io), 'resource')
+      return true
+    }
+    case 'get':
+      if (first === undefined) throw new UsageError('get needs a prompt', 'prompts lists them')
+      await getPrompt(invocation, session, first, rest, new MediaFolder(io))
+      return true
+    case 'call': {
+      if (first === undefined) throw new UsageError('call needs a tool', 'tools lists them')
+      const tool = await findTool(session, first)
+      const args = await assign(rest, { schema: tool.inputSchema, cwd: io.cwd })
+      await checkArguments(tool, args, () => {})
+      await callTool(invocation, session, tool.name, args, {})
+      return true
+    }
+    default:
+      return false
+  }
+}
+
+export function printCommands({ screen }: Invocation, commands: typeof SESSION_COMMANDS): void {
+  const widest = Math.max(...commands.map(([usage]) => usage.length))
+  for (const [usage, what] of commands) screen.note(words`  ${screen.noteStyle.bold(usage.padEnd(widest))}  ${screen.noteStyle.dim(what)}`)
+}
+
+/** One after another, until the person has enough. What fails is told, and so is what was stopped: the next can be typed. */
+export async function takeCommands(
+  invocation: Invocation,
+  obey: (step: Invocation, line: string) => Promise<unknown>,
+): Promise<'ok' | 'interrupted'> {
+  const { io, screen, signal } = invocation
+  const terminal = new LineTerminal(io, '> ')
+  for (;;) {
+    const line = await terminal.read(signal)
+    if (line === undefined || /^\s*(?:quit|exit|q)\s*$/.test(line)) return signal.aborted ? 'interrupted' : 'ok'
+    if (line.trim() === '') continue
+    await invocation
+      .step((step) => obey(step, line))
+      .catch((error: unknown) => {
+        const { message, hint } = explain(error)
+        screen.note(words`${screen.noteStyle.red('✗')} ${message}`)
+        if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
+      })
+    if (signal.aborted) return 'interrupted'
+  }
+}

@@ -1,0 +1,33 @@
+/** The person's own editor, on a file that nobody else can read and that is gone afterwards. */
+
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Cancelled } from '../../protocol/errors.ts'
+import type { Io } from '../io.ts'
+
+/** VISUAL, or EDITOR. */
+export const editorOf = ({ env }: Pick<Io, 'env'>): string | undefined => env.VISUAL || env.EDITOR || undefined
+
+/** Resolves with what was saved. Rejects with `Cancelled` when the editor fails, as those do that were told to give up. */
+export async function editText(editor: string, text: string, name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-edit-'))
+  try {
+    const file = join(folder, name)
+    await writeFile(file, `${text}\n`, { mode: 0o600 })
+    await run(editor, file)
+    return (await readFile(file, 'utf8')).replace(/\n$/, '')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** With a shell, because an editor may be named with options, as in `code --wait`; the file is an argument and no part of the line. */
+function run(editor: string, file: string): Promise<void> {
+  const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
+  return new Promise((resolve, reject) => {
+    child.once('error', () => reject(new Cancelled(`${editor} could not be started`)))
+    child.once('close', (code) => (code === 0 ? resolve() : reject(new Cancelled(`${editor} ended with ${code}`))))
+  })
+}
