@@ -52,7 +52,7 @@ async function upAction(invocation: Invocation, options: UpOptions): Promise<Exi
 function welcome(screen: Screen, model: string, folder: string): void {
   const { bold, dim } = screen.noteStyle
   screen.note(words`${bold('Portico: many servers, one policy, nothing without consent')}`)
-  screen.note(words`${dim('servers')}  notes (a program), deploy and rogue (at ports of this machine), and your own`)
+  screen.note(words`${dim('servers')}  notes (a program), deploy and rogue (at ports here), and your own`)
   screen.note(words`${dim('model')}    ${model}`)
   screen.note(words`${dim('kept in')}  ${folder}`)
   screen.note(words`${dim('first')}    you are asked about each server, and about what it offers`)

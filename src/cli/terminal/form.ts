@@ -5,7 +5,8 @@ import { compileForeign } from '../../protocol/schema/foreign.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import { jsonText } from '../output/json.ts'
 import type { Screen } from '../output/screen.ts'
-import { words } from '../output/shown.ts'
+import { LINE_BREAK, Shown, words } from '../output/shown.ts'
+import { brokenTo } from '../output/width.ts'
 import type { Choice, Prompts } from './prompts.ts'
 
 export type Filled = { kind: 'send'; content: Record<string, unknown> } | { kind: 'decline' }
@@ -25,7 +26,7 @@ export async function fillForm(
     screen.note(words`${screen.noteStyle.bold('This would be sent:')}`)
     for (const [name, value] of Object.entries(given(content))) screen.note(words`  ${screen.noteStyle.dim(`${name}:`)} ${jsonText(value)}`)
     const fault = await faultOf(schema, given(content))
-    if (fault !== undefined) screen.note(words`  ${screen.noteStyle.yellow(`It does not fit the form yet: ${fault}`)}`)
+    if (fault !== undefined) screen.note(screen.noteStyle.yellow(paragraph(screen, `It does not fit the form yet: ${fault}`)))
     const next = await prompts.choose('Send it?', [
       ...(fault === undefined ? [{ value: 'send', label: 'Send' }] : []),
       { value: 'edit', label: 'Change a field' },
@@ -41,6 +42,9 @@ export async function fillForm(
     await fill(prompts, name, schema.properties[name] as Field, required.has(name), content)
   }
 }
+
+const paragraph = ({ noteColumns = Number.POSITIVE_INFINITY }: Screen, text: string): Shown =>
+  Shown.join(brokenTo(text, noteColumns - 4), LINE_BREAK).indented(2)
 
 async function faultOf(schema: FormSchema, content: Record<string, unknown>): Promise<string | undefined> {
   const checked = (await compileForeign(schema, { assertsFormats: true }))(content)

@@ -3,6 +3,7 @@
 import { describeQuestion } from '../../host/ask/describe.ts'
 import type { Question } from '../../host/ask/question.ts'
 import type { QuestionLine } from '../../host/ask/question-line.ts'
+import { compactJson } from '../output/compact-json.ts'
 import type { Screen } from '../output/screen.ts'
 import { LINE_BREAK, Shown, words } from '../output/shown.ts'
 import { brokenTo, widthOf } from '../output/width.ts'
@@ -27,7 +28,7 @@ function shownLine(screen: Screen, { label, text, tone }: QuestionLine): Shown {
   const { noteStyle: style, noteColumns = Number.POSITIVE_INFINITY } = screen
   const columns = noteColumns - MARGIN
   const broken = (first: number): string[] => {
-    const [head = '', ...others] = text.split('\n')
+    const [head = '', ...others] = linesOf(text, columns - first)
     return [...brokenTo(head, columns - INDENT, columns - first), ...others.flatMap((line) => brokenTo(line, columns - INDENT))]
   }
   const afterLabel = 2 + widthOf(label) + 2
@@ -37,16 +38,26 @@ function shownLine(screen: Screen, { label, text, tone }: QuestionLine): Shown {
     case 'warning':
       return words`  ${style.yellow(words`! ${label}: ${joined(broken(afterLabel + 2), words`  ! `)}`)}`
     case 'theirs': {
-      const lines = broken(afterLabel)
-      if (lines.length === 1) return words`  ${style.dim(`${label}:`)} ${text}`
+      if (!text.includes('\n') && widthOf(text) <= columns - afterLabel) return words`  ${style.dim(`${label}:`)} ${text}`
       // A bar before every line of theirs, so that none can pass for one of ours.
       const bar = words`  ${style.magenta('│')} `
-      return words`  ${style.dim(`${label}:`)}\n${bar}${joined(broken(INDENT), bar)}`
+      const lines = linesOf(text, columns - INDENT).flatMap((line) => brokenTo(line, columns - INDENT))
+      return words`  ${style.dim(`${label}:`)}\n${bar}${joined(lines, bar)}`
     }
     case 'muted':
       return words`  ${style.dim(words`${label}: ${joined(broken(afterLabel), words`    `)}`)}`
     case 'plain':
       return words`  ${style.dim(`${label}:`)} ${joined(broken(afterLabel), words`    `)}`
+  }
+}
+
+/** A definition is JSON with a line for every member, which is more than anybody reads; the same in fewer lines, and nothing left out. */
+function linesOf(text: string, columns: number): string[] {
+  if (!text.startsWith('{') || columns === Number.POSITIVE_INFINITY) return text.split('\n')
+  try {
+    return compactJson(JSON.parse(text), columns)
+  } catch {
+    return text.split('\n')
   }
 }
 
