@@ -35,4 +35,4 @@ const ERROR_CODE = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,64}$/
 export const errorCode = (value: unknown): string | undefined => (typeof value === 'string' && ERROR_CODE.test(value) ? value : undefined)
 
 export const isAuthFault = (error: unknown, code: string): boolean =>
-  error instanceof McpError && error.code === 'ERR_AUTH' && (error.data as { error?: unknown }).error === code
+  error instanceof McpError && error.code === 'ERR_AUTH' && (error.data as { error?: unknown } | undefined)?.error === code
