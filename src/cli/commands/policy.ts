@@ -138,10 +138,10 @@ async function replayAction(invocation: Invocation, options: PolicyOptions): Pro
   const counts = { same: 0, changed: 0, unknown: 0, unreadable: 0 }
   for await (const record of readAudit(keptIn(io, 'audit'), { kinds: ['intent', 'refusal'] })) {
     if (record.kind !== 'intent' && record.kind !== 'refusal') continue
-    const { effect, facts, grant, args, server, primitive, action } = record.entry
+    const { effect, ruled = effect, facts, grant, args, server, primitive, action } = record.entry
     const past: DecisionRecord = {
       seq: record.seq,
-      effect,
+      effect: ruled,
       facts,
       ...(grant !== undefined && { grant }),
       ...(args?.isWhole && { args: args.preview as Record<string, unknown> }),

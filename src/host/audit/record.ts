@@ -12,6 +12,8 @@ export interface AuditEntry {
   primitive?: string
   pin?: string
   effect: Effect
+  /** What the rules said, where something else came of it: a question that nobody answered is refused, and was a question. */
+  ruled?: Effect
   reasons: readonly string[]
   grant?: string
   /** Who was asked and what they said. */

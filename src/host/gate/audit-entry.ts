@@ -5,7 +5,13 @@ import type { AuditEntry } from '../audit/record.ts'
 import type { Action, Decision } from '../consent/action.ts'
 import { factsOf } from '../consent/facts.ts'
 
-export function entryOf(action: Action, decision: Decision, answer: Answer | undefined): AuditEntry {
+/** @param ruled what the rules said, where something else came of it */
+export function entryOf(
+  action: Action,
+  decision: Decision,
+  answer: Answer | undefined,
+  ruled: Decision['effect'] = decision.effect,
+): AuditEntry {
   const { primitive } = action
   return {
     action: action.kind,
@@ -17,6 +23,7 @@ export function entryOf(action: Action, decision: Decision, answer: Answer | und
     ...(primitive && { primitive: primitive.name }),
     ...(primitive?.pin !== undefined && { pin: primitive.pin }),
     effect: decision.effect,
+    ...(ruled !== decision.effect && { ruled }),
     reasons: decision.reasons.map(({ text }) => text),
     ...(decision.grant !== undefined && { grant: decision.grant }),
     ...(answer && { answer: said(answer, action) }),

@@ -48,6 +48,8 @@ export interface Permit {
   decision: Decision
   /** What the person said, if they were asked. */
   answer: Extract<Answer, { kind: 'allow' }> | undefined
+  /** What the rules said, where the answer itself made it another decision. */
+  ruled?: Decision['effect']
 }
 
 export interface GateLimits extends WaitingLimits {
@@ -124,7 +126,7 @@ export class Gate {
     const end = await this.#begin(permit)
     try {
       // Nothing is done that is not written down: when this rejects, nothing was done.
-      const intent = await audit.intent(entryOf(permit.action, permit.decision, permit.answer))
+      const intent = await audit.intent(entryOf(permit.action, permit.decision, permit.answer, permit.ruled))
       const started = clock.now()
       let outcome: Outcome
       let result: T
@@ -162,7 +164,7 @@ export class Gate {
     const limit = exceeded(decision.limits, usage.usageOf(counted(action)))
     if (limit === undefined) return usage.begin(counted(action))
     const reason = { id: 'limit', layer: 'built-in', effect: 'deny', text: limit } as const
-    return this.#refuse(action, { ...decision, effect: 'deny', reasons: [reason, ...decision.reasons] }, undefined)
+    return this.#refuse(action, { ...decision, effect: 'deny', reasons: [reason, ...decision.reasons] }, undefined, decision.effect)
   }
 
   async #permit(want: Want): Promise<Permit> {
@@ -204,12 +206,12 @@ export class Gate {
     const isAnswered = this.#isAnsweredBy(grant, grants, action)
     // A forced question is answered by its own answer and by no other grant.
     if (again.effect !== 'allow' && !(isAnswered && again.effect === 'ask' && again.isForced))
-      return this.#refuse(action, { ...again, effect: stricter(again.effect) }, undefined)
+      return this.#refuse(action, { ...again, effect: stricter(again.effect) }, undefined, again.effect)
     // Its own first: an answer that is left over would be one for a call that nobody was asked about.
     const used = isAnswered ? grant.id : again.grant
     if (used !== undefined && !(await this.#use(used)))
       throw new McpError('ERR_CONSENT', `The permission for ${nameOf(action)} was taken back before it was used`)
-    return { action, decision: { ...again, effect: 'allow', ...(used !== undefined && { grant: used }) }, answer }
+    return { action, decision: { ...again, effect: 'allow', ...(used !== undefined && { grant: used }) }, answer, ruled: again.effect }
   }
 
   async #grantFor(want: Want, asked: Action, decision: Decision, answer: Extract<Answer, { kind: 'allow' }>): Promise<Grant> {
@@ -282,8 +284,8 @@ export class Gate {
     }
   }
 
-  async #refuse(action: Action, decision: Decision, answer: Answer | undefined): Promise<never> {
-    await this.#options.audit.refusal(entryOf(action, decision, answer))
+  async #refuse(action: Action, decision: Decision, answer: Answer | undefined, ruled?: Decision['effect']): Promise<never> {
+    await this.#options.audit.refusal(entryOf(action, decision, answer, ruled))
     const refusal = refusalOf(action, decision, answer)
     this.#written.add(refusal)
     throw refusal
@@ -298,7 +300,8 @@ export class Gate {
       effect: 'deny',
       text: `It was asked about, and came to nothing: ${codeOf(error)}`,
     } as const
-    await this.#options.audit.refusal(entryOf(action, { ...decision, effect: 'deny', reasons: [reason, ...decision.reasons] }, undefined))
+    const refused: Decision = { ...decision, effect: 'deny', reasons: [reason, ...decision.reasons] }
+    await this.#options.audit.refusal(entryOf(action, refused, undefined, decision.effect))
     throw error
   }
 
