@@ -79,9 +79,9 @@ async function alone(lock, run) {
   }
 }
 
-export async function setUp() {
+export async function setUp(options = {}) {
   installDependencies()
-  await buildIfStale()
+  await buildIfStale(options)
 }
 
 function digestOfSources() {

@@ -1,9 +1,9 @@
-/** npm start: install, build, and run the command: the host in a terminal, or without one its demo. */
+/** npm start: install, build what runs, and run the command: the host in a terminal, or without one its demo. */
 
 import { spawn } from 'node:child_process'
 import { root, setUp } from './setup.mjs'
 
-await setUp()
+await setUp({ types: false })
 // Not through `run`: the terminal, and Ctrl-C, belong to the command alone.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 const command = spawn(process.execPath, [`${root}/dist/cli/index.js`, ...process.argv.slice(2)], { stdio: 'inherit' })
