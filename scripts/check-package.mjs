@@ -18,7 +18,7 @@ const SUBPATHS = [
   { subpath: 'portico/stdio', maxKb: 11, without: ['server', 'client'] },
   { subpath: 'portico/http', maxKb: 24, without: ['server', 'client'] },
   { subpath: 'portico/auth', maxKb: 48, without: ['server', 'client', 'node'] },
-  { subpath: 'portico/host', maxKb: 190, without: ['server'] },
+  { subpath: 'portico/host', maxKb: 165, without: ['server'] },
   { subpath: 'portico/testing', maxKb: 60, without: ['node'] },
 ]
 

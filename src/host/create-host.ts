@@ -2,8 +2,7 @@
 
 import { userInfo } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { openBrowser } from '../auth/client/node/browser.ts'
-import { type OAuth, oauth } from '../auth/client/oauth.ts'
+import type { OAuth } from '../auth/client/oauth.ts'
 import { fileTokenStore } from '../auth/store/local.ts'
 import { nearestRealPath } from '../files/nearest-real-path.ts'
 import { systemClock } from '../jsonrpc/clock.ts'
@@ -25,6 +24,7 @@ import { agreeToLogin, askForInput } from './host-questions.ts'
 import { HostedServer } from './hosted-server.ts'
 import { KEPT, type Kept, openKept } from './kept.ts'
 import { LastArguments } from './last-arguments.ts'
+import { deferredLogin } from './login.ts'
 import { personModel } from './models/person.ts'
 import { DEFAULT_HOST_LIMITS, type HostEvent, type HostOptions } from './options.ts'
 import type { HostParts } from './parts.ts'
@@ -96,7 +96,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     ...(limits.sampling && { limits: limits.sampling }),
     ...(limits.budget && { budget: limits.budget }),
   })
-  const openUrl = options.openUrl ?? openBrowser
+  const openUrl = options.openUrl ?? (async (url: string) => (await import('../auth/client/node/browser.ts')).openBrowser(url))
 
   const supervise = (spec: ServerSpec) => {
     // One of this name that was configured otherwise may have been given what is not meant for this one.
@@ -148,7 +148,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   function authFor(spec: ServerSpec, own: () => HostedServer): Authorizer | undefined {
     if (options.auth) return options.auth(spec)
     if (spec.way.transport !== 'http' || 'authorization' in lowerCased(spec.way.headers)) return undefined
-    const login = oauth({
+    const login = deferredLogin({
       store: tokens,
       user: parts.principal,
       about: { name: 'Portico' },
