@@ -2,24 +2,13 @@
 
 import type { ContentBlock } from '../../protocol/content.ts'
 import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/sampling.ts'
+import type { FilePart, Media, ResultMedia, VersionWords } from './ai-sdk-versions.ts'
 import type { ModelRequest } from './model.ts'
 import type { ToolNames } from './tool-names.ts'
-
-/** The versions of the interface whose shapes, as far as they are used here, are known. */
-export const SPECIFICATION_VERSIONS = ['v2', 'v3'] as const
-
-export type SpecificationVersion = (typeof SPECIFICATION_VERSIONS)[number]
 
 interface TextPart {
   type: 'text'
   text: string
-}
-
-interface FilePart {
-  type: 'file'
-  mediaType: string
-  /** Base64. */
-  data: string
 }
 
 interface ToolCallPart {
@@ -28,8 +17,6 @@ interface ToolCallPart {
   toolName: string
   input: unknown
 }
-
-type ResultMedia = { type: 'media' | 'image-data' | 'file-data'; data: string; mediaType: string }
 
 interface ToolResultPart {
   type: 'tool-result'
@@ -54,16 +41,25 @@ export interface CallOptions {
   abortSignal: AbortSignal
 }
 
-export function callOptions(
-  request: ModelRequest,
-  { version, names, signal }: { version: SpecificationVersion; names: ToolNames; signal: AbortSignal },
-): CallOptions {
+/**
+ * Where the pictures and sounds that a tool answers with go: into its result, after the results as something said, or nowhere,
+ * so that the model is only told of them. Not every provider takes them in results; some write them out as text.
+ */
+export type ResultMediaPlace = 'within' | 'after' | 'named'
+
+interface Wording {
+  words: VersionWords
+  names: ToolNames
+  placeOf(mediaType: string): ResultMediaPlace
+}
+
+export function callOptions(request: ModelRequest, { signal, ...wording }: Wording & { signal: AbortSignal }): CallOptions {
   const { system, messages, tools, toolChoice, maxTokens, temperature, stopSequences } = request
-  const options: CallOptions = { prompt: promptOf(system, messages, version, names), abortSignal: signal }
+  const options: CallOptions = { prompt: promptOf(system, messages, wording), abortSignal: signal }
   if (tools && tools.length > 0) {
     options.tools = tools.map(({ name, description, inputSchema }) => ({
       type: 'function',
-      name: names.given(name),
+      name: wording.names.given(name),
       ...(description === undefined ? {} : { description }),
       inputSchema,
     }))
@@ -75,20 +71,17 @@ export function callOptions(
   return options
 }
 
-function promptOf(
-  system: string | undefined,
-  messages: readonly SamplingMessage[],
-  version: SpecificationVersion,
-  names: ToolNames,
-): PromptMessage[] {
+function promptOf(system: string | undefined, messages: readonly SamplingMessage[], wording: Wording): PromptMessage[] {
+  const { words, names } = wording
   const prompt: PromptMessage[] = system === undefined || system === '' ? [] : [{ role: 'system', content: system }]
   const usedTools = new Map<string, string>()
   for (const { role, content } of messages) {
     const blocks = Array.isArray(content) ? content : [content]
     const results = blocks.filter((block) => block.type === 'tool_result')
-    if (results.length > 0) prompt.push({ role: 'tool', content: results.map((each) => toolResult(each, usedTools, version)) })
+    if (results.length > 0) prompt.push({ role: 'tool', content: results.map((each) => toolResult(each, usedTools, wording)) })
+    const shown = results.flatMap((each) => shownAfter(each, usedTools, wording))
     for (const block of blocks) if (block.type === 'tool_use') usedTools.set(block.id, names.given(block.name))
-    const said = blocks.flatMap((block) => sayable(block))
+    const said = [...shown, ...blocks.flatMap((block) => sayable(block, words))]
     if (role === 'user' && said.length > 0) prompt.push({ role, content: said })
     if (role !== 'assistant') continue
     const calls = blocks.flatMap((block): ToolCallPart[] =>
@@ -99,22 +92,22 @@ function promptOf(
   return prompt
 }
 
-function sayable(block: SamplingContent): (TextPart | FilePart)[] {
+function sayable(block: SamplingContent, words: VersionWords): (TextPart | FilePart)[] {
   if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text }]
-  if (block.type === 'image' || block.type === 'audio') return [{ type: 'file', mediaType: block.mimeType, data: block.data }]
+  if (block.type === 'image' || block.type === 'audio') return [words.file(mediaOf(block))]
   return []
 }
 
-function toolResult(block: ToolResultContent, usedTools: ReadonlyMap<string, string>, version: SpecificationVersion): ToolResultPart {
+function toolResult(block: ToolResultContent, usedTools: ReadonlyMap<string, string>, wording: Wording): ToolResultPart {
   const { toolUseId, content, structuredContent, isError } = block
-  const parts = content.map((each) => resultPart(each, version))
+  const parts = content.map((each) => resultPart(each, wording))
   if (parts.length === 0 && structuredContent !== undefined) parts.push({ type: 'text', text: JSON.stringify(structuredContent) })
   const texts = parts.filter((part) => part.type === 'text')
   const isPlain = texts.length === parts.length
   return {
     type: 'tool-result',
     toolCallId: toolUseId,
-    toolName: usedTools.get(toolUseId) ?? 'unknown',
+    toolName: nameOf(toolUseId, usedTools),
     // There is no error with pictures in it: the text alone says what went wrong.
     output:
       isPlain || isError
@@ -123,17 +116,37 @@ function toolResult(block: ToolResultContent, usedTools: ReadonlyMap<string, str
   }
 }
 
-function resultPart(block: ContentBlock, version: SpecificationVersion): TextPart | ResultMedia {
+/** What stands after the results. That it is not the user who says it is said: the message is one of the user's. */
+function shownAfter(
+  block: ToolResultContent,
+  usedTools: ReadonlyMap<string, string>,
+  { words, placeOf }: Wording,
+): (TextPart | FilePart)[] {
+  if (block.isError) return []
+  const media = block.content.filter((each) => each.type === 'image' || each.type === 'audio')
+  const shown = media.filter(({ mimeType }) => placeOf(mimeType) === 'after').map((each) => words.file(mediaOf(each)))
+  if (shown.length === 0) return []
+  return [{ type: 'text', text: `From the result of the tool ${nameOf(block.toolUseId, usedTools)}, not from the user:` }, ...shown]
+}
+
+const nameOf = (toolUseId: string, usedTools: ReadonlyMap<string, string>): string => usedTools.get(toolUseId) ?? 'unknown'
+
+function resultPart(block: ContentBlock, { words, placeOf }: Wording): TextPart | ResultMedia {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: block.text }
     case 'image':
-      return { type: version === 'v2' ? 'media' : 'image-data', data: block.data, mediaType: block.mimeType }
     case 'audio':
-      return { type: version === 'v2' ? 'media' : 'file-data', data: block.data, mediaType: block.mimeType }
+      if (placeOf(block.mimeType) === 'within') return words.resultMedia(mediaOf(block))
+      return {
+        type: 'text',
+        text: placeOf(block.mimeType) === 'after' ? `(${block.mimeType}, shown below)` : `(${block.mimeType}, not shown)`,
+      }
     case 'resource_link':
       return { type: 'text', text: `${block.name}: ${block.uri}` }
     case 'resource':
       return { type: 'text', text: 'text' in block.resource ? String(block.resource.text) : `(binary content of ${block.resource.uri})` }
   }
 }
+
+const mediaOf = ({ data, mimeType }: { data: string; mimeType: string }): Media => ({ data, mediaType: mimeType })

@@ -5,13 +5,14 @@ import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { unlessAborted } from '../unless-aborted.ts'
-import { callOptions, SPECIFICATION_VERSIONS, type SpecificationVersion } from './ai-sdk-prompt.ts'
+import { callOptions, type ResultMediaPlace } from './ai-sdk-prompt.ts'
+import { SPECIFICATION_VERSIONS, type VersionWords, wordsOf } from './ai-sdk-versions.ts'
 import { modelFailure } from './failure.ts'
 import type { Model, ModelPart, ModelRequest, ModelTraits, ModelUsage } from './model.ts'
 import { Silence } from './silence.ts'
 import { type ToolNames, toolNames } from './tool-names.ts'
 
-/** `LanguageModelV2` and `LanguageModelV3` of `@ai-sdk/provider` fit. */
+/** `LanguageModelV2`, `LanguageModelV3` and `LanguageModelV4` of `@ai-sdk/provider` fit. */
 export interface AiSdkModel {
   readonly specificationVersion: string
   readonly provider: string
@@ -40,6 +41,8 @@ export interface AiSdkOptions {
   label?: string
   traits?: ModelTraits
   limits?: Partial<AiSdkLimits>
+  /** Where pictures and sounds of a type that tools answer with go; into the results unless given. */
+  resultMedia?(mediaType: string): ResultMediaPlace
   /** Values that must not show in an error even when the provider repeats them. */
   secrets?: readonly string[]
   clock?: Clock
@@ -47,13 +50,14 @@ export interface AiSdkOptions {
 
 /** @see https://ai-sdk.dev/providers/community-providers/custom-providers */
 export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
-  const version = SPECIFICATION_VERSIONS.find((each) => each === model.specificationVersion)
-  if (!version)
+  const words = wordsOf(model.specificationVersion)
+  if (!words)
     throw new McpError(
       'ERR_CONFIG',
-      `The model ${model.modelId} implements ${model.specificationVersion} of the AI SDK's interface; ${SPECIFICATION_VERSIONS.join(' and ')} can be used`,
+      `The model ${model.modelId} implements ${model.specificationVersion} of the AI SDK's interface; ${SPECIFICATION_VERSIONS.join(', ')} can be used`,
     )
   const { label = `${model.provider} ${model.modelId}`, traits, secrets = [], clock = systemClock } = options
+  const { resultMedia: placeOf = () => 'within' } = options
   const limits = withDefaults(DEFAULT_AI_SDK_LIMITS, options.limits)
   return {
     id: model.modelId,
@@ -63,7 +67,7 @@ export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model 
       signal.throwIfAborted()
       const silence = new Silence(clock, limits.silenceMs)
       try {
-        yield* partsOf(model, { request, version, limits, signal: AbortSignal.any([signal, silence.signal]), silence })
+        yield* partsOf(model, { request, words, placeOf, limits, signal: AbortSignal.any([signal, silence.signal]), silence })
       } catch (error) {
         if (signal.aborted) throw signal.reason
         if (silence.signal.aborted)
@@ -78,15 +82,16 @@ export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model 
 
 interface Asked {
   request: ModelRequest
-  version: SpecificationVersion
+  words: VersionWords
+  placeOf(mediaType: string): ResultMediaPlace
   limits: AiSdkLimits
   signal: AbortSignal
   silence: Silence
 }
 
-async function* partsOf(model: AiSdkModel, { request, version, limits, signal, silence }: Asked): AsyncGenerator<ModelPart> {
+async function* partsOf(model: AiSdkModel, { request, words, placeOf, limits, signal, silence }: Asked): AsyncGenerator<ModelPart> {
   const names = toolNames((request.tools ?? []).map(({ name }) => name))
-  const options = callOptions(request, { version, names, signal })
+  const options = callOptions(request, { words, names, placeOf, signal })
   const { stream } = await unlessAborted(model.doStream(options as never), signal)
   const reader = stream.getReader()
   let chars = 0
@@ -97,7 +102,7 @@ async function* partsOf(model: AiSdkModel, { request, version, limits, signal, s
       const { done, value } = await unlessAborted(reader.read(), signal)
       if (done) break
       silence.heard()
-      const part = readPart(value, names)
+      const part = readPart(value, { model, words, names })
       if (!part) continue
       chars += sizeOf(value)
       if (chars > limits.maxAnswerChars)
@@ -114,12 +119,21 @@ async function* partsOf(model: AiSdkModel, { request, version, limits, signal, s
     // Whoever stops reading stops the provider as well; that this fails when it is gone already is nobody's business.
     reader.cancel().catch(() => {})
   }
-  if (!end) throw new McpError('ERR_MODEL', `The model ${model.modelId} broke off in the middle of its answer`)
+  if (!end) throw brokenOff(model)
   yield end
 }
 
+const brokenOff = ({ modelId }: AiSdkModel): McpError =>
+  new McpError('ERR_MODEL', `The model ${modelId} broke off in the middle of its answer`)
+
+interface Reading {
+  model: AiSdkModel
+  words: VersionWords
+  names: ToolNames
+}
+
 /** Undefined for what is of no use here, such as reasoning or sources. */
-function readPart(value: unknown, names: ToolNames): ModelPart | undefined {
+function readPart(value: unknown, { model, words, names }: Reading): ModelPart | undefined {
   if (!isObject(value)) return undefined
   switch (value.type) {
     case 'text-delta':
@@ -127,8 +141,11 @@ function readPart(value: unknown, names: ToolNames): ModelPart | undefined {
     case 'tool-call':
       // What the provider ran itself is not ours to run again.
       return value.providerExecuted === true ? undefined : toolCall(value, names)
-    case 'finish':
-      return finish(value)
+    case 'finish': {
+      const end = finish(value, words)
+      if (!end) throw brokenOff(model)
+      return end
+    }
     case 'error':
       throw value.error
     default:
@@ -149,12 +166,10 @@ function toolCall(value: Record<string, unknown>, names: ToolNames): ModelPart {
   }
 }
 
-function finish({ finishReason, usage }: Record<string, unknown>): ModelPart | undefined {
-  const { unified, raw } = isObject(finishReason) ? finishReason : { unified: finishReason, raw: finishReason }
-  if (unified === 'error') throw new Error('The provider reported an error')
-  // Providers report an end of their own when the stream of the model had none.
-  if (unified === 'unknown' || (unified === 'other' && raw === undefined)) return undefined
-  return { type: 'end', reason: REASONS[String(unified)] ?? 'other', usage: usageOf(usage) }
+function finish({ finishReason, usage }: Record<string, unknown>, words: VersionWords): ModelPart | undefined {
+  const end = words.endOf(finishReason)
+  if (end === 'error') throw new Error('The provider reported an error')
+  return end === undefined ? undefined : { type: 'end', reason: REASONS[end] ?? 'other', usage: usageOf(usage, words) }
 }
 
 type EndReason = Extract<ModelPart, { type: 'end' }>['reason']
@@ -167,13 +182,9 @@ const REASONS: Readonly<Record<string, EndReason>> = {
   'content-filter': 'refused',
 }
 
-const usageOf = (usage: unknown): ModelUsage =>
-  isObject(usage) ? { inputTokens: count(usage.inputTokens), outputTokens: count(usage.outputTokens) } : { inputTokens: 0, outputTokens: 0 }
-
-/** A number in one version, `{ total }` in the next. */
-function count(tokens: unknown): number {
-  const total = isObject(tokens) ? tokens.total : tokens
-  return typeof total === 'number' && total >= 0 ? total : 0
+function usageOf(usage: unknown, { tokens }: VersionWords): ModelUsage {
+  const { inputTokens, outputTokens } = isObject(usage) ? usage : {}
+  return { inputTokens: tokens(inputTokens) ?? 0, outputTokens: tokens(outputTokens) ?? 0 }
 }
 
 function sizeOf(value: unknown): number {

@@ -1,17 +1,35 @@
 /** Models behind the messages protocol of Anthropic. */
 
 import { McpError } from '../../protocol/errors.ts'
-import { fromAiSdk } from './ai-sdk.ts'
+import { type AiSdkModel, fromAiSdk } from './ai-sdk.ts'
 import type { Model } from './model.ts'
 import { optionalPackage } from './optional-package.ts'
 import { checkBaseUrl, type ProviderOptions } from './provider-options.ts'
 
+/** What results of tools may hold; with anything else the whole request is refused. */
+const PICTURES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+
+/** What of the package is used; every version of it fits. */
+export interface AnthropicPackage {
+  createAnthropic(settings: { apiKey: string; baseURL?: string; fetch?: typeof globalThis.fetch }): (model: string) => AiSdkModel
+}
+
 /** Needs the package `@ai-sdk/anthropic` beside this one; ERR_MODEL says so when it is missing. */
-export async function anthropic({ model, apiKey, baseURL, fetch, ...rest }: ProviderOptions): Promise<Model> {
+export const anthropic = (options: ProviderOptions): Promise<Model> => anthropicFrom(() => import('@ai-sdk/anthropic'), options)
+
+export async function anthropicFrom(
+  load: () => Promise<AnthropicPackage>,
+  { model, apiKey, baseURL, fetch, ...rest }: ProviderOptions,
+): Promise<Model> {
   if (apiKey === undefined || apiKey === '')
     throw new McpError('ERR_MODEL', `The model ${model} needs a key: apiKey, from the environment or the vault`)
   if (baseURL !== undefined) checkBaseUrl(baseURL, apiKey)
-  const { createAnthropic } = await optionalPackage('@ai-sdk/anthropic', () => import('@ai-sdk/anthropic'))
+  const { createAnthropic } = await optionalPackage('@ai-sdk/anthropic', load)
   const create = createAnthropic({ apiKey, ...(baseURL === undefined ? {} : { baseURL }), ...(fetch ? { fetch } : {}) })
-  return fromAiSdk(create(model), { label: `anthropic ${model}`, ...rest, secrets: [apiKey] })
+  return fromAiSdk(create(model), {
+    label: `anthropic ${model}`,
+    resultMedia: (mediaType) => (PICTURES.has(mediaType.toLowerCase()) ? 'within' : 'named'),
+    ...rest,
+    secrets: [apiKey],
+  })
 }

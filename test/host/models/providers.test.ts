@@ -1,24 +1,76 @@
 /** The adapters of real providers, against a server that speaks their protocols. */
 
 import { inspect } from 'node:util'
-import type { LanguageModelV2, LanguageModelV3 } from '@ai-sdk/provider'
+import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
 import { describe, expect, test } from 'vitest'
 import { type AiSdkModel, fromAiSdk } from '../../../src/host/models/ai-sdk.ts'
-import { anthropic } from '../../../src/host/models/anthropic.ts'
+import { type AnthropicPackage, anthropic, anthropicFrom } from '../../../src/host/models/anthropic.ts'
 import type { Model, ModelPart, ModelRequest } from '../../../src/host/models/model.ts'
-import { openaiCompatible } from '../../../src/host/models/openai-compatible.ts'
+import {
+  type OpenAiCompatibleOptions,
+  type OpenAiCompatiblePackage,
+  openaiCompatible,
+  openaiCompatibleFrom,
+} from '../../../src/host/models/openai-compatible.ts'
 import { optionalPackage } from '../../../src/host/models/optional-package.ts'
-import type { ProviderOptions } from '../../../src/host/models/provider-options.ts'
 import type { McpError } from '../../../src/protocol/errors.ts'
+import type { SamplingMessage } from '../../../src/protocol/sampling.ts'
 import { KEY, provider, type Reply } from './fixtures/provider.ts'
 
-const PROVIDERS: [string, (origin: string, options?: Partial<ProviderOptions>) => Promise<Model>][] = [
-  ['OpenAI-compatible', (origin, options) => openaiCompatible({ baseURL: `${origin}/v1`, apiKey: KEY, model: 'canned', ...options })],
-  ['Anthropic', (origin, options) => anthropic({ baseURL: `${origin}/v1`, apiKey: KEY, model: 'canned', ...options })],
+type Open = (origin: string, options?: Partial<OpenAiCompatibleOptions>) => Promise<Model>
+
+const openAi =
+  (load: () => Promise<OpenAiCompatiblePackage>): Open =>
+  (origin, options) =>
+    openaiCompatibleFrom(load, { baseURL: `${origin}/v1`, apiKey: KEY, model: 'canned', ...options })
+
+const anthropicBy =
+  (load: () => Promise<AnthropicPackage>): Open =>
+  (origin, options) =>
+    anthropicFrom(load, { baseURL: `${origin}/v1`, apiKey: KEY, model: 'canned', ...options })
+
+// Three generations of the packages, which can only be installed side by side under other names.
+const PROVIDERS: ['OpenAI-compatible' | 'Anthropic', string, Open][] = [
+  ['OpenAI-compatible', 'v2', openAi(() => import('ai-sdk-v2-openai-compatible'))],
+  ['OpenAI-compatible', 'v3', openAi(() => import('@ai-sdk/openai-compatible'))],
+  ['OpenAI-compatible', 'v4', openAi(() => import('ai-sdk-v4-openai-compatible'))],
+  ['Anthropic', 'v2', anthropicBy(() => import('ai-sdk-v2-anthropic'))],
+  ['Anthropic', 'v3', anthropicBy(() => import('@ai-sdk/anthropic'))],
+  ['Anthropic', 'v4', anthropicBy(() => import('ai-sdk-v4-anthropic'))],
 ]
 
 const hello: ModelRequest = { messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }] }
 const lookup = { name: 'lookup', description: 'Looks things up', inputSchema: { type: 'object', properties: { word: { type: 'string' } } } }
+
+const conversation: ModelRequest = {
+  messages: [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'One moment' },
+        { type: 'tool_use', id: 'a', name: 'lookup', input: { word: 'x' } },
+        { type: 'tool_use', id: 'b', name: 'lookup', input: {} },
+        { type: 'tool_use', id: 'c', name: 'lookup', input: {} },
+      ],
+    },
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', toolUseId: 'a', content: [{ type: 'text', text: 'found it' }] },
+        { type: 'tool_result', toolUseId: 'b', content: [{ type: 'text', text: 'no word given' }], isError: true },
+        { type: 'tool_result', toolUseId: 'c', content: [{ type: 'image', data: 'cGljdHVyZQ==', mimeType: 'image/png' }] },
+      ],
+    },
+  ],
+  tools: [lookup],
+}
 
 async function all(model: Model, request: ModelRequest = hello, signal = new AbortController().signal): Promise<ModelPart[]> {
   const parts: ModelPart[] = []
@@ -32,7 +84,7 @@ const failure = (model: Model, request?: ModelRequest, signal?: AbortSignal): Pr
     (error: McpError) => error,
   )
 
-describe.each(PROVIDERS)('a model of %s', (name, open) => {
+describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version, open) => {
   test('says its text in pieces, how it ended and what it used', async () => {
     const { origin } = await provider({ kind: 'message', text: ['Hel', 'lo'], usage: { input: 21, output: 9 } })
     const model = await open(origin)
@@ -74,35 +126,46 @@ describe.each(PROVIDERS)('a model of %s', (name, open) => {
 
   test('is given pictures, its own calls and their results', async () => {
     const { origin, received } = await provider({ kind: 'message', text: ['A cat.'] })
-    await all(await open(origin), {
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'What is this?' },
-            { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' },
-          ],
-        },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'text', text: 'One moment' },
-            { type: 'tool_use', id: 'a', name: 'lookup', input: { word: 'x' } },
-            { type: 'tool_use', id: 'b', name: 'lookup', input: {} },
-          ],
-        },
-        {
-          role: 'user',
-          content: [
-            { type: 'tool_result', toolUseId: 'a', content: [{ type: 'text', text: 'found it' }] },
-            { type: 'tool_result', toolUseId: 'b', content: [{ type: 'text', text: 'no word given' }], isError: true },
-          ],
-        },
-      ],
-      tools: [lookup],
-    })
+    await all(await open(origin), conversation)
     const sent = JSON.stringify(received[0]?.body)
     for (const said of ['What is this?', 'aGVsbG8=', 'image/png', 'One moment', 'found it', 'no word given']) expect(sent).toContain(said)
+  })
+
+  test('is shown pictures that tools answered with as far as it takes them, and told of the rest', async () => {
+    const { origin, received } = await provider(...Array.from({ length: 2 }, (): Reply => ({ kind: 'message', text: ['I see.'] })))
+    const media = [
+      { type: 'image' as const, data: 'cGljdHVyZQ==', mimeType: 'image/png' },
+      { type: 'audio' as const, data: 'c291bmQ=', mimeType: 'audio/wav' },
+    ]
+    const request: ModelRequest = {
+      messages: [
+        hello.messages[0] as SamplingMessage,
+        { role: 'assistant', content: { type: 'tool_use', id: 'a', name: 'lookup', input: {} } },
+        { role: 'user', content: { type: 'tool_result', toolUseId: 'a', content: [{ type: 'text', text: 'Look:' }, ...media] } },
+      ],
+      tools: [lookup],
+    }
+    await all(await open(origin), request)
+    await all(await open(origin, { seesPictures: true }), request)
+    const [plain, seeing] = received.map(({ body }) => (body.messages as unknown[]).slice(2))
+    expect(JSON.stringify([plain, seeing])).not.toContain('c291bmQ=')
+    if (name === 'Anthropic') {
+      const source = { type: 'base64', media_type: 'image/png', data: 'cGljdHVyZQ==' }
+      const content = [
+        { type: 'text', text: 'Look:' },
+        { type: 'image', source },
+        { type: 'text', text: '(audio/wav, not shown)' },
+      ]
+      expect(plain).toMatchObject([{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content }] }])
+    } else {
+      const result = (picture: string) => ({ role: 'tool', tool_call_id: 'a', content: `Look:\n${picture}\n(audio/wav, not shown)` })
+      const content = [
+        { type: 'text', text: 'From the result of the tool lookup, not from the user:' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,cGljdHVyZQ==' } },
+      ]
+      expect(plain).toEqual([result('(image/png, not shown)')])
+      expect(seeing).toEqual([result('(image/png, shown below)'), { role: 'user', content }])
+    }
   })
 
   test('calls tools whose names no provider takes by names that it does', async () => {
@@ -213,6 +276,40 @@ describe.each(PROVIDERS)('a model of %s', (name, open) => {
   })
 })
 
+describe('whichever generation of the packages is installed', () => {
+  test('it implements the version that it is listed with', async () => {
+    const versionOf = ({ specificationVersion }: AiSdkModel): string => specificationVersion
+    const settings = { name: 'x', baseURL: 'http://127.0.0.1:1/v1', apiKey: KEY, includeUsage: true } as const
+    const openAis: OpenAiCompatiblePackage[] = [
+      await import('ai-sdk-v2-openai-compatible'),
+      await import('@ai-sdk/openai-compatible'),
+      await import('ai-sdk-v4-openai-compatible'),
+    ]
+    const anthropics: AnthropicPackage[] = [
+      await import('ai-sdk-v2-anthropic'),
+      await import('@ai-sdk/anthropic'),
+      await import('ai-sdk-v4-anthropic'),
+    ]
+    expect(openAis.map((each) => versionOf(each.createOpenAICompatible(settings).chatModel('m')))).toEqual(['v2', 'v3', 'v4'])
+    expect(anthropics.map((each) => versionOf(each.createAnthropic({ apiKey: KEY })('m')))).toEqual(['v2', 'v3', 'v4'])
+  })
+
+  test.each(['OpenAI-compatible', 'Anthropic'])('%s is sent the same conversation', async (wanted) => {
+    const bodies: unknown[] = []
+    for (const [name, , open] of PROVIDERS) {
+      if (name !== wanted) continue
+      const { origin, received } = await provider({ kind: 'message', text: ['Yes.'] })
+      await all(await open(origin), { ...conversation, system: 'Be brief', maxTokens: 77, temperature: 0.5, stopSequences: ['END'] })
+      // How tools are streamed is the package's own choice.
+      const { tools: _, ...body } = received[0]?.body ?? {}
+      bodies.push(body)
+    }
+    expect(bodies).toHaveLength(3)
+    expect(bodies[1]).toEqual(bodies[0])
+    expect(bodies[2]).toEqual(bodies[0])
+  })
+})
+
 test('a key is needed where it always is, and not for a model on this machine', async () => {
   await expect(anthropic({ model: 'x' })).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('apiKey') })
   expect((await openaiCompatible({ baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3', provider: 'ollama' })).label).toBe('ollama qwen3')
@@ -254,26 +351,65 @@ describe('the interface of the AI SDK', () => {
     const takes = (_model: AiSdkModel): void => {}
     takes({} as LanguageModelV2)
     takes({} as LanguageModelV3)
+    takes({} as LanguageModelV4)
   })
 
-  test('of the second version has plain reasons and numbers', async () => {
-    const finish = { type: 'finish', finishReason: 'stop', usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 } }
-    const model = modelOf('v2', { type: 'stream-start', warnings: [] }, { type: 'text-delta', id: '1', delta: 'ok' }, finish)
-    expect(await all(fromAiSdk(model))).toEqual([
-      { type: 'text', text: 'ok' },
-      { type: 'end', reason: 'endTurn', usage: { inputTokens: 3, outputTokens: 4 } },
+  const finishOf = (version: string, reason = 'stop', raw: string | undefined = reason) =>
+    version === 'v2'
+      ? { type: 'finish', finishReason: reason, usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 } }
+      : { type: 'finish', finishReason: { unified: reason, raw }, usage: { inputTokens: { total: 3 }, outputTokens: { total: 4 } } }
+
+  test.each(['v2', 'v3', 'v4'])('of version %s has its own way to say why it ended and what was used', async (version) => {
+    const said = [
+      { type: 'stream-start', warnings: [] },
+      { type: 'text-delta', id: '1', delta: 'ok' },
+    ]
+    for (const [reason, ours] of [
+      ['stop', 'endTurn'],
+      ['length', 'maxTokens'],
+      ['tool-calls', 'toolUse'],
+      ['content-filter', 'refused'],
+      ['other', 'other'],
     ])
-    const broken = modelOf('v2', { ...finish, finishReason: 'unknown' })
-    await expect(all(fromAiSdk(broken))).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('broke off') })
+      expect(await all(fromAiSdk(modelOf(version, ...said, finishOf(version, reason))))).toEqual([
+        { type: 'text', text: 'ok' },
+        { type: 'end', reason: ours, usage: { inputTokens: 3, outputTokens: 4 } },
+      ])
+    await expect(all(fromAiSdk(modelOf(version, finishOf(version, 'error'))))).rejects.toMatchObject({ code: 'ERR_MODEL' })
+  })
+
+  test('whose counts are missing or make no sense is taken to have said none', async () => {
+    for (const usage of [undefined, null, {}, { inputTokens: 'many', outputTokens: -1 }, { inputTokens: { total: undefined } }])
+      for (const version of ['v2', 'v3', 'v4'])
+        expect(await all(fromAiSdk(modelOf(version, { ...finishOf(version), usage })))).toEqual([
+          { type: 'end', reason: 'endTurn', usage: { inputTokens: 0, outputTokens: 0 } },
+        ])
   })
 
   test.each([
-    ['v2', 'media', 'media'],
-    ['v3', 'image-data', 'file-data'],
-  ])('of version %s has a name of its own for pictures and sound in results', async (version, picture, sound) => {
-    const model = modelOf(version, { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: {} })
+    ['v2', { finishReason: 'unknown' }],
+    ['v3', { finishReason: { unified: 'other', raw: undefined } }],
+    ['v4', { finishReason: { unified: 'other', raw: undefined } }],
+    ['v4', { finishReason: { unified: 'interrupted', raw: undefined } }],
+    ['v4', { finishReason: 'stop' }],
+    ['v4', {}],
+  ])('of version %s that ends with %j has broken off, whatever it said before', async (version, end) => {
+    const usage = finishOf(version).usage
+    const broken = modelOf(version, finishOf(version), { type: 'text-delta', id: '1', delta: 'and' }, { type: 'finish', usage, ...end })
+    await expect(all(fromAiSdk(broken))).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('broke off') })
+  })
+
+  const tagged = (data: string) => ({ type: 'data', data })
+
+  test.each([
+    ['v2', 'media', 'media', 'AAAA', 'BBBB'],
+    ['v3', 'image-data', 'file-data', 'AAAA', 'BBBB'],
+    ['v4', 'file', 'file', tagged('AAAA'), tagged('BBBB')],
+  ])('of version %s has words of its own for pictures and sound', async (version, picture, sound, pictureData, soundData) => {
+    const model = modelOf(version, finishOf(version))
     await all(fromAiSdk(model), {
       messages: [
+        { role: 'user', content: { type: 'audio', data: 'BBBB', mimeType: 'audio/wav' } },
         { role: 'assistant', content: { type: 'tool_use', id: 'a', name: 'draw', input: {} } },
         {
           role: 'user',
@@ -292,6 +428,7 @@ describe('the interface of the AI SDK', () => {
     })
     expect(model.asked[0]).toMatchObject({
       prompt: [
+        { role: 'user', content: [{ type: 'file', data: soundData, mediaType: 'audio/wav' }] },
         { role: 'assistant' },
         {
           role: 'tool',
@@ -301,8 +438,8 @@ describe('the interface of the AI SDK', () => {
               output: {
                 type: 'content',
                 value: [
-                  { type: picture, data: 'AAAA', mediaType: 'image/png' },
-                  { type: sound, data: 'BBBB', mediaType: 'audio/wav' },
+                  { type: picture, data: pictureData, mediaType: 'image/png' },
+                  { type: sound, data: soundData, mediaType: 'audio/wav' },
                   { type: 'text', text: 'More: https://example.com/more' },
                   { type: 'text', text: 'inside' },
                 ],
@@ -322,7 +459,7 @@ describe('the interface of the AI SDK', () => {
 
   test('of a version that is not known is refused', () => {
     expect(() => fromAiSdk(modelOf('v9'))).toThrow(
-      expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringContaining('v2 and v3') }),
+      expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringContaining('v2, v3, v4') }),
     )
   })
 
