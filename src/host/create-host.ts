@@ -74,7 +74,11 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
         catalog,
       ),
     onReview: (review) => emit({ kind: 'review', review }),
-    onApproved: ({ id }) => catalog.refresh(id),
+    onApproved: ({ id, supervised }) => {
+      catalog.refresh(id)
+      // Before, it was told that it has none.
+      supervised.announceRoots()
+    },
     onWarning: (id, text) => warn(text, id),
   })
   const roots = new RootGrants({

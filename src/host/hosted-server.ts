@@ -19,7 +19,7 @@ import type { HostParts } from './parts.ts'
 import { keyOf } from './pins/comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from './pins/pin.ts'
 import type { Run } from './run.ts'
-import { scrubbedError, scrubbedHealth, scrubbedSurface } from './scrubbed.ts'
+import { scrubbedError, scrubbedHealth, scrubbedSurface, scrubbedValue } from './scrubbed.ts'
 import type { Health } from './servers/health.ts'
 import type { Listing } from './servers/listing.ts'
 import type { ServerSpec, Way } from './servers/spec.ts'
@@ -117,12 +117,14 @@ export class HostedServer {
     return { ...asserted['*'], ...(Object.hasOwn(asserted, tool) ? asserted[tool] : undefined) }
   }
 
-  /** Its client, for as long as that is needed; see SupervisedServer. What it was given at its start is in no error. */
+  /** Its client, for as long as that is needed; see SupervisedServer. What it was given at its start is in no answer and no error. */
   async use<T>(run: (client: Client) => Promise<T>, options: { signal?: AbortSignal } = {}): Promise<T> {
+    const { redactor } = this.#options.parts
     try {
-      return await this.supervised.use(run, options)
+      const answer = await this.supervised.use(run, options)
+      return redactor.isEmpty ? answer : scrubbedValue(answer, redactor)
     } catch (error) {
-      throw scrubbedError(error, this.#options.parts.redactor)
+      throw scrubbedError(error, redactor)
     }
   }
 
@@ -183,12 +185,14 @@ export class HostedServer {
       await parts.pins.adopt(this.id, now)
       // In the folder that the person was shown, wherever the host itself runs.
       const shown: Way = way.transport === 'stdio' ? { ...way, cwd: way.cwd ?? parts.project } : way
+      const isSecret = (kind: string, name: string): boolean =>
+        kind === 'secret' || (kind === 'env' ? isSecretName(name) : this.spec.inputs?.find(({ id }) => id === name)?.isSecret !== false)
       return resolveWay(shown, {
         secret: async (name) => (await parts.vault()).get(name),
         input: (id) => input(this, id, signal),
         // Everything but what is nobody's secret, and stands in many an honest line.
         onValue: (value, { kind, name }) => {
-          if (kind !== 'env' || isSecretName(name)) parts.redactor.add(value)
+          if (isSecret(kind, name)) parts.redactor.add(value)
         },
       })
     })

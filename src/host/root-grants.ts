@@ -35,9 +35,10 @@ export class RootGrants {
     return this.#granted.of(server)
   }
 
-  /** What a server is told that asks. The first time, the person is asked first. */
+  /** What a server is told that asks. The first time, the person is asked first. One that nobody has approved is told of nothing. */
   async answer(server: HostedServer): Promise<Root[]> {
     const { id } = server
+    if (server.stateOf('capabilities', 'capabilities') !== 'pinned') return []
     const offer = this.#offers.get(id) ?? this.#offer(server)
     this.#offers.set(id, offer)
     try {
@@ -63,6 +64,7 @@ export class RootGrants {
       { roots: roots.map(({ uri }) => uri) },
       {
         subject: () => ({ kind: 'roots', roots }),
+        initiator: 'user',
         ...(signal && { signal }),
       },
     )

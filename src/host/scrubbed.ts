@@ -58,7 +58,7 @@ function scrubbedTexts<T>(value: T, secrets: Redactor, isText = false): T {
 const TELLING = new Set(['kind', 'type', 'class', 'code', 'role', 'level', 'destination'])
 
 /** A copy, with no secret in any text of it. */
-function scrubbedValue<T>(value: T, secrets: Redactor): T {
+export function scrubbedValue<T>(value: T, secrets: Redactor): T {
   if (typeof value === 'string') return secrets.scrub(value) as T
   if (Array.isArray(value)) return value.map((each) => scrubbedValue(each, secrets)) as T
   if (!isPlain(value)) return value

@@ -112,6 +112,8 @@ export function serverWant(
       turn: run.turn,
       initiator,
       server: server.facts,
+      // What it may ask of anybody stands on what was approved of it: before that it is heard by nobody.
+      ...(initiator === 'server' && { primitive: server.primitive('capabilities', 'capabilities') }),
       claimed: {},
       asserted: {},
       args: typeof args === 'function' ? args() : args,

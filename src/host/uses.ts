@@ -99,6 +99,7 @@ async function letIn(
     labels: labelsOfResult(server.spec, tool, server.asserted(tool.name), findings),
     source: `${server.id}/${tool.name}`,
     value: admitted,
+    at: parts.wallNow(),
   })
   return admitted
 }
@@ -139,7 +140,7 @@ export async function readResource(parts: HostParts, server: HostedServer, uri: 
     () => useOf(server, resourcePrimitive(server, uri, template), options, (client) => client.read(uri, signal ? { signal } : {})),
     (done) => ({ resultBytes: sizeOf(done) }),
   )
-  run.flow.add({ labels: labelsOfResource(server.spec, uri), source: `${server.id}/${uri}`, value: result })
+  run.flow.add({ labels: labelsOfResource(server.spec, uri), source: `${server.id}/${uri}`, value: result, at: parts.wallNow() })
   return result
 }
 
@@ -181,7 +182,7 @@ export async function getPrompt(
     () => useOf(server, { kind: 'prompt', name }, options, (client) => client.prompt(name, { ...args }, signal ? { signal } : {})),
     (done) => ({ resultBytes: sizeOf(done) }),
   )
-  run.flow.add({ labels: labelsOfResource(server.spec, name), source: `${server.id}/${name}`, value: result })
+  run.flow.add({ labels: labelsOfResource(server.spec, name), source: `${server.id}/${name}`, value: result, at: parts.wallNow() })
   return result
 }
 
@@ -226,6 +227,7 @@ function useWant(
         asserted: primitive ? server.asserted(primitive.name) : {},
         args,
         labels: run.flow.labels,
+        ...(run.flow.untrustedSince !== undefined && { untrustedSince: run.flow.untrustedSince }),
       }
     },
     server: server.shown,

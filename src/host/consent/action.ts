@@ -69,6 +69,8 @@ export interface Action {
   realPaths: Readonly<Record<string, string>>
   /** Labels that the conversation has gathered so far. */
   labels: readonly string[]
+  /** When text of others first came into it, in milliseconds of the wall clock. */
+  untrustedSince?: number
   usage: Usage
   /** Milliseconds of the wall clock. */
   at: number

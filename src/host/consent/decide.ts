@@ -22,7 +22,7 @@ import type { Action, Decision, Effect, Reason } from './action.ts'
 import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
 import { DEFAULTS, LOOSENS_DEFAULT } from './defaults.ts'
 import { grantMatches } from './grant-match.ts'
-import { forcedQuestions, raises, refusals } from './guards.ts'
+import { forcedQuestions, isConsequential, raises, refusals } from './guards.ts'
 import { exceeded, tightest } from './limits.ts'
 import { isForbidding, matchRule } from './match-rule.ts'
 
@@ -115,9 +115,11 @@ const forcedFirst = (sorted: readonly Reason[], forced: readonly Reason[]): Reas
   [...forced, ...sorted.filter((reason) => !forced.includes(reason))].slice(0, MAX_REASONS)
 
 function findGrant(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Grant | undefined {
+  // Who said yes before strangers spoke up did not know that it may be they who want it.
+  const since = isConsequential(action) ? (action.untrustedSince ?? 0) : 0
   return grants.find((grant) => {
     try {
-      return grantMatches(grant, action, policy.folders)
+      return grant.at >= since && grantMatches(grant, action, policy.folders)
     } catch {
       // A grant that cannot be read is none.
       return false

@@ -10,7 +10,7 @@ export interface KindDefaults {
   byUser: Effect
   /**
    * Whether the primitive must be as it was approved. `required`: also refuses what has no primitive. `if-any`: a URI
-   * that no list has stands for itself. `none`: not a use of a primitive, or the very way to have it approved.
+   * that no list has stands for itself, and what a server asks stands on its capabilities, while the host asks for itself. `none`: not a use of a primitive, or the very way to have it approved.
    */
   pin: 'required' | 'if-any' | 'none'
   /** Only a person can give what is asked for: no grant and no bypass answers. */
@@ -49,11 +49,11 @@ export const DEFAULTS: Readonly<Record<ActionKind, KindDefaults>> = {
   'resource.subscribe': { ...ORDINARY, byUser: 'allow', pin: 'if-any', carriesOut: true },
   'prompt.get': { ...ORDINARY, byUser: 'allow', pin: 'required', carriesOut: true, mayLoop: true },
   'argument.complete': { ...ORDINARY, byUser: 'allow', pin: 'required', carriesOut: true, keep: 'session' },
-  'sampling.create': { ...ORDINARY, byUser: 'allow', mayLoop: true, keep: 'session' },
-  'sampling.deliver': { ...ORDINARY, byUser: 'allow', carriesOut: true, keep: 'session' },
-  'elicit.form': { ...ORDINARY, isForced: true, keep: 'once' },
-  'elicit.url': { ...ORDINARY, isForced: true, keep: 'once' },
-  'roots.expose': { ...ORDINARY },
+  'sampling.create': { ...ORDINARY, byUser: 'allow', pin: 'if-any', mayLoop: true, keep: 'session' },
+  'sampling.deliver': { ...ORDINARY, byUser: 'allow', pin: 'if-any', carriesOut: true, keep: 'session' },
+  'elicit.form': { ...ORDINARY, pin: 'if-any', isForced: true, keep: 'once' },
+  'elicit.url': { ...ORDINARY, pin: 'if-any', isForced: true, keep: 'once' },
+  'roots.expose': { ...ORDINARY, pin: 'if-any' },
   'app.open': { ...ORDINARY, byUser: 'allow', pin: 'if-any' },
   'app.call': { ...ORDINARY, pin: 'required', hasHints: true, carriesOut: true, mayLoop: true },
   'task.cancel': { ...ORDINARY, byUser: 'allow', keep: 'session' },

@@ -37,7 +37,8 @@ export function raises(action: Action, standing: readonly CompiledRule[]): Reaso
   return reasons
 }
 
-function isConsequential(action: Action): boolean {
+/** It can change something for good, or take something out. */
+export function isConsequential(action: Action): boolean {
   const { hasHints, carriesOut } = DEFAULTS[action.kind]
   if (carriesOut && action.server.labels.includes(EGRESS)) return true
   return hasHints && (isDeclared(action, 'destructiveHint') || isDeclared(action, 'openWorldHint'))

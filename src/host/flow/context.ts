@@ -2,7 +2,7 @@
 
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { ArgumentOrigin } from '../ask/question.ts'
-import { isPrivate } from './label.ts'
+import { isPrivate, UNTRUSTED } from './label.ts'
 import { DEFAULT_PROVENANCE_LIMITS, Provenance, type ProvenanceLimits } from './provenance.ts'
 
 /** Something that came into the conversation: a result, a resource, a prompt. */
@@ -12,6 +12,8 @@ export interface Arrival {
   source: string
   /** Whatever of it the model may repeat. */
   value: unknown
+  /** Milliseconds of the wall clock; now unless given. */
+  at?: number
 }
 
 /** The first are enough to say where a label comes from. */
@@ -21,6 +23,7 @@ const MAX_LABELS = 1_000
 export class FlowContext {
   readonly #provenance: Provenance
   readonly #from = new Map<string, string[]>()
+  #untrustedSince: number | undefined
   #arrivals = 0
 
   constructor(limits: Partial<ProvenanceLimits> = {}) {
@@ -42,8 +45,14 @@ export class FlowContext {
     return this.#from.get(label) ?? []
   }
 
+  /** When text of others first came; undefined while there is none. */
+  get untrustedSince(): number | undefined {
+    return this.#untrustedSince
+  }
+
   /** Returns the source with its number. */
-  add({ labels, source, value }: Arrival): string {
+  add({ labels, source, value, at = Date.now() }: Arrival): string {
+    if (labels.includes(UNTRUSTED)) this.#untrustedSince ??= at
     const numbered = `${source}#${++this.#arrivals}`
     for (const label of labels) {
       const sources = this.#from.get(label)

@@ -3,7 +3,7 @@
  * other files of the folder, other pages of the site. What has no such shape stays as it is, and where there is a secret there is none.
  */
 
-import { posix, win32 } from 'node:path'
+import { isAbsolute, posix, win32 } from 'node:path'
 import { isObject } from '../../jsonrpc/message.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import { redact } from '../../protocol/redact.ts'
@@ -78,7 +78,8 @@ function folderOf(text: string, name: string): string | undefined {
   if (!style || /[\0\n\r]/.test(text)) return undefined
   const path = style.normalize(text)
   const folder = IS_FOLDER.test(name) ? path : style.dirname(path)
-  return style.dirname(folder) === folder ? undefined : folder
+  // A path of another system leads nowhere here, and no rule could be made of it.
+  return style.dirname(folder) === folder || !isAbsolute(folder) ? undefined : folder
 }
 
 /** Undefined unless all of a list are paths. */

@@ -18,6 +18,8 @@ export const DEFAULT_REDACTOR_LIMITS: RedactorLimits = { minChars: 4, maxChars: 
 export interface Redactor {
   /** ERR_LIMIT when it would be too much: better not to start a server than to start one whose secrets leak. */
   add(value: string): void
+  /** Whether there is anything to look for. */
+  readonly isEmpty: boolean
   /** The text without the values, in clear or encoded. A value that is split over two texts is not found. */
   scrub(text: string): string
 }
@@ -41,6 +43,9 @@ export function redactor(values: Iterable<string> = [], limits?: Partial<Redacto
   for (const value of values) add(value)
   return {
     add,
+    get isEmpty() {
+      return forms.size === 0
+    },
     scrub: (text) => {
       if (forms.size === 0) return text
       find ??= finderOf(forms)

@@ -175,3 +175,24 @@ describe('E10: what an untrusted server says of itself', () => {
     await expect(host.call('honest__erase')).rejects.toMatchObject({ code: 'ERR_DENIED' })
   })
 })
+
+test('E7: what was allowed before strangers spoke up is asked about anew where it has consequences, and then holds again', async () => {
+  const { servers, sent } = world()
+  const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'allow', scope: 'session', width: 'any' } : undefined))
+  // Its own answers are not those of strangers.
+  const paste = { ...(servers.paste as Omit<ServerSpec, 'id'>), asserted: { '*': { destructiveHint: false, openWorldHint: false } } }
+  const policy = { roots: {}, layers: { user: [{ id: 'ask', effect: 'ask' as const, match: { action: 'tool.call', server: 'paste' } }] } }
+  const host = await hostWith({ servers: { ...servers, paste }, ask, policy })
+  const talk = host.talk()
+  const post = (text: string) => host.call('paste__post', { text }, { talk })
+  const questions = () => ask.asked.filter(({ subject, server }) => subject.kind === 'call' && server.id === 'paste').length
+  await post('one')
+  await post('two')
+  expect(questions()).toBe(1)
+  await host.call('web__page', {}, { talk })
+  await post('three')
+  expect(questions()).toBe(2)
+  await post('four')
+  expect(questions()).toBe(2)
+  expect(sent).toHaveLength(4)
+})

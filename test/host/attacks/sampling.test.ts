@@ -140,6 +140,21 @@ describe('E6: a server that asks the model', () => {
     expect(model.asked).toHaveLength(3)
   })
 
+  test('may be allowed to for the conversation, whatever it asks, and is asked about again in another', async () => {
+    const { server } = asking(question('Again'))
+    const ask = person(({ subject }) =>
+      subject.kind === 'sample' || subject.kind === 'sampled' ? { kind: 'allow', scope: 'session', width: 'any' } : undefined,
+    )
+    const host = await hostWith({ servers: { asker: server }, ask, model: spy([says('one')], [says('two')], [says('three')]) })
+    const talk = host.talk()
+    await host.call('asker__ask', {}, { talk })
+    await host.call('asker__ask', {}, { talk })
+    expect([ask.saw('sample').length, ask.saw('sampled').length]).toEqual([1, 1])
+    expect(ask.asked.find(({ subject }) => subject.kind === 'sample')?.widths).toEqual(['exact', 'any'])
+    await host.call('asker__ask', {}, { talk: host.talk() })
+    expect([ask.saw('sample').length, ask.saw('sampled').length]).toEqual([2, 2])
+  })
+
   test('without a model is answered by the person, who sees all of it and may say no', async () => {
     const { server, got } = asking(question('What is your name?', { systemPrompt: 'Be brief' }))
     let says: Answer = { kind: 'allow', scope: 'once', edited: 'My name is nobody' }

@@ -171,6 +171,13 @@ describe('the pattern that is proposed', () => {
     expect(proposePattern(args)).toEqual({ '': { eq: args } })
   })
 
+  test('of a path of another system is the path itself', () => {
+    const args = { file: process.platform === 'win32' ? '/a/b' : 'A:\\b\\c' }
+    expect(
+      grantMatches(made({ scope: 'always', width: 'pattern', pattern: proposePattern(args) }, { of: action({ args }) }), action({ args })),
+    ).toBe(true)
+  })
+
   test('covers the call that it was made of, and no call with more in it', () => {
     const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }))
     fc.assert(
