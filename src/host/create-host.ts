@@ -96,6 +96,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     clock,
     now: parts.wallNow,
     onFailure: (id, error) => warn(`A sampling request was not answered: ${(error as Error).message}`, id),
+    ...(options.equivalents && { equivalents: options.equivalents }),
     ...(ask && { person: (id: string) => personModel({ asker: ask, about: aboutOf(parts, server(id)) }) }),
     ...(limits.sampling && { limits: limits.sampling }),
     ...(limits.budget && { budget: limits.budget }),

@@ -49,6 +49,8 @@ export interface HostOptions {
   ask?: Asker
   /** Of several, a server's preferences choose for sampling; chats use the first. */
   model?: Model | readonly Model[]
+  /** Names that servers hint at, and which of your models are as good: `{ sonnet: ['qwen3'] }`. Parts of names on both sides. */
+  equivalents?: Readonly<Record<string, readonly string[]>>
   /** Where approvals, permissions, secrets, tokens and the audit log are kept: a folder of the user unless given. Processes share it. */
   folder?: string
   /** Whose host it is; the user of the system unless given. */

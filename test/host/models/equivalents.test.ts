@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { scriptedModel } from '../../../src/host/index.ts'
+import { createServer } from '../../../src/server/index.ts'
+import { hosts, person, textOf } from '../hosts.ts'
+
+const { host: hostWith } = hosts()
+
+test('a host answers a hint with the model that its owner says is as good [T-SAMP-035]', async () => {
+  const server = createServer({ name: 'asker', version: '1', limits: { toolCalls: false } })
+  server.tool('ask', {}, async (_, context) => {
+    const { model } = await context.sample('question', {
+      messages: [{ role: 'user', content: { type: 'text', text: 'Who are you?' } }],
+      maxTokens: 100,
+      modelPreferences: { hints: [{ name: 'claude-sonnet' }] },
+    })
+    return model
+  })
+  const model = ['llama3.2', 'qwen3'].map((id) => scriptedModel({ id }))
+  const plain = await hostWith({ servers: { asker: server }, ask: person(), model })
+  expect(textOf(await plain.call('asker__ask'))).toBe('llama3.2')
+  const told = await hostWith({ servers: { asker: server }, ask: person(), model, equivalents: { sonnet: ['qwen'] } })
+  expect(textOf(await told.call('asker__ask'))).toBe('qwen3')
+})
