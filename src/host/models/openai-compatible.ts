@@ -3,6 +3,7 @@
 import { type AiSdkModel, fromAiSdk } from './ai-sdk.ts'
 import type { Model } from './model.ts'
 import { optionalPackage } from './optional-package.ts'
+import { isPicture } from './pictures.ts'
 import { checkBaseUrl, type ProviderOptions } from './provider-options.ts'
 
 export interface OpenAiCompatibleOptions extends ProviderOptions {
@@ -45,7 +46,7 @@ export async function openaiCompatibleFrom(load: () => Promise<OpenAiCompatibleP
   return fromAiSdk(create.chatModel(model), {
     label: `${provider} ${model}`,
     // A result is text in this protocol, and a picture written out as text is worth nothing and fills the context.
-    resultMedia: (mediaType) => (seesPictures && mediaType.startsWith('image/') ? 'after' : 'named'),
+    resultMedia: (mediaType) => (seesPictures && isPicture(mediaType) ? 'after' : 'named'),
     ...rest,
     secrets: apiKey === undefined ? [] : [apiKey],
   })

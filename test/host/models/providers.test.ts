@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util'
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type AiSdkModel, fromAiSdk } from '../../../src/host/models/ai-sdk.ts'
 import { type AnthropicPackage, anthropic, anthropicFrom } from '../../../src/host/models/anthropic.ts'
 import type { Model, ModelPart, ModelRequest } from '../../../src/host/models/model.ts'
@@ -136,6 +136,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
     const media = [
       { type: 'image' as const, data: 'cGljdHVyZQ==', mimeType: 'image/png' },
       { type: 'audio' as const, data: 'c291bmQ=', mimeType: 'audio/wav' },
+      { type: 'image' as const, data: 'PHN2Zy8+', mimeType: 'image/svg+xml' },
     ]
     const request: ModelRequest = {
       messages: [
@@ -148,17 +149,22 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
     await all(await open(origin), request)
     await all(await open(origin, { seesPictures: true }), request)
     const [plain, seeing] = received.map(({ body }) => (body.messages as unknown[]).slice(2))
-    expect(JSON.stringify([plain, seeing])).not.toContain('c291bmQ=')
+    for (const data of ['c291bmQ=', 'PHN2Zy8+']) expect(JSON.stringify([plain, seeing])).not.toContain(data)
     if (name === 'Anthropic') {
       const source = { type: 'base64', media_type: 'image/png', data: 'cGljdHVyZQ==' }
       const content = [
         { type: 'text', text: 'Look:' },
         { type: 'image', source },
         { type: 'text', text: '(audio/wav, not shown)' },
+        { type: 'text', text: '(image/svg+xml, not shown)' },
       ]
       expect(plain).toMatchObject([{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content }] }])
     } else {
-      const result = (picture: string) => ({ role: 'tool', tool_call_id: 'a', content: `Look:\n${picture}\n(audio/wav, not shown)` })
+      const result = (picture: string) => ({
+        role: 'tool',
+        tool_call_id: 'a',
+        content: `Look:\n${picture}\n(audio/wav, not shown)\n(image/svg+xml, not shown)`,
+      })
       const content = [
         { type: 'text', text: 'From the result of the tool lookup, not from the user:' },
         { type: 'image_url', image_url: { url: 'data:image/png;base64,cGljdHVyZQ==' } },
@@ -291,7 +297,7 @@ describe('whichever generation of the packages is installed', () => {
       await import('ai-sdk-v4-anthropic'),
     ]
     expect(openAis.map((each) => versionOf(each.createOpenAICompatible(settings).chatModel('m')))).toEqual(['v2', 'v3', 'v4'])
-    expect(anthropics.map((each) => versionOf(each.createAnthropic({ apiKey: KEY })('m')))).toEqual(['v2', 'v3', 'v4'])
+    expect(anthropics.map((each) => versionOf(each.createAnthropic(settings)('m')))).toEqual(['v2', 'v3', 'v4'])
   })
 
   test.each(['OpenAI-compatible', 'Anthropic'])('%s is sent the same conversation', async (wanted) => {
@@ -313,6 +319,20 @@ describe('whichever generation of the packages is installed', () => {
 test('a key is needed where it always is, and not for a model on this machine', async () => {
   await expect(anthropic({ model: 'x' })).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('apiKey') })
   expect((await openaiCompatible({ baseURL: 'http://127.0.0.1:11434/v1', model: 'qwen3', provider: 'ollama' })).label).toBe('ollama qwen3')
+})
+
+test('the address of a provider comes from the options alone, not from the environment', async () => {
+  vi.stubEnv('ANTHROPIC_BASE_URL', 'http://gateway.example/v1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  for (const load of [() => import('ai-sdk-v2-anthropic'), () => import('@ai-sdk/anthropic'), () => import('ai-sdk-v4-anthropic')]) {
+    const asked: string[] = []
+    const fetch: typeof globalThis.fetch = async (input) => {
+      asked.push(String(input))
+      return new Response('no', { status: 403 })
+    }
+    await failure(await anthropicFrom(load, { model: 'm', apiKey: KEY, fetch }))
+    expect(asked).toEqual(['https://api.anthropic.com/v1/messages'])
+  }
 })
 
 test('a package that is not installed is an error that says what to install', async () => {
