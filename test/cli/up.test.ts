@@ -1,43 +1,191 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
-import { CLI, portico } from './support/cli.ts'
-import { KEY, startTerminal } from './support/terminal.ts'
+import { CLI } from './support/cli.ts'
+import { KEY, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
 const newFolder = temporaryFolders()
 
-test('without a terminal bare portico runs the demo, with an empty home, and its exit code says whether all is well', async () => {
-  const { code, stdout, stderr } = await portico([], { env: { HOME: newFolder() } })
-  expect(code, stdout + stderr).toBe(0)
-  expect(stdout).toContain('Portico')
+function sit(options: TerminalOptions = {}): TerminalProcess & { home: string } {
+  const home = newFolder()
+  const env = { HOME: home, PORTICO_HOME: join(home, 'host'), ...options.env }
+  return { ...startTerminal([CLI], { cwd: home, columns: 80, rows: 24, ...options, env }), home }
+}
+
+/** From the question that is open now; nothing when none is. */
+const open = (terminal: TerminalProcess): string => {
+  const lines = terminal.visible()
+  const at = lines.findIndex((line) => line.startsWith('◆'))
+  return at < 0 ? '' : lines.slice(at).join('\n')
+}
+
+const isAtPrompt = (terminal: TerminalProcess): boolean => terminal.visible().join('\n').trimEnd().endsWith('\n>')
+
+/** Goes to a choice of the open question and takes it. */
+async function choose(terminal: TerminalProcess, question: RegExp, choice: string): Promise<void> {
+  await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(question)
+  for (let steps = 0; !open(terminal).includes(`● ${choice}`); steps++) {
+    expect(steps, open(terminal)).toBeLessThan(10)
+    const before = terminal.raw().length
+    terminal.type(KEY.up)
+    await expect.poll(() => terminal.raw().length, { timeout: 10_000 }).toBeGreaterThan(before)
+    await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('●')
+  }
+  terminal.type(KEY.enter)
+  await expect.poll(() => open(terminal).includes(`● ${choice}`) && question.test(open(terminal)), { timeout: 10_000 }).toBe(false)
+}
+
+/** Says yes to each of the embedded servers and to what it offers. */
+async function agreeToAll(terminal: TerminalProcess): Promise<void> {
+  while (!isAtPrompt(terminal)) {
+    await expect.poll(() => open(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+    if (open(terminal) !== '') await choose(terminal, /./, /Yes, for this/.test(open(terminal)) ? 'Yes, for this' : 'Yes, this once')
+  }
+}
+
+async function type(terminal: TerminalProcess, line: string): Promise<void> {
+  await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+  terminal.type(`${line}${KEY.enter}`)
+}
+
+test('the first thing one sees: what runs, where it is kept, and how to leave; then each server is asked about before it is used', async () => {
+  const terminal = sit()
+  await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(/● No$/m)
+  const text = terminal.text()
+  const head = text
+    .slice(0, text.search(/^(?:Connect|Start)/m))
+    .trimEnd()
+    .split('\n')
+  expect(head.length).toBeLessThanOrEqual(7)
+  expect(head.join('\n')).toContain(join(terminal.home, 'host'))
+  expect(head.join('\n')).toMatch(/notes.*deploy.*rogue/)
+  expect(head.join('\n')).toMatch(/q or Ctrl-D quits/)
+  for (const line of head) expect(line.length).toBeLessThanOrEqual(80)
 }, 60_000)
 
-test('in a terminal it starts the host with the embedded servers, asks about them, and takes commands [T-TOOL-004]', async () => {
-  const home = newFolder()
-  const terminal = startTerminal([CLI], { env: { HOME: home, PORTICO_HOME: join(home, 'host') }, cwd: home })
-  // Each server is asked about, and what it offers; a yes for each.
-  while (!isAtPrompt(terminal.text())) {
-    await expect.poll(() => isAsking(terminal.text()) || isAtPrompt(terminal.text()), { timeout: 20_000 }).toBe(true)
-    if (!isAsking(terminal.text())) continue
-    while (!/● Yes, (?!for longer)/.test(current(terminal.text()))) {
-      const before = terminal.raw().length
-      terminal.type(KEY.up)
-      await expect.poll(() => terminal.raw().length, { timeout: 10_000 }).toBeGreaterThan(before)
-    }
-    terminal.type(KEY.enter)
-    await expect.poll(() => /● Yes/.test(current(terminal.text())), { timeout: 10_000 }).toBe(false)
-  }
-  terminal.type(`tools${KEY.enter}`)
+test('commands: what there is, what one can call, read and fill in, and what is wrong with what was typed [T-TOOL-004]', async () => {
+  const terminal = sit({ columns: 160, rows: 50 })
+  await agreeToAll(terminal)
+  await type(terminal, 'help')
+  await terminal.until('get PROMPT key=value')
+  await type(terminal, 'tools')
   await terminal.until('notes__add')
-  terminal.type(`servers${KEY.enter}`)
-  await terminal.until(/notes +ready/)
-  terminal.type(`quit${KEY.enter}`)
+  await type(terminal, 'servers')
+  await terminal.until(/notes +ready +7/)
+  await type(terminal, 'search weather')
+  await terminal.until(/rogue__forecast +The weather of a city/)
+  await type(terminal, 'call notes__add title=Milk text="Two litres"')
+  await terminal.until('"excerpt": "Two litres"')
+  const [, id] = /"id": "(\w+)"/.exec(terminal.text()) as RegExpExecArray
+  await type(terminal, 'resources')
+  await terminal.until('note://{id}')
+  await type(terminal, `read note://${id}`)
+  await terminal.until(new RegExp(`note://${id} \\(text/markdown`))
+  await type(terminal, 'prompts')
+  await terminal.until('notes__weekly-review')
+  await type(terminal, `get notes__summarise id=${id}`)
+  await terminal.until(/^user$/m)
+  await type(terminal, 'call notes__ad')
+  await terminal.until('Did you mean "notes__add"?')
+  await type(terminal, 'audit')
+  await terminal.until(/✓ \d+ records are as they were written/)
+  await type(terminal, 'q')
   expect(await terminal.exit).toBe(0)
 }, 90_000)
 
-/** From the last question on. */
-const current = (text: string): string => text.slice(Math.max(text.lastIndexOf('◆  Your answer'), text.lastIndexOf('◇  Your answer')))
+describe('consent', () => {
+  test('a model calls: yes, edited, and no with what to do instead; a form is filled in; a server borrows the model [T-TOOL-003]', async () => {
+    const terminal = sit({ columns: 160, rows: 50 })
+    await agreeToAll(terminal)
+    await type(terminal, 'add a note with title="Bread" text="Rye"')
+    await choose(terminal, /Let notes run add\?/, 'Yes, this once')
+    await terminal.until(/← .*"title":"Bread"/)
+    await type(terminal, 'add a note with title="Eggs" text="Six"')
+    await choose(terminal, /Let notes run add\?/, 'Edit the arguments')
+    await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('{"title":"Eggs","text":"Six"}')
+    terminal.type(`\u007f\u007f\u007f\u007f\u007fTen"}${KEY.enter}`)
+    await terminal.until(/← .*"excerpt":"Ten"/)
+    await type(terminal, 'add a note with title="Salt" text="A lot"')
+    await choose(terminal, /Let notes run add\?/, 'No, and say')
+    await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('What should be done instead?')
+    terminal.type(`Too much salt${KEY.enter}`)
+    await terminal.until(/was refused: .*Too much salt/)
+    await type(terminal, 'deploy api 1.4.0 to staging')
+    await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
+    await choose(terminal, /deploy asks you/, 'Fill in the form')
+    await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('● staging')
+    terminal.type(KEY.enter)
+    await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')
+    terminal.type(`It is time${KEY.enter}`)
+    await choose(terminal, /Send it\?/, 'Send')
+    await terminal.until(/← .*"to":"1.4.0"/)
+    await type(terminal, 'call notes__summarise')
+    await choose(terminal, /Let notes ask the model/, 'Yes, this once')
+    await choose(terminal, /Give the answer of the model to notes\?/, 'Yes, this once')
+    await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
+    terminal.type(KEY.end)
+    expect(await terminal.exit).toBe(0)
+    const folder = join(terminal.home, 'host', 'audit')
+    const log = readdirSync(folder)
+      .map((name) => readFileSync(join(folder, name), 'utf8'))
+      .join('')
+    for (const kind of ['tool.call', 'elicit.form', 'sampling.create', 'sampling.deliver']) expect(log).toContain(kind)
+  }, 120_000)
 
-const isAsking = (text: string): boolean => current(text).startsWith('◆')
+  test('the arguments are edited in the editor of the person, where they have named one', async () => {
+    const editor = join(newFolder(), 'editor.mjs')
+    writeFileSync(
+      editor,
+      "import { readdirSync, readFileSync, writeFileSync } from 'node:fs'\nconst file = process.argv.at(-1)\n" +
+        "writeFileSync(file, readFileSync(file, 'utf8').replace('Rye', 'Wheat\\\\nand water'))\n",
+    )
+    const terminal = sit({ columns: 160, rows: 50, env: { EDITOR: `'${process.execPath}' '${editor}'` } })
+    await agreeToAll(terminal)
+    await type(terminal, 'add a note with title="Bread" text="Rye"')
+    await choose(terminal, /Let notes run add\?/, 'Edit the arguments')
+    await terminal.until(/← .*"excerpt":"Wheat/)
+  }, 60_000)
 
-const isAtPrompt = (text: string): boolean => /\n>$/.test(text)
+  test('a server that changes after it was approved: the change is shown, and what changed stays out of use [E1]', async () => {
+    const terminal = sit({ columns: 160, rows: 50 })
+    await agreeToAll(terminal)
+    await type(terminal, 'call rogue__forecast city=Paris')
+    await choose(terminal, /Let rogue run forecast\?/, 'Yes, this once')
+    await choose(terminal, /Take what changed at rogue into use\?/, 'No')
+    const text = terminal.text()
+    expect(text).toMatch(/tool forecast: widened/)
+    expect(text).toMatch(/! look twice: It tells a model to keep something from you/)
+    expect(text).toMatch(/before: The weather of a city/)
+    await type(terminal, 'servers')
+    await terminal.until(/rogue +ready +2 +\d not in use until you agree: approve rogue/)
+    await type(terminal, 'call rogue__forecast city=Paris')
+    await terminal.until('There is no tool "rogue__forecast"')
+  }, 90_000)
+})
+
+describe('Ctrl-C', () => {
+  test('stops the call and nothing else; at the prompt it takes the line away, and twice it ends', async () => {
+    const terminal = sit({ columns: 160, rows: 50 })
+    await agreeToAll(terminal)
+    await type(terminal, 'call deploy__deploy service=api version=1.4.0 environment=development')
+    await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
+    await choose(terminal, /deploy asks you/, 'Fill in the form')
+    await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('● development')
+    terminal.type(KEY.enter)
+    await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('Reason')
+    terminal.type(`It is time${KEY.enter}`)
+    await choose(terminal, /Send it\?/, 'Send')
+    await expect.poll(() => terminal.raw(), { timeout: 10_000 }).toMatch(/\d+%/)
+    terminal.type(KEY.interrupt)
+    await terminal.until('■')
+    await type(terminal, 'servers')
+    await terminal.until(/deploy +ready/)
+    await expect.poll(() => isAtPrompt(terminal), { timeout: 10_000 }).toBe(true)
+    terminal.type(`half a line${KEY.interrupt}`)
+    await terminal.until('Ctrl-C once more ends it')
+    expect(terminal.visible().join('\n')).not.toContain('half a line')
+    terminal.type(KEY.interrupt)
+    expect(await terminal.exit).toBe(0)
+  }, 90_000)
+})

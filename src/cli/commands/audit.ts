@@ -40,7 +40,10 @@ export function printVerdict(screen: Screen, { firstBad, records, unmatchedInten
   const { style } = screen
   if (firstBad)
     screen.print(words`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
-  else screen.print(words`${style.green('✓')} ${records} records are as they were written; ${signedUpTo > 0 ? `signed up to record ${signedUpTo}` : 'none is signed yet'}`)
+  else
+    screen.print(
+      words`${style.green('✓')} ${records} records are as they were written; ${signedUpTo > 0 ? `signed up to record ${signedUpTo}` : 'none is signed yet'}`,
+    )
   if (unmatchedIntents.length > 0)
     screen.print(words`${style.yellow('!')} ${unmatchedIntents.length} were begun, and nothing is known of how they ended`)
 }

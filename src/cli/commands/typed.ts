@@ -80,8 +80,8 @@ export async function takeCommands(
     await invocation
       .step((step) => obey(step, line))
       .catch((error: unknown) => {
-        const { message, hint } = explain(error)
-        screen.note(words`${screen.noteStyle.red('✗')} ${message}`)
+        const { exit, message, hint } = explain(error)
+        screen.note(words`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
         if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
       })
     if (signal.aborted) return 'interrupted'

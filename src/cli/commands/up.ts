@@ -63,7 +63,7 @@ async function converse(invocation: Invocation, host: Host): Promise<ExitName> {
   const { screen } = invocation
   const talk = host.talk()
   screen.note(words`\n${ready(host)}`)
-  screen.note(words`${screen.noteStyle.dim('Try: tools · add a note title="Milk" text="Two litres" · deploy api 1.4.0 to staging · help')}`)
+  screen.note(words`${screen.noteStyle.dim('Try: help · tools · add a note title="Milk" text="2 l" · deploy api 1.4.0 to staging')}`)
   try {
     return await takeCommands(invocation, (step, line) => obeyHost(step, host, talk, line))
   } finally {

@@ -27,7 +27,11 @@ export const KEY = {
   space: ' ',
   interrupt: '\u0003',
   end: '\u0004',
+  wipe: '\u0015',
 } as const
+
+/** What a busy machine may take for the next thing to appear. */
+const PATIENCE_MS = 20_000
 
 const running = new Set<pty.IPty>()
 
@@ -94,14 +98,16 @@ export function startTerminal(
     exit,
     until: (wanted) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const look = (isLate = false): void => {
           const now = text()
           const isThere = typeof wanted === 'string' ? now.includes(wanted) : wanted.test(now)
-          if (!isThere && !hasEnded) return
+          if (!isThere && !hasEnded && !isLate) return
           waiting.delete(look)
+          clearTimeout(timer)
           if (isThere) resolve()
-          else reject(new Error(`It ended without ${String(wanted)} on its screen:\n${now}`))
+          else reject(new Error(`It ${hasEnded ? 'ended' : 'went on'} without ${String(wanted)} on its screen:\n${now}`))
         }
+        const timer = setTimeout(look, PATIENCE_MS, true)
         waiting.add(look)
         look()
       }),

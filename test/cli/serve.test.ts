@@ -1,0 +1,66 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { temporaryFolders } from '../support/folders.ts'
+import { CLI, portico, serve } from './support/cli.ts'
+
+const newFolder = temporaryFolders()
+const running: ChildProcess[] = []
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL')
+})
+
+/** Each with a tool of its own. */
+const SERVERS: [name: string, args: (folder: string) => string[], tool: string][] = [
+  ['files', (folder) => [folder], 'stat'],
+  ['notes', (folder) => [join(folder, 'notes')], 'summarise'],
+  ['deploy', () => [], 'rollback'],
+  ['rogue', () => [], 'forecast'],
+  ['everything', () => [], 'test_simple_text'],
+]
+
+function folderWithFile(): string {
+  const folder = join(newFolder(), 'shared')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'hello.txt'), 'hello\n')
+  return folder
+}
+
+const toolsIn = (stdout: string): string[] => (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)
+
+describe.each(SERVERS)('serve %s', (name, args, tool) => {
+  test('on standard streams', async () => {
+    const { code, stdout, stderr } = await portico(['tools', '--json', ...serve(name, ...args(folderWithFile()))])
+    expect(code, stderr).toBe(0)
+    expect(toolsIn(stdout)).toContain(tool)
+  })
+
+  test('at a port of this machine, until it is told to end', async () => {
+    const child = spawn(process.execPath, [CLI, 'serve', name, ...args(folderWithFile()), '--http', '0'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH ?? '', HOME: newFolder() },
+    })
+    running.push(child)
+    let said = ''
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+    await expect.poll(() => said, { timeout: 10_000 }).toMatch(/http:\/\/127\.0\.0\.1:\d+\S*;/)
+    const url = /http:\/\/[^\s;]+/.exec(said)?.[0] as string
+    const { code, stdout, stderr } = await portico(['tools', url, '--json'], { env: { HOME: newFolder() } })
+    expect(code, stderr).toBe(0)
+    expect(toolsIn(stdout)).toContain(tool)
+    child.kill('SIGINT')
+    const [exit] = await once(child, 'exit')
+    expect(exit).toBe(0)
+  })
+})
+
+test('what is missing, too much or none of them is told', async () => {
+  expect(await portico(['serve', 'files'])).toMatchObject({ code: 2, stderr: expect.stringContaining('at least one folder') })
+  expect(await portico(['serve', 'deploy', 'more'])).toMatchObject({ code: 2, stderr: expect.stringContaining('takes nothing more') })
+  expect(await portico(['serve', 'noets'])).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "notes"?') })
+  expect(await portico(['serve', 'notes', '--http', '70000'])).toMatchObject({ code: 2, stderr: expect.stringContaining('65535') })
+})
