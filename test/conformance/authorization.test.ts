@@ -41,7 +41,7 @@ describe.each(['', '/tenant'])('an authorization server at the path "%s"', (path
       const where = ['--url', as.issuer, '--client-id', CLIENT, '--port', String(port), '--resource', RESOURCE]
       // It prints where a person is to log in, and waits for minutes.
       const logIn = async (line: string): Promise<void> => {
-        if (line.startsWith(`${as.issuer}/auth?`)) await as.open(line)
+        if (line.startsWith(`${as.issuer}/auth?`)) await whenItListens(() => as.open(line))
       }
       run = await runSuite('authorization', [...where, '--spec-version', revision], logIn)
       tally.add(`authorization ${revision}, path "${path}"`, names, run.checks)
@@ -59,3 +59,16 @@ describe.each(['', '/tenant'])('an authorization server at the path "%s"', (path
 })
 
 afterAll(() => console.log(`Official conformance suite, authorization server:\n\n${tally}\n`))
+
+/** The suite prints the address before it listens for the way back, and on a busy machine a moment before. */
+async function whenItListens<T>(visit: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await visit()
+    } catch (error) {
+      const { code } = ((error as Error).cause ?? {}) as { code?: string }
+      if (code !== 'ECONNREFUSED' || tries === 20) throw error
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+}
