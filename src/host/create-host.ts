@@ -100,6 +100,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     ...(ask && { person: (id: string) => personModel({ asker: ask, about: aboutOf(parts, server(id)) }) }),
     ...(limits.sampling && { limits: limits.sampling }),
     ...(limits.budget && { budget: limits.budget }),
+    ...(options.allowedModels && { allowedModels: (id: string) => options.allowedModels?.(id) }),
   })
   const openUrl = options.openUrl ?? (async (url: string) => (await import('../auth/client/node/browser.ts')).openBrowser(url))
 

@@ -51,6 +51,8 @@ export interface HostOptions {
   model?: Model | readonly Model[]
   /** Names that servers hint at, and which of your models are as good: `{ sonnet: ['qwen3'] }`. Parts of names on both sides. */
   equivalents?: Readonly<Record<string, readonly string[]>>
+  /** Names of the models that a server may have sample for it; all of them unless given. */
+  allowedModels?(server: string): readonly string[] | undefined
   /** Where approvals, permissions, secrets, tokens and the audit log are kept: a folder of the user unless given. Processes share it. */
   folder?: string
   /** Whose host it is; the user of the system unless given. */
@@ -88,8 +90,8 @@ export interface HostLimits {
   gate: Partial<GateLimits>
   chat: Partial<ChatLimits>
   sampling: Partial<BrokerLimits>
-  /** What each server may ask of the models. */
-  budget: Partial<BudgetLimits>
+  /** What each server may ask of the models; for all of them, or by name. */
+  budget: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
   audit: Partial<AuditLogLimits>
   /** The search over tools. */
   search: Partial<SearchLimits>

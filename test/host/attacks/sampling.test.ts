@@ -140,6 +140,22 @@ describe('E6: a server that asks the model', () => {
     expect(model.asked).toHaveLength(3)
   })
 
+  test('has the models that the operator lets it have, and the budget that is its own', async () => {
+    const cheap = { ...spy([says('from cheap')]), id: 'cheap' }
+    const dear = { ...spy([says('from dear')]), id: 'dear' }
+    const { server } = asking(question('Hello', { modelPreferences: { hints: [{ name: 'dear' }] } }))
+    const host = await hostWith({
+      servers: { asker: server },
+      ask: person(),
+      model: [cheap, dear],
+      allowedModels: (id) => (id === 'asker' ? ['cheap'] : undefined),
+      limits: { budget: (id) => (id === 'asker' ? { requestsPerHour: 1 } : {}) },
+    })
+    expect(textOf(await host.call('asker__ask'))).toContain('from cheap')
+    expect(await refusedCall(host)).toContain('requestsPerHour')
+    expect(dear.asked).toEqual([])
+  })
+
   test('may be allowed to for the conversation, whatever it asks, and is asked about again in another', async () => {
     const { server } = asking(question('Again'))
     const ask = person(({ subject }) =>
