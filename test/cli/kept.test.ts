@@ -98,6 +98,7 @@ describe('grants', () => {
     const terminal = anna.sit('call', 'odd/hello')
     await choose(terminal, /Start the server odd\?/, 'Yes, for longer')
     await choose(terminal, /For how long\?/, 'always')
+    await terminal.until(/^hello$/m)
     expect(await terminal.exit, terminal.text()).toBe(0)
     const [grant] = JSON.parse((await anna.run('grants', 'list', '--json')).stdout) as { id: string; scope: string }[]
     expect(grant).toMatchObject({ scope: 'always', action: 'server.launch', bind: { server: 'odd' } })

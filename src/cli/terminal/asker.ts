@@ -148,7 +148,9 @@ async function breadth(
     'For how long?',
     scopes.map((each) => ({ value: each, label: SCOPE_WORDS[each] })),
   )
-  if (widths.length === 0) return { scope }
+  const [only, ...others] = widths
+  if (only === undefined) return { scope }
+  if (others.length === 0) return { scope, width: only }
   const width = await prompts.choose(
     'For what?',
     widths.map((each) => ({ value: each, label: WIDTH_WORDS[each] })),
