@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { memoryIo } from './support/memory-io.ts'
+
+const MIB = 1024 * 1024
+
+test('what is said during a question waits for the answer, in order; what is drawn for the moment is not drawn', async () => {
+  const io = memoryIo({ isTTY: true })
+  await io.terminal.ask(async (own) => {
+    io.terminal.write(io.stderr, 'first\n')
+    io.terminal.pass(io.stderr, '50%')
+    own.write(io.stderr, 'question\n')
+    io.terminal.write(io.stderr, 'second\n')
+    expect(io.err()).toBe('question\n')
+  })
+  expect(io.err()).toBe('question\nfirst\nsecond\n')
+})
+
+test('as much waits as may, and no more: the rest is left out, and that is said', async () => {
+  const io = memoryIo({ isTTY: true })
+  await io.terminal.ask(async () => {
+    io.terminal.write(io.stderr, 'x'.repeat(MIB))
+    io.terminal.write(io.stderr, 'one more')
+  })
+  expect(io.err()).toBe(`${'x'.repeat(MIB)}(8 more bytes came during the question, and are left out)\n`)
+})
+
+test('a file is no terminal: results go there at once', async () => {
+  const io = memoryIo()
+  await io.terminal.ask(async () => {
+    io.terminal.write(io.stdout, 'result\n')
+    expect(io.out()).toBe('result\n')
+  })
+})
+
+test('a question that fails gives the terminal back, and the next one has it', async () => {
+  const io = memoryIo({ isTTY: true })
+  const failed = io.terminal.ask(async () => {
+    throw new Error('no')
+  })
+  const next = io.terminal.ask(async (own) => own.write(io.stderr, 'next\n'))
+  await expect(failed).rejects.toThrow('no')
+  await next
+  io.terminal.write(io.stderr, 'after\n')
+  expect(io.err()).toBe('next\nafter\n')
+})
