@@ -1,10 +1,9 @@
 /** Puts a host together: what it keeps, what it decides by, and one supervised connection for each server. */
 
 import { userInfo } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { OAuth } from '../auth/client/oauth.ts'
 import { fileTokenStore } from '../auth/store/local.ts'
-import { nearestRealPath } from '../files/nearest-real-path.ts'
 import { systemClock } from '../jsonrpc/clock.ts'
 import type { Authorizer } from '../protocol/authorizer.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -13,11 +12,11 @@ import { Approvals } from './approvals.ts'
 import { nobody } from './ask/askers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { inputsFor } from './config/inputs.ts'
-import { type CompiledPolicy, compilePolicy } from './consent/compile-policy.ts'
-import type { Policy } from './consent/rule.ts'
+import type { CompiledPolicy } from './consent/compile-policy.ts'
 import { UsageCounter } from './consent/usage.ts'
-import { readConfig, readPolicy } from './files-read.ts'
+import { readConfig } from './files-read.ts'
 import { DEFAULT_GATE_LIMITS, Gate } from './gate/gate.ts'
+import { policyOf } from './given-policy.ts'
 import { givenServers } from './given-servers.ts'
 import { Host } from './host.ts'
 import { agreeToLogin, askForInput } from './host-questions.ts'
@@ -217,31 +216,6 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   catalog.addServers(specs.map(({ id }) => id))
   await host.configure(specs)
   return host
-}
-
-async function policyOf(options: HostOptions): Promise<CompiledPolicy> {
-  const { policy, isBypassing = false, limits } = options
-  const read = async (files: Parameters<typeof readPolicy>[0]): Promise<Policy> =>
-    readPolicy(files, await rootsByName(options), limits?.policy ? { limits: limits.policy } : {})
-  const given: Policy =
-    policy === undefined
-      ? { layers: {}, roots: {} }
-      : typeof policy === 'string'
-        ? await read({ user: policy })
-        : 'layers' in policy
-          ? policy
-          : await read(policy)
-  return compilePolicy(isBypassing ? { ...given, isBypassing } : given)
-}
-
-/** What `${root:NAME}` means in a rule: the project, and each folder that servers may be offered by its own name. */
-async function rootsByName({ project = process.cwd(), roots = [] }: HostOptions): Promise<Record<string, string>> {
-  const byName: Record<string, string> = {}
-  for (const folder of [...roots, project]) {
-    const real = await nearestRealPath(resolve(folder))
-    if (real !== undefined) byName[folder === project ? 'project' : basename(real)] = real
-  }
-  return byName
 }
 
 /** A file that cannot be read is no reason to start without what it says. */

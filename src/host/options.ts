@@ -17,7 +17,7 @@ import type { SearchLimits } from './catalog/search.ts'
 import type { ChatLimits } from './chat/limits.ts'
 import type { ConfigLimits } from './config/limits.ts'
 import type { PolicyLimits } from './consent/policy-schema.ts'
-import type { Policy } from './consent/rule.ts'
+import type { Policy, PolicyLayer, Rule } from './consent/rule.ts'
 import type { UsageLimits } from './consent/usage.ts'
 import type { ProvenanceLimits } from './flow/provenance.ts'
 import { DEFAULT_RESULT_LIMITS } from './flow/result-gate.ts'
@@ -43,8 +43,8 @@ export interface HostOptions {
   config?: string | readonly string[]
   /** Servers beside those of `config`, by name. */
   servers?: Readonly<Record<string, GivenServer>>
-  /** A policy, or the files of its layers; a single file is the layer of the user. */
-  policy?: string | { managed?: string; user?: string; project?: string; session?: string } | Policy
+  /** Layer by layer a file or the rules themselves; a single file is the layer of the user. */
+  policy?: string | Readonly<Partial<Record<PolicyLayer, string | readonly Rule[]>>> | Policy
   /** Who answers questions. Without anybody, whatever would have to be asked is refused. */
   ask?: Asker
   /** Of several, a server's preferences choose for sampling; chats use the first. */

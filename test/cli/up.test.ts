@@ -36,11 +36,11 @@ async function choose(terminal: TerminalProcess, question: RegExp, choice: strin
   await expect.poll(() => open(terminal).includes(`● ${choice}`) && question.test(open(terminal)), { timeout: 10_000 }).toBe(false)
 }
 
-/** Says yes to each of the embedded servers and to what it offers. */
+/** Says yes to what is asked at the start. */
 async function agreeToAll(terminal: TerminalProcess): Promise<void> {
   while (!isAtPrompt(terminal)) {
     await expect.poll(() => open(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-    if (open(terminal) !== '') await choose(terminal, /./, /Yes, for this/.test(open(terminal)) ? 'Yes, for this' : 'Yes, this once')
+    if (open(terminal) !== '') await choose(terminal, /Take what rogue offers/, 'Yes, all of it')
   }
 }
 
@@ -49,12 +49,12 @@ async function type(terminal: TerminalProcess, line: string): Promise<void> {
   terminal.type(`${line}${KEY.enter}`)
 }
 
-test('the first thing one sees: what runs, where it is kept, and how to leave; then each server is asked about before it is used', async () => {
+test('the first thing one sees: what runs, where it is kept, and how to leave; then the one server that nobody knows is asked about', async () => {
   const terminal = sit()
   await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(/● No$/m)
   const text = terminal.text()
   const head = text
-    .slice(0, text.search(/^(?:Connect|Start)/m))
+    .slice(0, text.search(/^Take what rogue offers/m))
     .trimEnd()
     .split('\n')
   expect(head.length).toBeLessThanOrEqual(7)

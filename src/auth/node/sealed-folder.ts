@@ -43,7 +43,8 @@ const LEFTOVER_MS = 10 * 60_000
 export async function openSealedFolder(options: SealedFolderOptions): Promise<SealedFolder> {
   const { folder, suffix, limits } = options
   const pathOf = (key: string): string => join(folder, options.fileName(key))
-  const { seal, open } = await sealerFor(options)
+  const { seal, open, warning } = await sealerFor(options)
+  let isTold = false
   const fileNames = async (): Promise<string[]> =>
     (await kept(folder, () => readdir(folder))).filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length))
 
@@ -64,6 +65,9 @@ export async function openSealedFolder(options: SealedFolderOptions): Promise<Se
       if (size > limits.maxEntryBytes)
         throw new McpError('ERR_LIMIT', `An entry of ${size} bytes is larger than maxEntryBytes, ${limits.maxEntryBytes}`)
       await refuseIfFull(key)
+      // Not before: where nothing is kept, nothing is in danger.
+      if (warning !== undefined && !isTold) options.onWarning(warning)
+      isTold = true
       await writePrivate(pathOf(key) + suffix, await seal(key, value))
     },
     remove: (key) => removePrivate(pathOf(key) + suffix),
@@ -72,14 +76,12 @@ export async function openSealedFolder(options: SealedFolderOptions): Promise<Se
   }
 }
 
-async function sealerFor({ folder, what, passphrase, keychain, limits, onWarning }: SealedFolderOptions): Promise<Sealer> {
+async function sealerFor({ folder, what, passphrase, keychain, limits }: SealedFolderOptions): Promise<Sealer & { warning?: string }> {
   await privateFolder(folder)
   await kept(folder, () => sweep(folder, LEFTOVER_MS))
   if (passphrase !== undefined) return sealer(await keyFromPassphrase(folder, passphrase))
   const ring = keychain ?? (await systemKeychain())
   if (ring) return sealer(await keyFromKeychain(ring, `${what} in ${folder}`, (run) => withLockFile(join(folder, 'key.lock'), limits, run)))
-  onWarning(
-    `There is no keychain: the key of the ${what} in ${folder} is in a file beside them, and protects them no better than its permissions do`,
-  )
-  return sealer(await keyFromFile(join(folder, 'key')))
+  const warning = `There is no keychain: the key of the ${what} in ${folder} is in a file beside them, and protects them no better than its permissions do`
+  return { ...(await sealer(await keyFromFile(join(folder, 'key')))), warning }
 }

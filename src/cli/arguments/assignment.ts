@@ -17,7 +17,7 @@ export interface AssignmentOptions {
   maxFileBytes?: number
 }
 
-export const DEFAULT_MAX_FILE_BYTES = 16 * 1024 * 1024
+const DEFAULT_MAX_FILE_BYTES = 16 * 1024 * 1024
 const MAX_DEPTH = 32
 
 /** @param start arguments given as a whole, which the words add to */

@@ -6,7 +6,7 @@ const MAX_REFERENCES = 16
 const MAX_ALTERNATIVES = 32
 
 /** What stands behind `$ref`, as far as it stays in the document. */
-export function resolved(schema: unknown, root: unknown): unknown {
+function resolved(schema: unknown, root: unknown): unknown {
   let at = schema
   for (let i = 0; i < MAX_REFERENCES && isObject(at) && typeof at.$ref === 'string'; i++) {
     if (!at.$ref.startsWith('#/')) return undefined
@@ -21,7 +21,7 @@ export function resolved(schema: unknown, root: unknown): unknown {
 }
 
 /** The schema itself and everything it is put together from. */
-export function alternatives(schema: unknown, root: unknown, depth = 0): Record<string, unknown>[] {
+function alternatives(schema: unknown, root: unknown, depth = 0): Record<string, unknown>[] {
   const at = resolved(schema, root)
   if (!isObject(at) || depth > 4) return []
   const parts = ['anyOf', 'oneOf', 'allOf'].flatMap((keyword) => {

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Host } from '../../host/host.ts'
-import { startEmbedded } from '../demo/embedded.ts'
+import { embeddedRules, startEmbedded } from '../demo/embedded.ts'
 import type { ExitName } from '../exit-codes.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { folderOf } from '../hosting/host-files.ts'
@@ -43,7 +43,9 @@ async function upAction(invocation: Invocation, options: UpOptions): Promise<Exi
   const embedded = await startEmbedded({ notesFolder })
   try {
     welcome(screen, model.label, folderOf(io))
-    return await withHost(invocation, { extra: embedded.servers, options: { model } }, (host) => converse(invocation, host))
+    return await withHost(invocation, { extra: embedded.servers, rulesForExtra: embeddedRules, options: { model } }, (host) =>
+      converse(invocation, host),
+    )
   } finally {
     await embedded.close()
   }
@@ -55,7 +57,7 @@ function welcome(screen: Screen, model: string, folder: string): void {
   screen.note(words`${dim('servers')}  notes (a program), deploy and rogue (at ports here), and your own`)
   screen.note(words`${dim('model')}    ${model}`)
   screen.note(words`${dim('kept in')}  ${folder}`)
-  screen.note(words`${dim('first')}    you are asked about each server, and about what it offers`)
+  screen.note(words`${dim('first')}    servers of yours, and the rogue, are used after you agreed to them`)
   screen.note(words`${dim('keys')}     arrows, Enter, Esc for no; Ctrl-C stops a call, q or Ctrl-D quits`)
 }
 

@@ -1,6 +1,8 @@
 /** The servers that the command brings along to be tried: one as a process of its own, two at ports of this machine. */
 
 import { fileURLToPath } from 'node:url'
+import type { Rule } from '../../host/consent/rule.ts'
+import { allow } from '../../host/consent/rule-builder.ts'
 import type { GivenServer } from '../../host/options.ts'
 import type { Provenance, ServerSpec } from '../../host/servers/spec.ts'
 import { listen } from '../../http/index.ts'
@@ -19,6 +21,18 @@ export interface EmbeddedOptions {
   notesFolder: string
   /** How long each step of a deployment takes. */
   stepMs?: number
+}
+
+/**
+ * They are part of the command, and reach nothing but this machine: starting them needs no question. What notes and deploy
+ * offer is known as well; the rogue is there to be looked at.
+ */
+export const embeddedRules = (ids: readonly string[]): Rule[] => {
+  const known = ids.filter((id) => id !== 'rogue')
+  return [
+    ...(ids.length > 0 ? [allow('embedded-start', { action: ['server.launch', 'server.connect'], server: ids })] : []),
+    ...(known.length > 0 ? [allow('embedded-approve', { action: 'server.approve', server: known })] : []),
+  ]
 }
 
 const OURS: Provenance = { client: 'Portico', scope: 'ours', file: '' }

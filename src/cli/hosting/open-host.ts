@@ -3,6 +3,7 @@
 import { inboxAsker } from '../../host/ask/inbox.ts'
 import type { Asker } from '../../host/ask/question.ts'
 import { serverFile } from '../../host/config/server-file.ts'
+import type { Rule } from '../../host/consent/rule.ts'
 import { createHost } from '../../host/create-host.ts'
 import type { Host } from '../../host/host.ts'
 import type { HostEvent, HostOptions } from '../../host/options.ts'
@@ -23,6 +24,8 @@ export interface OpenHostOptions {
   asksNobody?: boolean
   /** Servers beside those of the list. */
   extra?: NonNullable<HostOptions['servers']>
+  /** Rules for those of them that are there; a server of the list goes before one of the same name. */
+  rulesForExtra?(ids: readonly string[]): readonly Rule[]
   options?: Partial<HostOptions>
 }
 
@@ -39,7 +42,7 @@ export async function configuredServers(invocation: Pick<Invocation, 'io' | 'scr
 
 export async function withHost<T>(
   invocation: Invocation,
-  { only, parks = false, asksNobody = false, extra = {}, options = {} }: OpenHostOptions,
+  { only, parks = false, asksNobody = false, extra = {}, rulesForExtra = () => [], options = {} }: OpenHostOptions,
   use: (host: Host) => Promise<T>,
 ): Promise<T> {
   const { io, screen } = invocation
@@ -56,7 +59,7 @@ export async function withHost<T>(
   const ask = asksNobody ? undefined : await askerFor(invocation, parks)
   const host = await createHost({
     servers: { ...extra, ...Object.fromEntries(chosen.map(({ id, ...spec }) => [id, spec])) },
-    policy: policyFiles(io),
+    policy: { ...policyFiles(io), session: rulesForExtra(Object.keys(extra).filter((id) => !chosen.some((spec) => spec.id === id))) },
     folder: folderOf(io),
     project: io.cwd,
     info: CLIENT_INFO,

@@ -43,7 +43,7 @@ function addVariable(text: string, before: Record<string, string>): Record<strin
 
 const addTo = (text: string, before: string[]): string[] => [...before, text]
 
-export function toSeconds(text: string): number {
+function toSeconds(text: string): number {
   const seconds = Number(text)
   if (!(seconds > 0) || seconds > 86_400) throw new InvalidArgumentError('Expected a number of seconds, more than 0 and at most 86400.')
   return seconds

@@ -7,7 +7,7 @@ export type TargetName =
   | { kind: 'command'; command: string; args: readonly string[] }
   | { kind: 'server'; id: string }
 
-export const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
+const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
 
 /** What is to be connected to, and the arguments that are left. @param want what the first word names, for errors */
 export function takeTarget(

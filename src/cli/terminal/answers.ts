@@ -22,7 +22,7 @@ export async function personalAnswers({ io }: Invocation, target: TargetName): P
 }
 
 /** @param where the command or the address that the person gave */
-export function answersBy(asker: Asker, where: string): Answers {
+function answersBy(asker: Asker, where: string): Answers {
   const ask = (action: ActionKind, subject: Subject, { server, signal }: Asking): Promise<Answer> =>
     asker.ask(questionOf(action, subject, server, where), signal)
   return {

@@ -109,7 +109,8 @@ function choicesFor({ subject, scopes }: Question, canOpen: boolean): Choice<Nex
         : [{ value: 'yes', label: 'Open it in the browser' }, ...no]
     default:
       return [
-        { value: 'yes', label: `Yes, ${SCOPE_WORDS[scopes[0] ?? 'once']}` },
+        // What is taken into use stays in use until it changes.
+        { value: 'yes', label: subject.kind === 'approve' ? 'Yes, all of it' : `Yes, ${SCOPE_WORDS[scopes[0] ?? 'once']}` },
         ...(scopes.length > 1 ? [{ value: 'longer' as const, label: 'Yes, for longer or for more' }] : []),
         ...(subject.kind in EDITS ? [{ value: 'edit' as const, label: EDITS[subject.kind] as string }] : []),
         ...no,
