@@ -10,9 +10,10 @@ import { programFor } from './program.ts'
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { words, after } = splitAtDashes(argv)
   const frame = new Frame(io, after)
-  const program = programFor(frame, io)
+  const typed = words.length === 0 && !after ? ['up'] : argumentsApart(words)
   try {
-    await program.parseAsync(words.length === 0 && !after ? ['up'] : argumentsApart(words), { from: 'user' })
+    const program = await programFor(typed, frame, io)
+    await program.parseAsync(typed, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) frame.fail(error)
     // Help and the version were asked for; anything else was a mistake that commander has told of.

@@ -1,28 +1,7 @@
-/** Every command, its options and its help. */
+/** The commands, and where each is. */
 
 import { Command } from 'commander'
 import { visibleText } from '../protocol/visible-text.ts'
-import { registerAudit } from './commands/audit.ts'
-import { registerCall } from './commands/call.ts'
-import { registerChat } from './commands/chat.ts'
-import { registerCompletion } from './commands/completion.ts'
-import { registerDemo } from './commands/demo.ts'
-import { registerDoctor } from './commands/doctor.ts'
-import { registerGrants } from './commands/grants.ts'
-import { registerInbox } from './commands/inbox.ts'
-import { registerInspect } from './commands/inspect.ts'
-import { registerPins } from './commands/pins.ts'
-import { registerPolicy } from './commands/policy.ts'
-import { registerGet, registerPrompts } from './commands/prompts.ts'
-import { registerRecord } from './commands/record.ts'
-import { registerReplay } from './commands/replay.ts'
-import { registerRead, registerResources } from './commands/resources.ts'
-import { registerRun } from './commands/run.ts'
-import { registerSecrets } from './commands/secrets.ts'
-import { registerServe } from './commands/serve.ts'
-import { registerServers } from './commands/servers.ts'
-import { registerTools } from './commands/tools.ts'
-import { registerUp } from './commands/up.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import type { Frame } from './frame.ts'
 import type { Io } from './io.ts'
@@ -30,33 +9,45 @@ import { columnsOf } from './output/screen.ts'
 import { wantsColour } from './output/style.ts'
 import { VERSION } from './version.ts'
 
-const REGISTRATIONS = [
-  registerTools,
-  registerCall,
-  registerResources,
-  registerRead,
-  registerPrompts,
-  registerGet,
-  registerRun,
-  registerInspect,
-  registerDoctor,
-  registerRecord,
-  registerReplay,
-  registerServe,
-  registerDemo,
-  registerUp,
-  registerChat,
-  registerServers,
-  registerPolicy,
-  registerPins,
-  registerGrants,
-  registerAudit,
-  registerSecrets,
-  registerInbox,
-  registerCompletion,
-]
+type Register = (program: Command, frame: Frame) => void
 
-export function programFor(frame: Frame, io: Io): Command {
+/** In the order of the help. Each is loaded when it is what was typed: a host is much to load for whoever asks for the version. */
+const COMMANDS = {
+  tools: async () => (await import('./commands/tools.ts')).registerTools,
+  call: async () => (await import('./commands/call.ts')).registerCall,
+  resources: async () => (await import('./commands/resources.ts')).registerResources,
+  read: async () => (await import('./commands/resources.ts')).registerRead,
+  prompts: async () => (await import('./commands/prompts.ts')).registerPrompts,
+  get: async () => (await import('./commands/prompts.ts')).registerGet,
+  run: async () => (await import('./commands/run.ts')).registerRun,
+  inspect: async () => (await import('./commands/inspect.ts')).registerInspect,
+  doctor: async () => (await import('./commands/doctor.ts')).registerDoctor,
+  record: async () => (await import('./commands/record.ts')).registerRecord,
+  replay: async () => (await import('./commands/replay.ts')).registerReplay,
+  serve: async () => (await import('./commands/serve.ts')).registerServe,
+  demo: async () => (await import('./commands/demo.ts')).registerDemo,
+  up: async () => (await import('./commands/up.ts')).registerUp,
+  chat: async () => (await import('./commands/chat.ts')).registerChat,
+  servers: async () => (await import('./commands/servers.ts')).registerServers,
+  policy: async () => (await import('./commands/policy.ts')).registerPolicy,
+  pins: async () => (await import('./commands/pins.ts')).registerPins,
+  grants: async () => (await import('./commands/grants.ts')).registerGrants,
+  audit: async () => (await import('./commands/audit.ts')).registerAudit,
+  secrets: async () => (await import('./commands/secrets.ts')).registerSecrets,
+  inbox: async () => (await import('./commands/inbox.ts')).registerInbox,
+  completion: async () => (await import('./commands/completion.ts')).registerCompletion,
+} as const satisfies Record<string, () => Promise<Register>>
+
+const isCommand = (word: string | undefined): word is keyof typeof COMMANDS => word !== undefined && Object.hasOwn(COMMANDS, word)
+
+/** What is not one of the commands is help, a mistake that wants a suggestion, or a completion: those are about all of them. */
+function loadersFor([first]: readonly string[]): readonly (() => Promise<Register>)[] {
+  if (isCommand(first)) return [COMMANDS[first]]
+  return first === '--version' || first === '-V' ? [] : Object.values(COMMANDS)
+}
+
+/** @param words those of the command line: only the command that they name is in it, if they name one */
+export async function programFor(words: readonly string[], frame: Frame, io: Io): Promise<Command> {
   const program = new Command('portico')
   program
     .description('Servers of the Model Context Protocol: many of them, one policy, nothing without consent.')
@@ -73,7 +64,7 @@ export function programFor(frame: Frame, io: Io): Command {
     })
     .showHelpAfterError('(portico help shows what there is)')
     .addHelpText('after', exitCodeHelp)
-  for (const register of REGISTRATIONS) register(program, frame)
+  for (const load of loadersFor(words)) (await load())(program, frame)
   return program
 }
 
