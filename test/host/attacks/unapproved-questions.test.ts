@@ -13,6 +13,7 @@ import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
 const ask = (id, method, params) => send({ id, method, params })
+let changes = 0
 const form = { message: 'Who are you?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } }
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params, result, error } = JSON.parse(line)
@@ -23,7 +24,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     ask('form', 'elicitation/create', form)
     ask('sample', 'sampling/createMessage', { messages: [{ role: 'user', content: { type: 'text', text: 'Hello' } }], maxTokens: 10 })
     ask('roots', 'roots/list')
-  } else if (method === 'notifications/roots/list_changed') ask('roots again', 'roots/list')
+  } else if (method === 'notifications/roots/list_changed') ask('roots again ' + ++changes, 'roots/list')
   else if (method === 'tools/list') send({ id, result: { tools: [{ name: 'wave', inputSchema: { type: 'object' } }] } })
   else if (method === undefined) appendFileSync(${JSON.stringify(log)}, JSON.stringify({ id, result, error }) + '\\n')
   else if (id !== undefined) send({ id, error: { code: -32601, message: 'no' } })
@@ -56,7 +57,8 @@ test('E1: is put before nobody, and no folder is named to it; after the approval
   expect(replies().roots?.result).toEqual({ roots: [] })
   mayUse = true
   await host.approve('eager')
-  await until(() => replies()['roots again'] !== undefined)
+  const again = () => Object.entries(replies()).filter(([id]) => id.startsWith('roots again'))
+  await until(() => again().some(([, { result }]) => JSON.stringify(result).includes('file://')))
   expect(ask.saw('roots')).toHaveLength(1)
-  expect(replies()['roots again']?.result).toMatchObject({ roots: [{ uri: expect.stringContaining('file://') }] })
+  for (const [, { error }] of again()) expect(error).toBeUndefined()
 })
