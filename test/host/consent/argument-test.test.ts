@@ -90,13 +90,13 @@ describe('operators', () => {
   })
 
   test.each<[ArgumentTest, string, string | undefined, boolean | undefined]>([
-    [{ within: '/a/work' }, '/a/work/x', '/a/work/x', true],
-    [{ within: '/a/work' }, '/a/work', '/a/work', true],
-    [{ within: '/a/work' }, '/a/work2/x', '/a/work2/x', false],
-    [{ within: '/a/work' }, '/a/work/link', '/etc/passwd', false],
-    [{ within: '/a/work' }, '/a/work/..x', '/a/work/..x', true],
-    [{ within: '/a/work' }, '../x', undefined, undefined],
-    [{ within: ['/a/work', '/b'] }, '/b/x', '/b/x', true],
+    [{ within: '/a/area' }, '/a/area/x', '/a/area/x', true],
+    [{ within: '/a/area' }, '/a/area', '/a/area', true],
+    [{ within: '/a/area' }, '/a/area2/x', '/a/area2/x', false],
+    [{ within: '/a/area' }, '/a/area/link', '/etc/passwd', false],
+    [{ within: '/a/area' }, '/a/area/..x', '/a/area/..x', true],
+    [{ within: '/a/area' }, '../x', undefined, undefined],
+    [{ within: ['/a/area', '/b'] }, '/b/x', '/b/x', true],
     [{ within: REPO }, '/home/ada/repo/x', '/home/ada/repo/x', true],
     [{ within: `${REPO}/src` }, '/home/ada/repo/x', '/home/ada/repo/x', false],
     [{ within: OTHER_ROOT }, '/home/ada/repo/x', '/home/ada/repo/x', undefined],

@@ -75,14 +75,14 @@ describe('pathPointers', () => {
 })
 
 test('G1: a member called `*` is judged by its own path, not by that of another member', async () => {
-  const rules = policy({ user: [rule('allow', {}, { args: { '/paths/*': { within: '/nowhere/work' } } })] })
+  const rules = policy({ user: [rule('allow', {}, { args: { '/paths/*': { within: '/nowhere/area' } } })] })
   const effectOf = async (paths: Record<string, string>): Promise<string> => {
     const given = action({ args: { paths } })
     return decide(rules, { ...given, realPaths: await realPathsOf(given, pathPointers(rules, given)) }, []).effect
   }
-  expect(await effectOf({ a: '/nowhere/work/a', '*': '/nowhere/work/b' })).toBe('allow')
-  expect(await effectOf({ a: '/nowhere/work/a', '*': '/etc/passwd' })).toBe('ask')
-  expect(await effectOf({ '*': '/nowhere/work/a', b: '/etc/passwd' })).toBe('ask')
+  expect(await effectOf({ a: '/nowhere/area/a', '*': '/nowhere/area/b' })).toBe('allow')
+  expect(await effectOf({ a: '/nowhere/area/a', '*': '/etc/passwd' })).toBe('ask')
+  expect(await effectOf({ '*': '/nowhere/area/a', b: '/etc/passwd' })).toBe('ask')
 })
 
 describe('grantBounds', () => {

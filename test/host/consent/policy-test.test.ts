@@ -9,7 +9,7 @@ const newFolder = temporaryFolders()
 
 const POLICY = policy({
   user: [
-    rule('allow', { server: 'files', tool: 'read' }, { id: 'reads', args: { '/path': { within: '/work' } } }),
+    rule('allow', { server: 'files', tool: 'read' }, { id: 'reads', args: { '/path': { within: '/area' } } }),
     rule('deny', { tool: 'drop' }, { id: 'no-drop' }),
   ],
 })
@@ -17,17 +17,17 @@ const POLICY = policy({
 const CASES = `
 cases:
   - name: files of the project are read
-    action: { kind: tool.call, server: files, tool: read, args: { path: /work/a } }
+    action: { kind: tool.call, server: files, tool: read, args: { path: /area/a } }
     expect: allow
     because: reads
   - name: others are asked about
     action: { kind: tool.call, server: files, tool: read, args: { path: /etc/passwd } }
     expect: ask
   - name: a link out of the project is asked about
-    action: { kind: tool.call, server: files, tool: read, args: { path: /work/link }, realPaths: { /path: /etc/passwd } }
+    action: { kind: tool.call, server: files, tool: read, args: { path: /area/link }, realPaths: { /path: /etc/passwd } }
     expect: ask
   - name: what changed is not used
-    action: { kind: tool.call, server: files, tool: read, state: changed, args: { path: /work/a } }
+    action: { kind: tool.call, server: files, tool: read, state: changed, args: { path: /area/a } }
     expect: quarantine
     because: pin
   - name: nothing is dropped, and this expectation is wrong
