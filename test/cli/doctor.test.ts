@@ -76,12 +76,25 @@ describe('a server at a URL', () => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { failed } = await examine(`https://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
-    expect(failed).toMatchObject({ step: 'TLS', advice: expect.stringContaining('http') })
+    expect(failed).toMatchObject({ step: 'TLS', detail: 'wrong version number', advice: expect.stringContaining('http') })
   })
 
   test('where nothing is served fails at HTTP', async () => {
     const { failed } = await examine(await answering(404))
     expect(failed).toMatchObject({ step: 'HTTP', detail: 'HTTP 404: nothing is there' })
+  })
+
+  test('that accepts connections and says nothing fails at HTTP when the time is over', async () => {
+    const server = createTcpServer((socket) => socket.on('error', () => {}))
+    open.push(server)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { failed } = await examine(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+    expect(failed).toMatchObject({
+      step: 'HTTP',
+      detail: 'No answer within 5000 ms',
+      advice: expect.stringContaining('says nothing'),
+    })
   })
 
   test('that sends elsewhere is not followed', async () => {

@@ -18,6 +18,13 @@ test('every folder of src is described', () => {
     expect(text).toContain(`\`src/${folder}/\``)
 })
 
+test('no time limit stands in AbortSignal.any alone: Node collects it before its time', () => {
+  const files = readdirSync(`${root}/src`, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  expect(files.length).toBeGreaterThan(100)
+  for (const file of files)
+    expect(readFileSync(`${root}/src/${file}`, 'utf8'), file).not.toMatch(/AbortSignal\.any\(\[[^\]]*AbortSignal\.timeout/)
+})
+
 test('every part of the protocol has its place: base, lifecycle, authorization, features of servers and clients, utilities [T-BASE-006]', () => {
   const places = [
     'src/jsonrpc/peer.ts',

@@ -39,8 +39,9 @@ async function visit(redirect: Redirect, login: Login, lifetimeMs: number, signa
   const over = AbortSignal.any([signal, timeout])
   let stop = (): void => {}
   const ended = new Promise<never>((_, reject) => {
+    // What listens holds on to `timeout`, which Node would else collect before its time.
     stop = () =>
-      reject(signal.aborted ? signal.reason : authFault('redirect', `Nobody logged in within ${lifetimeMs} ms (limits.loginTimeoutMs)`))
+      reject(timeout.aborted ? authFault('redirect', `Nobody logged in within ${lifetimeMs} ms (limits.loginTimeoutMs)`) : signal.reason)
     if (over.aborted) stop()
     else over.addEventListener('abort', stop, { once: true })
   })

@@ -66,6 +66,9 @@ export class Checkup {
 
 const describe = (error: unknown): string => {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0])
+  // OpenSSL's own messages are full of addresses and line numbers; the reason is the part for people.
+  const { reason, library } = (error ?? {}) as { reason?: unknown; library?: unknown }
+  if (typeof reason === 'string' && typeof library === 'string') return reason
   return error instanceof Error ? error.message : String(error)
 }
 

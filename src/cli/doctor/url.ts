@@ -29,10 +29,10 @@ export async function checkUrl(checkup: Checkup, text: string, options: UrlCheck
   await (url && isIP(hostOf(url)) !== 0
     ? checkup.skip('DNS', 'an address, not a name')
     : checkup.step('DNS', async () => resolveName(hostOf(url as URL))))
-  await checkup.step('TCP', () => within(options, connectTo(url as URL)))
-  if (url?.protocol === 'https:') await checkup.step('TLS', () => within(options, encryptTo(url)))
+  await checkup.step('TCP', () => within(options, 'ETIMEDOUT', () => connectTo(url as URL)))
+  if (url?.protocol === 'https:') await checkup.step('TLS', () => within(options, 'ETIMEDOUT', () => encryptTo(url)))
   else checkup.skip('TLS', checkup.isHealthy ? 'http, to this machine' : 'not reached')
-  const challenge = await checkup.step('HTTP', () => knock(url as URL, options))
+  const challenge = await checkup.step('HTTP', () => within(options, 'ERR_TIMEOUT', (signal) => knock(url as URL, options.headers, signal)))
   if (checkup.isHealthy && challenge?.isProtected !== true) checkup.skip('well-known', 'no login is asked for')
   else await checkup.step('well-known', () => readWellKnown(url as URL, challenge?.header, options))
   await negotiate(checkup, challenge?.isProtected === true, options)
@@ -86,13 +86,13 @@ interface Challenge {
 }
 
 /** A request that does nothing, to see whether and how the door is locked. */
-async function knock(url: URL, { headers, signal, timeoutMs }: UrlCheckupOptions): Promise<{ detail: string; value: Challenge }> {
+async function knock(url: URL, headers: UrlCheckupOptions['headers'], signal: AbortSignal): Promise<{ detail: string; value: Challenge }> {
   const response = await fetch(url, {
     method: 'POST',
     redirect: 'manual',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
     body: JSON.stringify({ jsonrpc: '2.0', id: 'doctor', method: 'ping' }),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    signal,
   }).catch((error: unknown) => {
     throw (error as { cause?: unknown }).cause ?? error
   })
@@ -158,16 +158,22 @@ async function negotiate(checkup: Checkup, isProtected: boolean, options: UrlChe
   }
 }
 
-async function within<T>({ timeoutMs, signal }: UrlCheckupOptions, work: Promise<T>): Promise<T> {
-  const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) =>
-      ends.addEventListener('abort', () => reject(Object.assign(new Error(`No answer within ${timeoutMs} ms`), { code: 'ETIMEDOUT' })), {
-        once: true,
-      }),
-    ),
-  ])
+/** @param code of the error when the time is over */
+async function within<T>(
+  { timeoutMs, signal }: UrlCheckupOptions,
+  code: 'ETIMEDOUT' | 'ERR_TIMEOUT',
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  // Not AbortSignal.timeout: in `any` nothing but the signal made of it holds on to it, and Node then collects it before its time.
+  const over = new AbortController()
+  const ends = AbortSignal.any([signal, over.signal])
+  const timer = setTimeout(() => over.abort(Object.assign(new Error(`No answer within ${timeoutMs} ms`), { code })), timeoutMs)
+  const ended = new Promise<never>((_, reject) => ends.addEventListener('abort', () => reject(ends.reason), { once: true }))
+  try {
+    return await Promise.race([work(ends), ended])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
