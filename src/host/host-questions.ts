@@ -16,13 +16,13 @@ export async function askForInput(
   input: InputSpec,
   signal: AbortSignal,
 ): Promise<InputAnswer | undefined> {
-  const { id, description = id, default: preset, options } = input
+  const { id, description = id, default: preset, options, isSecret } = input
   const message = `To be started, ${server.id} needs ${description}`
   const schema = {
     type: 'object' as const,
     properties: {
       value: { type: 'string' as const, title: description, ...(options && { enum: [...options] }) },
-      keep: { type: 'boolean' as const, title: 'Keep it among the secrets and do not ask again', default: false },
+      keep: { type: 'boolean' as const, title: 'Keep it in the vault and do not ask again', default: false },
     },
     required: ['value'],
   }
@@ -35,7 +35,7 @@ export async function askForInput(
     'elicit.form',
     { message, fields },
     {
-      subject: () => ({ kind: 'form', message, schema, defaults, warnings: [] }),
+      subject: () => ({ kind: 'form', message, schema, defaults, warnings: [], ours: { hidden: isSecret ? ['value'] : [] } }),
       edit: (edited) => {
         if (!isObject(edited)) throw new McpError('ERR_INVALID_PARAMS', 'Expected { value } with what is to be used')
         given = edited

@@ -211,6 +211,28 @@ const form: Subject = {
 const formQuestion = { action: 'elicit.form', scopes: ['once'], widths: [] } as const
 
 describe('a form', () => {
+  test('of the host itself says so, and what is secret in it is not shown', async () => {
+    const schema = { type: 'object' as const, properties: { value: { type: 'string' as const, title: 'API key' } }, required: ['value'] }
+    const ours: Subject = {
+      kind: 'form',
+      message: 'To be started, mail needs it',
+      schema,
+      defaults: {},
+      warnings: [],
+      ours: { hidden: ['value'] },
+    }
+    const { terminal, answer } = ask(ours, formQuestion)
+    await choose(terminal, -1)
+    await terminal.until(/◆\s+API key/)
+    terminal.type(`hunter2secret${KEY.enter}`)
+    await terminal.until('Send it?')
+    terminal.type(KEY.enter)
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { value: 'hunter2secret' } })
+    expect(terminal.text()).toContain('leaves something open')
+    expect(terminal.text()).not.toContain('look twice')
+    expect(terminal.text()).not.toContain('hunter2')
+  })
+
   test('is filled in field by field, looked over, mended and sent [T-ELIC-008] [T-ELIC-028] [T-ELIC-083]', async () => {
     const { terminal, answer } = ask(form, formQuestion)
     await choose(terminal, -1)

@@ -34,7 +34,10 @@ async function askOne(io: Io, question: Question, signal: AbortSignal, options: 
   const { now = Date.now } = options
   const leftMs = question.expiresAt - now()
   if (leftMs <= 0) throw late()
-  const ends = AbortSignal.any([signal, AbortSignal.timeout(Math.min(leftMs, MAX_TIMER_MS))])
+  // Not AbortSignal.timeout: in `any` nothing but the signal made of it holds on to it, and Node then collects it before its time.
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(), Math.min(leftMs, MAX_TIMER_MS))
+  const ends = AbortSignal.any([signal, over.signal])
   const screen = new Screen(io)
   showQuestion(screen, question)
   screen.note(words`  ${screen.noteStyle.dim(`you have ${inWords(leftMs)}; no answer is a no`)}`)
@@ -48,6 +51,8 @@ async function askOne(io: Io, question: Question, signal: AbortSignal, options: 
       throw late()
     }
     return { kind: 'cancel' }
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -196,7 +201,7 @@ async function edited(desk: Desk, subject: Subject, scope: GrantScope): Promise<
       return allow({ approved })
     }
     case 'form': {
-      const filled = await fillForm(screen, prompts, subject.schema, subject.defaults)
+      const filled = await fillForm(screen, prompts, subject.schema, subject.defaults, subject.ours?.hidden)
       return filled.kind === 'send' ? allow(filled.content) : { kind: 'deny' }
     }
     default:

@@ -17,14 +17,22 @@ export async function fillForm(
   prompts: Prompts,
   schema: FormSchema,
   defaults: Readonly<Record<string, unknown>>,
+  hidden: readonly string[] = [],
 ): Promise<Filled> {
   const required = new Set(schema.required ?? [])
   // In the order of the form, whatever is filled in first.
   const content: Record<string, unknown> = Object.fromEntries(Object.keys(schema.properties).map((name) => [name, defaults[name]]))
-  for (const [name, field] of Object.entries(schema.properties)) await fill(prompts, name, field, required.has(name), content)
+  const fill = async (name: string, field: Field): Promise<void> => {
+    const isHidden = hidden.includes(name) && field.type === 'string' && choicesOf(field).length === 0
+    content[name] = isHidden
+      ? await prompts.hidden(words`${field.title ?? name}`)
+      : await ask(prompts, name, field, required.has(name), content[name])
+  }
+  for (const [name, field] of Object.entries(schema.properties)) await fill(name, field)
   for (;;) {
     screen.note(words`${screen.noteStyle.bold('This would be sent:')}`)
-    for (const [name, value] of Object.entries(given(content))) screen.note(words`  ${screen.noteStyle.dim(`${name}:`)} ${jsonText(value)}`)
+    for (const [name, value] of Object.entries(given(content)))
+      screen.note(words`  ${screen.noteStyle.dim(`${name}:`)} ${hidden.includes(name) ? 'what you typed' : jsonText(value)}`)
     const fault = await faultOf(schema, given(content))
     if (fault !== undefined) screen.note(screen.noteStyle.yellow(paragraph(screen, `It does not fit the form yet: ${fault}`)))
     const next = await prompts.choose('Send it?', [
@@ -39,7 +47,7 @@ export async function fillForm(
       'Which?',
       names.map((each) => ({ value: each, label: schema.properties[each]?.title ?? each })),
     )
-    await fill(prompts, name, schema.properties[name] as Field, required.has(name), content)
+    await fill(name, schema.properties[name] as Field)
   }
 }
 
@@ -49,10 +57,6 @@ const paragraph = ({ noteColumns = Number.POSITIVE_INFINITY }: Screen, text: str
 async function faultOf(schema: FormSchema, content: Record<string, unknown>): Promise<string | undefined> {
   const checked = (await compileForeign(schema, { assertsFormats: true }))(content)
   return checked.ok ? undefined : describeIssues(checked.issues)
-}
-
-async function fill(prompts: Prompts, name: string, field: Field, isRequired: boolean, content: Record<string, unknown>): Promise<void> {
-  content[name] = await ask(prompts, name, field, isRequired, content[name])
 }
 
 const given = (content: Record<string, unknown>): Record<string, unknown> =>

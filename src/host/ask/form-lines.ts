@@ -22,21 +22,20 @@ const SECRET_WORDS =
 
 export function formLines(schema: FormSchema, defaults: Readonly<Record<string, unknown>>): QuestionLine[] {
   const required = new Set(schema.required ?? [])
-  const fields = Object.entries(schema.properties).flatMap(([name, field]): QuestionLine[] => [
+  return Object.entries(schema.properties).flatMap(([name, field]): QuestionLine[] => [
     { label: `field ${name}`, text: fieldText(field, required.has(name)), tone: 'theirs' },
     ...(Object.hasOwn(defaults, name)
       ? [{ label: `field ${name} is filled with`, text: JSON.stringify(defaults[name]), tone: 'theirs' as const }]
       : []),
   ])
-  const secret = secretFields(schema).map(
-    (name): QuestionLine => ({
-      label: 'look twice',
-      text: `${name} looks like a secret. A server may not ask for one in a form: whatever you enter goes to the server as it is`,
-      tone: 'warning',
-    }),
-  )
-  return [...fields, ...secret]
 }
+
+export const secretWarnings = (schema: FormSchema): QuestionLine[] =>
+  secretFields(schema).map((name) => ({
+    label: 'look twice',
+    text: `${name} looks like a secret. A server may not ask for one in a form: whatever you enter goes to the server as it is`,
+    tone: 'warning',
+  }))
 
 function fieldText(field: Field, isRequired: boolean): string {
   const { title, description, type, default: _default, ...bounds } = field

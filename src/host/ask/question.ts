@@ -73,7 +73,15 @@ export type Subject =
   | { kind: 'sampled'; params: CreateMessageParams; result: CreateMessageResult }
   /** There is no model: the person writes what it would have said. */
   | { kind: 'compose'; params: CreateMessageParams }
-  | { kind: 'form'; message: string; schema: FormSchema; defaults: Readonly<Record<string, unknown>>; warnings: readonly string[] }
+  | {
+      kind: 'form'
+      message: string
+      schema: FormSchema
+      defaults: Readonly<Record<string, unknown>>
+      warnings: readonly string[]
+      /** The host itself asks, for what the configuration of a server leaves open. The hidden fields are not shown as they are typed. */
+      ours?: { hidden: readonly string[] }
+    }
   | { kind: 'url'; message: string; url: PersonUrl }
   | { kind: 'roots'; roots: readonly { uri: string; name?: string }[] }
   | { kind: 'import'; servers: readonly { id: string; where: string; from: string; warnings: readonly string[] }[] }

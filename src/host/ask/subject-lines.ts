@@ -7,7 +7,7 @@ import { redact } from '../../protocol/redact.ts'
 import type { CreateMessageParams, SamplingContent } from '../../protocol/sampling.ts'
 import type { ToolAnnotations } from '../../protocol/tools.ts'
 import { commandText } from '../command-text.ts'
-import { formLines } from './form-lines.ts'
+import { formLines, secretWarnings } from './form-lines.ts'
 import type { ApprovedItem, Subject } from './question.ts'
 import type { QuestionLine, Tone } from './question-line.ts'
 
@@ -41,7 +41,9 @@ export function titleOf(server: string, subject: Subject): string {
     case 'compose':
       return `${server} asks a model, and there is none: will you answer in its place?`
     case 'form':
-      return `${server} asks you for information. Answer?`
+      return subject.ours
+        ? `The configuration of ${server} leaves something open. Fill it in?`
+        : `${server} asks you for information. Answer?`
     case 'url':
       return `${server} wants you to open a page of ${subject.url.host}. Open it?`
     case 'roots':
@@ -98,7 +100,12 @@ export function subjectLines(subject: Subject): QuestionLine[] {
     case 'compose':
       return samplingLines(subject.params)
     case 'form':
-      return [...theirs('they say', subject.message), ...formLines(subject.schema, subject.defaults), ...warnings(subject.warnings)]
+      return [
+        ...(subject.ours ? [line('needed', subject.message)] : theirs('they say', subject.message)),
+        ...formLines(subject.schema, subject.defaults),
+        ...(subject.ours ? [] : secretWarnings(subject.schema)),
+        ...warnings(subject.warnings),
+      ]
     case 'url':
       return [...theirs('they say', subject.message), ...urlLines(subject.url)]
     case 'roots':
