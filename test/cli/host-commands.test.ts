@@ -80,16 +80,21 @@ describe('servers by name', () => {
     const file = join(anna.home, '.cursor', 'mcp.json')
     writeFileSync(
       file,
-      JSON.stringify({ mcpServers: { mail: { command: 'npx', args: ['mail'], env: { API_KEY: 'sk-abcdefghijklmnop12345' } } } }),
+      JSON.stringify({
+        mcpServers: {
+          mail: { command: 'npx', args: ['mail', '--password', 'hunter2secret'], env: { API_KEY: 'sk-abcdefghijklmnop12345' } },
+        },
+      }),
     )
     const before = readFileSync(file, 'utf8')
     const looked = await anna.run(['servers', 'import'])
     expect(looked.stdout).toContain('Cursor, user')
-    expect(looked.stdout).toContain('secret in plain text: env.API_KEY')
+    expect(looked.stdout).toContain('secret in plain text: args[2], env.API_KEY')
+    expect(looked.stdout).toContain('-- npx mail --password [redacted]')
     expect(looked.stderr).toContain('Nothing was taken over')
     expect((await anna.run(['servers', 'list'])).stdout).toBe('')
     await anna.run(['servers', 'import', '--all'])
-    expect((await anna.run(['servers', 'list'])).stdout).toContain('mail')
+    expect((await anna.run(['servers', 'list'])).stdout).toMatch(/npx mail --password \$\{secret:mail\/args2\}/)
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 

@@ -1,7 +1,7 @@
 /** `portico servers`: the list of servers of this person. Nothing here starts one, but `login`. */
 
 import type { Command } from 'commander'
-import { moveSecrets, plainSecrets } from '../../host/config/plain-secrets.ts'
+import { moveSecrets, plainSecrets, withoutPlainSecrets } from '../../host/config/plain-secrets.ts'
 import { serverFile } from '../../host/config/server-file.ts'
 import { readClientConfigs } from '../../host/files-read.ts'
 import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/servers/spec.ts'
@@ -91,8 +91,8 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
     ...(options.label.length > 0 && { labels: options.label }),
     ...(options.timeout !== undefined && { timeoutMs: options.timeout * 1000 }),
   }
-  await serverFile(folderOf(io)).add(await withoutPlainSecrets(invocation, spec))
-  screen.note(words`Added ${id}: ${redactText(wayOf(spec))}`)
+  await serverFile(folderOf(io)).add(await movedSecrets(invocation, spec))
+  screen.note(words`Added ${id}: ${shownWay(spec)}`)
 }
 
 function wayTo(target: TargetName, options: AddOptions): Way {
@@ -102,7 +102,7 @@ function wayTo(target: TargetName, options: AddOptions): Way {
   return { transport: 'stdio', command, args, env: options.env, ...(options.cwd !== undefined && { cwd: options.cwd }) }
 }
 
-async function withoutPlainSecrets({ io, screen }: Invocation, spec: ServerSpec): Promise<ServerSpec> {
+async function movedSecrets({ io, screen }: Invocation, spec: ServerSpec): Promise<ServerSpec> {
   const found = plainSecrets(spec)
   if (found.length === 0) return spec
   const vault = await openVault({ folder: keptIn(io, 'secrets'), onWarning: (text) => screen.note(words`! ${text}`) })
@@ -122,7 +122,7 @@ async function importAction(invocation: Invocation, names: string[], options: { 
       files: found.map(({ file }) => file),
       servers: servers.map(({ spec, plainSecrets: plain }) => ({
         id: spec.id,
-        where: redactText(wayOf(spec)),
+        where: shownWay(spec),
         from: fromOf(spec),
         plainSecrets: plain.map(({ where }) => where),
       })),
@@ -133,7 +133,7 @@ async function importAction(invocation: Invocation, names: string[], options: { 
       spec.id,
       fromOf(spec),
       plain.length === 0 ? '' : `secret in plain text: ${plain.map(({ where }) => where).join(', ')}`,
-      redactText(wayOf(spec)),
+      shownWay(spec),
     ])
     screen.print(
       table(
@@ -147,7 +147,7 @@ async function importAction(invocation: Invocation, names: string[], options: { 
   const chosen = options.all ? ids : names.length > 0 ? names : isInteractive(io) && !screen.isJson ? await choose(invocation, ids) : []
   if (chosen.length === 0) return screen.note(words`Nothing was taken over. Give names, or --all.`)
   const specs: ServerSpec[] = []
-  for (const { spec } of servers) if (chosen.includes(spec.id)) specs.push(await withoutPlainSecrets(invocation, spec))
+  for (const { spec } of servers) if (chosen.includes(spec.id)) specs.push(await movedSecrets(invocation, spec))
   const added = await serverFile(folderOf(io)).adopt(specs)
   screen.note(words`${added.length} taken over: ${added.map(({ id }) => id).join(', ')}. Each is asked about before it is started.`)
 }
@@ -168,10 +168,10 @@ async function listAction(invocation: Invocation): Promise<void> {
   const servers = await configuredServers(invocation)
   if (screen.isJson)
     return screen.printJson(
-      servers.map((spec) => ({ id: spec.id, title: spec.title, where: redactText(wayOf(spec)), tier: spec.tier, from: fromOf(spec) })),
+      servers.map((spec) => ({ id: spec.id, title: spec.title, where: shownWay(spec), tier: spec.tier, from: fromOf(spec) })),
     )
   if (servers.length === 0) return screen.note(words`There are none yet: portico servers add NAME URL, or portico servers import`)
-  const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), redactText(wayOf(spec))])
+  const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), shownWay(spec)])
   screen.print(
     table(
       [{ title: 'SERVER', style: 'bold' }, { title: 'TRUST' }, { title: 'FROM' }, { title: 'HOW' }],
@@ -181,6 +181,9 @@ async function listAction(invocation: Invocation): Promise<void> {
     ),
   )
 }
+
+/** A password among the arguments looks like any other word: only the name beside it tells. */
+const shownWay = (spec: ServerSpec): string => redactText(wayOf(withoutPlainSecrets(spec)))
 
 const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
 

@@ -105,6 +105,17 @@ function inUrl(url: string): PlainSecret[] {
   return found
 }
 
+/** The same server with what looks like a secret struck out, to be shown. */
+export function withoutPlainSecrets(spec: ServerSpec): ServerSpec {
+  const texts = new Map(textsOf(spec.way).map(({ where, text }) => [where, text]))
+  // From the end, so that what is replaced does not move what is not yet.
+  for (const { where, start, end } of plainSecrets(spec).sort((a, b) => b.start - a.start)) {
+    const text = texts.get(where) ?? ''
+    texts.set(where, `${text.slice(0, start)}[redacted]${text.slice(end)}`)
+  }
+  return { ...spec, way: mapTexts(spec.way, (text, where) => texts.get(where) ?? text) }
+}
+
 /**
  * Puts the values into the vault, and placeholders in their place, in the copy that is returned. The file that the server
  * came from is not touched; the values are in it still, and whoever owns it may want to remove them.
