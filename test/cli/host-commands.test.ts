@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
@@ -163,6 +163,26 @@ describe('policy', () => {
     expect((await anna.run(['policy', 'explain', 'ev/test_simple_text'])).stdout).toContain('allow')
     const unknown = await anna.run(['policy', 'explain', 'nobody/x', '--json'])
     expect(JSON.parse(unknown.stdout)).toMatchObject({ decision: { effect: 'deny' } })
+  })
+
+  test('rules about the folder of the project are judged like a host in that folder does, links followed', async () => {
+    const anna = person()
+    await anna.run(['servers', 'add', 'files', '--trusted', ...serve('files', anna.home)])
+    const file = join(anna.home, 'rules.yaml')
+    const within = '$' + '{root:project}'
+    writeFileSync(
+      file,
+      `rules:\n  - { id: here, effect: allow, match: { action: tool.call, server: files, tier: trusted }, args: { /path: { within: '${within}' } } }\n`,
+    )
+    symlinkSync('/etc/hosts', join(anna.home, 'link'))
+    const effectOf = async (path: string): Promise<unknown> => {
+      const { stdout } = await anna.run(['policy', 'explain', 'files/read', `path=${path}`, '--json', '--with', file])
+      return JSON.parse(stdout).decision.effect
+    }
+    expect(await effectOf(join(anna.home, 'rules.yaml'))).toBe('allow')
+    expect(await effectOf(join(anna.home, 'link'))).toBe('ask')
+    expect(await effectOf('/etc/hosts')).toBe('ask')
+    expect((await anna.run(['policy', 'lint', '--with', file])).stdout).not.toContain('no root')
   })
 
   test('lint finds a rule about a server that there is not', async () => {

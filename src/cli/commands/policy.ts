@@ -1,15 +1,18 @@
 /** `portico policy`: whether rules make sense, what they would decide, and what they would have decided. */
 
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { readAudit } from '../../host/audit/read.ts'
 import { ACTION_KINDS, type ActionKind } from '../../host/consent/action.ts'
-import { type CompiledPolicy, compilePolicy } from '../../host/consent/compile-policy.ts'
+import type { CompiledPolicy } from '../../host/consent/compile-policy.ts'
 import { explain } from '../../host/consent/explain.ts'
 import { lintPolicy } from '../../host/consent/lint.ts'
+import { pathPointers } from '../../host/consent/path-pointers.ts'
 import { actionOf } from '../../host/consent/policy-case.ts'
 import { type DecisionRecord, type Replayed, replayDecisions } from '../../host/consent/replay.ts'
-import { readPolicy, testPolicy } from '../../host/files-read.ts'
+import { testPolicy } from '../../host/files-read.ts'
+import { realPathsOf } from '../../host/gate/real-paths.ts'
+import { policyOf } from '../../host/given-policy.ts'
 import { openGrants } from '../../host/grants/grant-store.ts'
 import { openPins } from '../../host/pins/pin-store.ts'
 import { assign } from '../arguments/assignment.ts'
@@ -52,8 +55,9 @@ function toKind(text: string): ActionKind {
   return kind
 }
 
+/** As a host in this folder would have them. */
 async function rulesOf({ io }: Invocation, { with: file }: PolicyOptions): Promise<CompiledPolicy> {
-  return compilePolicy(await readPolicy(file === undefined ? policyFiles(io) : { user: join(io.cwd, file) }))
+  return policyOf({ project: io.cwd, policy: file === undefined ? policyFiles(io) : { user: resolve(io.cwd, file) } })
 }
 
 async function lintAction(invocation: Invocation, options: PolicyOptions): Promise<ExitName> {
@@ -100,7 +104,9 @@ async function explainAction(invocation: Invocation, what: string, pairs: string
     args,
   })
   const grants = await (await openGrants({ file: keptIn(io, 'grants') })).live(Date.now())
-  const explanation = explain(await rulesOf(invocation, options), action, grants)
+  const policy = await rulesOf(invocation, options)
+  const realPaths = await realPathsOf(action, pathPointers(policy, action, grants))
+  const explanation = explain(policy, { ...action, realPaths }, grants)
   if (screen.isJson) return screen.printJson(explanation)
   screen.print(untrustedLines(explanation.text))
   if (!spec)
@@ -117,7 +123,7 @@ async function explainAction(invocation: Invocation, what: string, pairs: string
 
 async function testAction(invocation: Invocation, folder: string, options: PolicyOptions): Promise<ExitName> {
   const { io, screen } = invocation
-  const results = await testPolicy(await rulesOf(invocation, options), join(io.cwd, folder))
+  const results = await testPolicy(await rulesOf(invocation, options), resolve(io.cwd, folder))
   const wrong = results.filter(({ isAsExpected }) => !isAsExpected)
   if (screen.isJson) screen.printJson(results)
   else {
