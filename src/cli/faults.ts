@@ -92,8 +92,9 @@ function adviceFor({ code, data }: McpError): string | undefined {
     case 'ERR_QUARANTINED':
       return 'portico pins diff shows what changed; portico pins accept takes it'
     case 'ERR_DENIED': {
-      const feedback = (data as { feedback?: unknown } | undefined)?.feedback
-      return typeof feedback === 'string' ? `They said: ${feedback}` : 'portico policy explain says which rule it was'
+      const { by, feedback } = (data ?? {}) as { by?: unknown; feedback?: unknown }
+      if (typeof feedback === 'string') return `They said: ${feedback}`
+      return by === 'person' ? undefined : 'portico policy explain says which rule it was'
     }
     default:
       return undefined

@@ -174,8 +174,10 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const loginOf = (id: string): { login: OAuth; url: string } => {
     const { way } = server(id).spec
     const login = logins.get(id)
-    if (!login || way.transport !== 'http')
-      throw new McpError('ERR_UNSUPPORTED', `The server ${JSON.stringify(id)} is not one that can be logged in to`)
+    if (!login || way.transport !== 'http') {
+      const why = way.transport === 'http' ? 'its configuration says with what it is authorized' : 'it is not at a URL'
+      throw new McpError('ERR_UNSUPPORTED', `There is no login for the server ${JSON.stringify(id)}: ${why}`)
+    }
     return { login, url: way.url }
   }
 

@@ -12,7 +12,10 @@ import type { Screen } from '../output/screen.ts'
 import { type Shown, words } from '../output/shown.ts'
 
 export function registerAudit(program: Command, frame: Frame): void {
-  const audit = program.command('audit').description('The log of what was done, and of what was refused.')
+  const audit = program
+    .command('audit')
+    .summary('show and check the log of what was done')
+    .description('The log of what was done, and of what was refused.')
   audit
     .command('verify')
     .description('Checks that nothing of the log was changed or taken out, and names the first bad record if so.')

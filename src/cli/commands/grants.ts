@@ -10,7 +10,10 @@ import { words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 
 export function registerGrants(program: Command, frame: Frame): void {
-  const grants = program.command('grants').description('What you have said yes to for longer than once.')
+  const grants = program
+    .command('grants')
+    .summary('list and revoke what you said yes to')
+    .description('What you have said yes to for longer than once.')
   grants.command('list').description('Lists it.').option('--json', 'write JSON').action(frame.action(listAction))
   grants
     .command('revoke')

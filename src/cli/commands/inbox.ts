@@ -12,7 +12,7 @@ import { words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 
 export function registerInbox(program: Command, frame: Frame): void {
-  const inbox = program.command('inbox').description('Questions that wait for an answer.')
+  const inbox = program.command('inbox').summary('answer questions that wait').description('Questions that wait for an answer.')
   inbox.command('list').description('Lists them.').option('--json', 'write JSON').action(frame.action(listAction))
   inbox
     .command('answer')

@@ -11,7 +11,10 @@ import { untrustedLines, words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 
 export function registerPins(program: Command, frame: Frame): void {
-  const pins = program.command('pins').description('What was approved of each server, to the byte.')
+  const pins = program
+    .command('pins')
+    .summary('what was approved, and what differs now')
+    .description('What was approved of each server, to the byte.')
   pins
     .command('list')
     .description('Lists what was approved.')

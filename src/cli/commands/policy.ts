@@ -28,7 +28,10 @@ interface PolicyOptions {
 }
 
 export function registerPolicy(program: Command, frame: Frame): void {
-  const policy = program.command('policy').description('The rules: what is allowed, asked about, or refused.')
+  const policy = program
+    .command('policy')
+    .summary('check, explain, test and replay the rules')
+    .description('The rules: what is allowed, asked about, or refused.')
   const command = (name: string, text: string): Command =>
     policy.command(name).description(text).option('--with <file>', 'these rules instead of yours').option('--json', 'write JSON')
   command('lint', 'Finds rules that cannot match, contradict each other, or allow more than they seem to.').action(frame.action(lintAction))

@@ -18,7 +18,9 @@ import { takeTarget, takeTargetAndName } from '../target/target.ts'
 import { firstLine } from './tools.ts'
 
 export function registerPrompts(program: Command, frame: Frame): void {
-  addTargetOptions(program.command('prompts').description('Lists the prompts of a server.').argument('[server]'))
+  addTargetOptions(
+    program.command('prompts').summary('list the prompts of a server').description('Lists the prompts of a server.').argument('[server]'),
+  )
     .usage('[options] <server> | -- command...')
     .option('--json', 'write JSON')
     .action(frame.action(promptsAction, { takesCommand: true }))

@@ -17,7 +17,13 @@ import { takeTarget } from '../target/target.ts'
 import { firstLine } from './tools.ts'
 
 export function registerResources(program: Command, frame: Frame): void {
-  addTargetOptions(program.command('resources').description('Lists the resources and resource templates of a server.').argument('[server]'))
+  addTargetOptions(
+    program
+      .command('resources')
+      .summary('list the resources of a server')
+      .description('Lists the resources and resource templates of a server.')
+      .argument('[server]'),
+  )
     .usage('[options] <server> | -- command...')
     .option('--json', 'write JSON')
     .action(frame.action(resourcesAction, { takesCommand: true }))

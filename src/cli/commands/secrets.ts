@@ -10,8 +10,11 @@ import { words } from '../output/shown.ts'
 import { readAll } from '../read-all.ts'
 
 export function registerSecrets(program: Command, frame: Frame): void {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how it is written in a configuration
-  const secrets = program.command('secrets').description('Secrets by name. A configuration says ${secret:NAME}.')
+  const secrets = program
+    .command('secrets')
+    .summary('keep secrets by name')
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how it is written in a configuration
+    .description('Secrets by name. A configuration says ${secret:NAME}.')
   secrets
     .command('set')
     .description('Keeps a secret. It is typed without being shown, or read from standard input; never given on the command line.')

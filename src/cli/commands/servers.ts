@@ -25,7 +25,10 @@ interface AddOptions extends TargetOptions {
 }
 
 export function registerServers(program: Command, frame: Frame): void {
-  const servers = program.command('servers').description('The servers that are known by a name.')
+  const servers = program
+    .command('servers')
+    .summary('add, import, list, remove, log in to servers')
+    .description('The servers that are known by a name.')
   addTargetOptions(
     servers
       .command('add')

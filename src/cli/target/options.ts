@@ -1,6 +1,6 @@
 /** Options of every command that connects to a server. */
 
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../protocol/logging.ts'
 
 export interface TargetOptions {
@@ -15,18 +15,28 @@ export interface TargetOptions {
   inbox?: true
 }
 
-/** @param isQuick leaves out what makes no sense for a single look, such as log messages */
 export function addTargetOptions(command: Command): Command {
   return command
-    .option('-H, --header <name: value>', 'a header for requests to a URL; may be given several times', addHeader, {})
-    .option('-e, --env <NAME=value>', 'a variable for the command after --; may be given several times', addVariable, {})
+    .addOption(several('-H, --header <name: value>', 'a header for requests to a URL; may be given several times', {}, addHeader))
+    .addOption(several('-e, --env <NAME=value>', 'a variable for the command after --; may be given several times', {}, addVariable))
     .option('--cwd <folder>', 'the working directory of the command after --')
     .option('--insecure', 'speak unencrypted to a host that is not this machine')
     .option('--timeout <seconds>', 'how long a request may go without an answer or progress', toSeconds)
-    .option('--revision <date>', 'a protocol revision to speak; may be given several times', addTo, [])
+    .addOption(several('--revision <date>', 'a protocol revision to speak; may be given several times', [], addTo, 'all'))
     .option('--log <level>', 'show log messages of the server from this level on', toLogLevel)
     .option('-v, --verbose', 'show what the server writes to its standard error')
     .option('--inbox', 'without a terminal: let questions wait for somebody who answers them with portico inbox')
+}
+
+/** @param otherwise what help says is taken when it is not given */
+function several<Values>(
+  flags: string,
+  text: string,
+  none: Values,
+  add: (value: string, before: Values) => Values,
+  otherwise = 'none',
+): Option {
+  return new Option(flags, text).default(none, otherwise).argParser(add)
 }
 
 function addHeader(text: string, before: Record<string, string>): Record<string, string> {
