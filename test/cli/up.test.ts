@@ -160,7 +160,7 @@ describe('consent', () => {
     await type(terminal, 'servers')
     await terminal.until(/rogue +ready +2 +\d not in use until you agree: approve rogue/)
     await type(terminal, 'call rogue__forecast city=Paris')
-    await terminal.until('There is no tool "rogue__forecast"')
+    await terminal.until('rogue__forecast is not in use')
   }, 90_000)
 })
 

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { isObject } from '../../jsonrpc/message.ts'
+import { McpError } from '../../protocol/errors.ts'
 import type { Tool } from '../../protocol/tools.ts'
 import { assign, parseJson } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
@@ -82,10 +83,11 @@ export async function callTool(
   }
 }
 
-export async function findTool(session: Pick<Session, 'title' | 'tools'>, name: string): Promise<Tool> {
+export async function findTool(session: Pick<Session, 'title' | 'tools' | 'isWithheld'>, name: string): Promise<Tool> {
   const tools = await session.tools()
   const tool = tools.find((each) => each.name === name)
   if (tool) return tool
+  if (session.isWithheld?.(name)) throw new McpError('ERR_QUARANTINED', `${name} is not in use: it is new, or not what was approved`)
   throw unknownName(
     'tool',
     name,

@@ -10,7 +10,7 @@ import { oneTurn } from '../hosting/talk.ts'
 import { words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import { splitWords } from '../split-words.ts'
-import type { Session } from '../target/session.ts'
+import { isWithheld, type Session } from '../target/session.ts'
 import { printVerdict } from './audit.ts'
 import { firstLine } from './tools.ts'
 import { obeySession, printCommands, SESSION_COMMANDS } from './typed.ts'
@@ -71,6 +71,9 @@ function printHealth({ screen }: Invocation, host: Host): void {
 const catalogOf = (host: Host): Session => ({
   title: 'any server',
   tools: async () => host.tools().map(({ exposed, definition }) => ({ ...definition, name: exposed })),
+  // By the name it would most likely have: what is not in use has none yet.
+  isWithheld: (name) =>
+    Object.keys(host.health()).some((id) => name.startsWith(`${id}__`) && isWithheld(host, id, name.slice(id.length + 2))),
   resources: async () => ({
     resources: host.resources().map(({ exposed, definition }) => ({ ...definition, uri: exposed })),
     resourceTemplates: host.templates().map(({ exposed, definition }) => ({ ...definition, uriTemplate: exposed })),

@@ -22,6 +22,8 @@ export interface Session {
   /** For people. */
   readonly title: string
   tools(): Promise<readonly Tool[]>
+  /** It has a tool of that name, but not in use: new, or not what was approved. */
+  isWithheld?(name: string): boolean
   resources(): Promise<Offered>
   prompts(): Promise<readonly Prompt[]>
   call(name: string, args: Record<string, unknown>, options: UseOptions): Promise<CallToolResult>
@@ -63,6 +65,9 @@ export function sessionOf(client: Client): Session {
   }
 }
 
+export const isWithheld = (host: Host, id: string, tool: string): boolean =>
+  host.review(id)?.items.some(({ kind, name }) => kind === 'tool' && name === tool) ?? false
+
 /** Only what was approved is listed; why a server is not there is said when something is asked of it. */
 function hosted(host: Host, id: string): Session {
   const ours = <Entry extends { server: string; definition: unknown }>(entries: readonly Entry[]): Entry['definition'][] => {
@@ -74,6 +79,7 @@ function hosted(host: Host, id: string): Session {
   return {
     title: id,
     tools: async () => ours(host.tools()),
+    isWithheld: (name) => isWithheld(host, id, name),
     resources: async () => ({ resources: ours(host.resources()), resourceTemplates: ours(host.templates()) }),
     prompts: async () => ours(host.prompts()),
     call: (name, args, options) => host.call({ server: id, name }, args, options),
