@@ -94,6 +94,8 @@ async function answered(run: () => Promise<ElicitResult>): Promise<ElicitResult>
 interface ServerWantOptions extends Pick<Want, 'edit' | 'signal'> {
   subject(): Subject
   initiator?: Initiator
+  /** The server has asked for it, whoever is to do it; so unless the person starts it. */
+  isAskedByServer?: boolean
 }
 
 /** Something that a server wants, on behalf of whoever called it if that is clear. */
@@ -102,7 +104,7 @@ export function serverWant(
   server: HostedServer,
   kind: ActionKind,
   args: Readonly<Record<string, unknown>> | (() => Readonly<Record<string, unknown>>),
-  { subject, initiator = 'server', edit, signal }: ServerWantOptions,
+  { subject, initiator = 'server', isAskedByServer = initiator === 'server', edit, signal }: ServerWantOptions,
 ): Want {
   const run = server.onlyRun ?? parts.run
   return {
@@ -113,7 +115,7 @@ export function serverWant(
       initiator,
       server: server.facts,
       // What it may ask of anybody stands on what was approved of it: before that it is heard by nobody.
-      ...(initiator === 'server' && { primitive: server.primitive('capabilities', 'capabilities') }),
+      ...(isAskedByServer && { primitive: server.primitive('capabilities', 'capabilities') }),
       claimed: {},
       asserted: {},
       args: typeof args === 'function' ? args() : args,
@@ -142,6 +144,7 @@ export function samplingGate(parts: HostParts, serverOf: (id: string) => HostedS
           budget: { tokensLeft: budget.tokensLeft, requestsLeft: budget.requestsLeft },
         }),
         initiator: model.isPerson ? 'user' : 'server',
+        isAskedByServer: true,
         edit: (given) => {
           edited = checkSamplingParams(given)
         },
@@ -162,6 +165,7 @@ export function samplingGate(parts: HostParts, serverOf: (id: string) => HostedS
       const want = serverWant(parts, serverOf(id), 'sampling.deliver', () => ({ ...edited }), {
         subject: () => ({ kind: 'sampled', params, result }),
         initiator: model.isPerson ? 'user' : 'server',
+        isAskedByServer: true,
         edit: (given) => {
           edited = checkSamplingResult(given)
         },

@@ -178,6 +178,8 @@ describe('E6: a server that asks the model', () => {
     const host = await hostWith({ servers: { asker: server }, ask })
     await host.call('asker__ask')
     expect(ask.saw('compose')[0]?.params).toMatchObject({ systemPrompt: 'Be brief' })
+    // Who writes the answer has seen all of it, and need not say yes to it twice more.
+    expect([...ask.saw('sample'), ...ask.saw('sampled')]).toEqual([])
     expect(ask.read()).toContain('What is your name?')
     expect(got[0]).toMatchObject({ content: { text: 'My name is nobody' }, model: 'person' })
     says = NO
