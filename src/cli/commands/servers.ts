@@ -5,7 +5,7 @@ import { moveSecrets, plainSecrets, withoutPlainSecrets } from '../../host/confi
 import { serverFile } from '../../host/config/server-file.ts'
 import { readClientConfigs } from '../../host/files-read.ts'
 import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/servers/spec.ts'
-import { openVault } from '../../host/vault/vault.ts'
+import { openVault, type Vault } from '../../host/vault/vault.ts'
 import { redactText } from '../../protocol/redact.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
@@ -94,7 +94,7 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
     ...(options.label.length > 0 && { labels: options.label }),
     ...(options.timeout !== undefined && { timeoutMs: options.timeout * 1000 }),
   }
-  await serverFile(folderOf(io)).add(await movedSecrets(invocation, spec))
+  await serverFile(folderOf(io)).add(await movedSecrets(invocation, spec, vaultOf(invocation)))
   screen.note(words`Added ${id}: ${shownWay(spec)}`)
 }
 
@@ -105,11 +105,19 @@ function wayTo(target: TargetName, options: AddOptions): Way {
   return { transport: 'stdio', command, args, env: options.env, ...(options.cwd !== undefined && { cwd: options.cwd }) }
 }
 
-async function movedSecrets({ io, screen }: Invocation, spec: ServerSpec): Promise<ServerSpec> {
+/** Opened once for all servers, and only if one has something to put into it. */
+function vaultOf({ io, screen }: Invocation): () => Promise<Vault> {
+  let vault: Promise<Vault> | undefined
+  return () => {
+    vault ??= openVault({ folder: keptIn(io, 'secrets'), onWarning: (text) => screen.note(words`! ${text}`) })
+    return vault
+  }
+}
+
+async function movedSecrets({ screen }: Invocation, spec: ServerSpec, vault: () => Promise<Vault>): Promise<ServerSpec> {
   const found = plainSecrets(spec)
   if (found.length === 0) return spec
-  const vault = await openVault({ folder: keptIn(io, 'secrets'), onWarning: (text) => screen.note(words`! ${text}`) })
-  const moved = await moveSecrets(spec, vault, found)
+  const moved = await moveSecrets(spec, await vault(), found)
   for (const { where } of found) screen.note(words`${spec.id}: ${where} looks like a secret, and is in the vault now`)
   return moved
 }
@@ -150,7 +158,8 @@ async function importAction(invocation: Invocation, names: string[], options: { 
   const chosen = options.all ? ids : names.length > 0 ? names : isInteractive(io) && !screen.isJson ? await choose(invocation, ids) : []
   if (chosen.length === 0) return screen.note(words`Nothing was taken over. Give names, or --all.`)
   const specs: ServerSpec[] = []
-  for (const { spec } of servers) if (chosen.includes(spec.id)) specs.push(await movedSecrets(invocation, spec))
+  const vault = vaultOf(invocation)
+  for (const { spec } of servers) if (chosen.includes(spec.id)) specs.push(await movedSecrets(invocation, spec, vault))
   const added = await serverFile(folderOf(io)).adopt(specs)
   screen.note(words`${added.length} taken over: ${added.map(({ id }) => id).join(', ')}. Each is asked about before it is started.`)
 }
