@@ -2,12 +2,16 @@ import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { TOUR } from '../../src/cli/demo/tour.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { INSTALL_MS, installPrograms } from '../support/packages.ts'
 import { CLI, portico } from './support/cli.ts'
 
 const newFolder = temporaryFolders()
+
+beforeAll(() => installPrograms({ ip: 'iproute2', unshare: 'util-linux' }), INSTALL_MS)
+
 const START = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
 
 /** A home with nothing in it, a folder for temporary files, and a variable by which every process of the run is known. */

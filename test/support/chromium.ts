@@ -8,13 +8,10 @@
  * Where it is missing it is installed, once. Where that cannot be, the tests that need it fail.
  */
 
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
+import { installPrograms } from './packages.ts'
 
 const PROGRAM = '/usr/bin/chromium'
-/** What a hook may take that has to install it. */
-export const INSTALL_MS = 300_000
 
 const FLAGS = [
   '--headless',
@@ -29,17 +26,6 @@ const FLAGS = [
 
 /** Each has a profile of its own, which is removed when it is closed. */
 export async function launchChromium(): Promise<Browser> {
-  install()
+  installPrograms({ [PROGRAM]: 'chromium' })
   return chromium.launch({ executablePath: PROGRAM, args: FLAGS })
-}
-
-function install(): void {
-  if (existsSync(PROGRAM)) return
-  process.stderr.write('portico: installing Chromium for the tests of pages, once; this takes a minute ...\n')
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
-    const { status, stderr, error } = spawnSync('apt-get', args, { encoding: 'utf8', env })
-    if (status !== 0) throw new Error(`Chromium could not be installed: apt-get ${args.join(' ')}\n${error?.message ?? stderr}`)
-  }
-  if (!existsSync(PROGRAM)) throw new Error(`Chromium was installed, but not as ${PROGRAM}`)
 }
