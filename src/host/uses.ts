@@ -58,9 +58,12 @@ export async function callTool(
       args = edited
     },
   }
+  // What the rules about the call say of its result; rules about results may say less.
+  let maxBytes = parts.maxResultBytes
   const result = await parts.gate.run(
     want,
-    ({ action, answer }) => {
+    ({ action, answer, decision }) => {
+      maxBytes = Math.min(maxBytes, decision.limits.resultBytes ?? maxBytes)
       if (answer) parts.lastArguments.remember(server.id, name, args)
       const { onProgress, timeoutMs, maxTotalMs } = options
       const callOptions: CallOptions = {
@@ -73,7 +76,7 @@ export async function callTool(
     },
     (done) => ({ resultBytes: sizeOf(done) }),
   )
-  return letIn(parts, server, tool, result, options).catch((error: unknown) => {
+  return letIn(parts, server, tool, { result, maxBytes }, options).catch((error: unknown) => {
     // Whoever hears only of a refusal would take it that nothing was done, and do it again.
     if (!(error instanceof McpError)) throw error
     const { code, message, data } = error
@@ -84,17 +87,17 @@ export async function callTool(
   })
 }
 
+/** A result, and how much of it may be let in. */
+interface Came {
+  result: CallToolResult
+  maxBytes: number
+}
+
 /** A result is looked at before anybody sees it: how large it is, what is in it, and what it means for what comes next. */
-async function letIn(
-  parts: HostParts,
-  server: HostedServer,
-  tool: Tool,
-  result: CallToolResult,
-  options: UseOptions,
-): Promise<CallToolResult> {
+async function letIn(parts: HostParts, server: HostedServer, tool: Tool, came: Came, options: UseOptions): Promise<CallToolResult> {
   const { run } = options
-  const findings = inspectResult(result, { maxBytes: parts.maxResultBytes })
-  const admitted = await admit(parts, server, tool, result, findings, options)
+  const findings = inspectResult(came.result, { maxBytes: came.maxBytes })
+  const admitted = await admit(parts, server, tool, came, findings, options)
   run.flow.add({
     labels: labelsOfResult(server.spec, tool, server.asserted(tool.name), findings),
     source: `${server.id}/${tool.name}`,
@@ -108,11 +111,11 @@ async function admit(
   parts: HostParts,
   server: HostedServer,
   tool: Tool,
-  result: CallToolResult,
+  { result, maxBytes }: Came,
   findings: readonly Finding[],
   options: UseOptions,
 ): Promise<CallToolResult> {
-  const safe = capped(result, { maxBytes: parts.maxResultBytes })
+  const safe = capped(result, { maxBytes })
   // Where nothing was found and no rule is about results, there is nothing to decide.
   if (findings.length === 0 && !parts.hasResultRules()) return safe
   const want: Want = {
@@ -124,7 +127,7 @@ async function admit(
   }
   return parts.gate.run(want, async ({ decision }) => {
     const { resultBytes } = decision.limits
-    return resultBytes === undefined ? safe : capped(result, { maxBytes: Math.min(resultBytes, parts.maxResultBytes) })
+    return resultBytes === undefined ? safe : capped(result, { maxBytes: Math.min(resultBytes, maxBytes) })
   })
 }
 

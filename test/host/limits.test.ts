@@ -1,0 +1,68 @@
+/** Limits of rules, and the guard against loops, as a whole host keeps them. */
+
+import { describe, expect, test } from 'vitest'
+import type { Rule } from '../../src/host/index.ts'
+import type { ServerSpec } from '../../src/host/servers/spec.ts'
+import { createServer } from '../../src/server/index.ts'
+import { hosts, NO, person, textOf } from './hosts.ts'
+
+const { host: hostWith } = hosts()
+
+const worker = () => {
+  let calls = 0
+  const service = createServer({ name: 'worker', version: '1', limits: { toolCalls: false } })
+  service.tool('work', { input: { type: 'object' } }, () => {
+    calls++
+    return 'x'.repeat(5_000)
+  })
+  const spec: Omit<ServerSpec, 'id'> = {
+    way: { transport: 'memory', service },
+    tier: 'trusted',
+    provenance: [],
+    asserted: { '*': { destructiveHint: false, openWorldHint: false } },
+  }
+  return { servers: { worker: spec }, calls: () => calls }
+}
+
+const policyWith = (limits: Rule['limits'], action = 'tool.call') => ({
+  user: [
+    { id: 'calls', effect: 'allow' as const, match: { action: 'tool.call' } },
+    { id: 'limited', effect: 'allow' as const, match: { action }, ...(limits && { limits }) },
+  ],
+})
+
+describe('a rule that limits', () => {
+  test('how often something is called refuses what is more, and names the limit', async () => {
+    const { servers, calls } = worker()
+    const host = await hostWith({ servers, ask: person(), policy: policyWith({ rate: '2/m' }) })
+    for (const n of [1, 2]) await host.call('worker__work', { n })
+    await expect(host.call('worker__work', { n: 3 })).rejects.toMatchObject({
+      code: 'ERR_DENIED',
+      message: expect.stringContaining('perMinute'),
+    })
+    expect(calls()).toBe(2)
+  })
+
+  test.each(['tool.call', 'tool.result'])('the size of a result cuts it, whether it is about the %s', async (action) => {
+    const { servers } = worker()
+    const host = await hostWith({ servers, ask: person(), policy: policyWith({ resultBytes: 1_000 }, action) })
+    const text = textOf(await host.call('worker__work'))
+    expect(text.length).toBeLessThan(1_300)
+    expect(text).toContain('1000 are let in')
+    const whole = await hostWith({ servers: worker().servers, ask: person(), policy: policyWith(undefined, action) })
+    expect(textOf(await whole.call('worker__work'))).toHaveLength(5_000)
+  })
+})
+
+test('the same call for the third time in a row is asked about, whatever allows it', async () => {
+  const { servers, calls } = worker()
+  const ask = person(({ subject }) => (subject.kind === 'call' ? NO : undefined))
+  const host = await hostWith({ servers, ask, policy: policyWith(undefined) })
+  await host.call('worker__work', { n: 1 })
+  await host.call('worker__work', { n: 1 })
+  await expect(host.call('worker__work', { n: 1 })).rejects.toMatchObject({ code: 'ERR_DENIED' })
+  expect(ask.saw('call')).toHaveLength(1)
+  expect(calls()).toBe(2)
+  await host.call('worker__work', { n: 2 })
+  expect(calls()).toBe(3)
+})
