@@ -3,8 +3,8 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { describe, expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { startServer } from '../../examples/connected-account/server.mjs'
 // @ts-expect-error a plain script without types
@@ -13,29 +13,17 @@ import { oauth } from '../../src/auth/client/index.ts'
 import { resourceServer } from '../../src/auth/server/index.ts'
 import { httpHandler } from '../../src/http/index.ts'
 import { connect } from '../../src/index.ts'
-import { launchChromium } from '../support/chromium.ts'
+import { chromiumOfFile } from '../support/chromium.ts'
 import { testServer } from '../support/http-service.ts'
 import { startAuthorizationServer } from '../support/oidc.ts'
-import { INSTALL_MS } from '../support/packages.ts'
 import { startRealm } from './client/realm.ts'
 import { failureOf, open } from './client/support.ts'
 
-let chromium: Promise<Browser>
-beforeAll(async () => {
-  chromium = launchChromium()
-  // Without it each test fails; a hook that fails would have them skipped.
-  await chromium.catch(() => {})
-}, INSTALL_MS)
-afterAll(() =>
-  chromium.then(
-    (browser) => browser.close(),
-    () => {},
-  ),
-)
+const chromium = chromiumOfFile()
 
 /** The browser of one person. */
 async function newBrowser(): Promise<BrowserContext> {
-  const context = await (await chromium).newContext()
+  const context = await (await chromium()).newContext()
   // Less than a test may take, so that what was waited for is told.
   context.setDefaultTimeout(10_000)
   onTestFinished(() => context.close())

@@ -3,24 +3,11 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Approvals } from '../../src/reference/deploy/approvals.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { INSTALL_MS } from '../support/packages.ts'
+import { chromiumOfFile } from '../support/chromium.ts'
 
-let chromium: Promise<Browser>
-beforeAll(async () => {
-  chromium = launchChromium()
-  // Without it each test fails; a hook that fails would have them skipped.
-  await chromium.catch(() => {})
-}, INSTALL_MS)
-afterAll(() =>
-  chromium.then(
-    (browser) => browser.close(),
-    () => {},
-  ),
-)
+const chromium = chromiumOfFile()
 
 /** Each would call `evil` or load something from the canary, if it were taken for more than text. */
 const payloads = (canary: string): string[] => {
@@ -71,7 +58,7 @@ test('E8: is shown as it was written: no script runs, nothing is loaded from els
   const canary = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`
   const approvals = new Approvals({ timeoutMs: 60_000, maxApprovals: 200, onApproved: () => {} })
   try {
-    const page = await (await (await chromium).newContext()).newPage()
+    const page = await (await (await chromium()).newContext()).newPage()
     const texts = payloads(canary)
     expect(texts.length).toBeGreaterThanOrEqual(60)
     for (const text of texts) {
