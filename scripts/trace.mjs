@@ -11,11 +11,15 @@ if (!existsSync(results)) {
   runAllTests({ stdio: ['ignore', process.stderr, 'inherit'] })
 }
 
-const rows = readTable('requirements/requirements.tsv')
+/** The rows of the seed documents, and those of the rest of the five revisions with the extensions. */
+const matrices = ['requirements/requirements.tsv', 'requirements/requirements-2.tsv'].map((file) => ({ file, rows: readTable(file) }))
+const rows = matrices.flatMap((matrix) => matrix.rows)
 const reasons = new Map(readTable('requirements/unproved.tsv').map(({ id, reason }) => [id, reason]))
 const { proved, unknown, ranAt, tests } = readResults(new Set(rows.map(({ id }) => id)))
 
-printTable()
+console.log(`Requirements proved by ${tests} passed tests (run of ${ranAt}); proved/all by level`)
+for (const matrix of matrices) printTable(matrix)
+console.log('\nexplained: not proved by a test, with the reason in requirements/unproved.tsv; open: neither')
 if (!isSummary) printUncovered()
 if (unknown.size > 0) {
   say(`tests name requirements that do not exist: ${[...unknown].join(', ')}`)
@@ -28,15 +32,16 @@ function readTable(file) {
   return lines.map((line) => Object.fromEntries(line.split('\t').map((cell, i) => [names[i], cell])))
 }
 
-/** A requirement is proved by a test that names it in its title, or in that of a group around it, and passed. */
+/** A requirement is proved by a passed test that names it: with `proves()`, in its title or in the title of a group around it. */
 function readResults(known) {
   const { testResults, startTime } = JSON.parse(readFileSync(results, 'utf8'))
   const passed = new Map()
   const unknown = new Set()
   let tests = 0
   for (const { assertionResults } of testResults) {
-    for (const { fullName, status } of assertionResults) {
-      for (const [id] of fullName.matchAll(/T-[A-Z0-9]+-\d{3}/g)) {
+    for (const { fullName, status, meta } of assertionResults) {
+      const named = [...fullName.matchAll(/[TR]-[A-Z0-9]+-\d{3}/g)].map(([id]) => id)
+      for (const id of new Set([...named, ...(meta?.proves ?? [])])) {
         if (!known.has(id)) unknown.add(id)
         else if (status === 'passed') passed.set(id, (passed.get(id) ?? 0) + 1)
       }
@@ -46,7 +51,7 @@ function readResults(known) {
   return { proved: passed, unknown, ranAt: new Date(startTime).toISOString(), tests }
 }
 
-function printTable() {
+function printTable({ file, rows }) {
   const levels = ['MUST', 'MUST NOT', 'SHOULD', 'SHOULD NOT', 'MAY', 'FACT']
   const areas = [...new Set(rows.map(({ id }) => id.split('-')[1]))]
   const cell = (matching) => (matching.length === 0 ? '-' : `${matching.filter(({ id }) => proved.has(id)).length}/${matching.length}`)
@@ -72,9 +77,8 @@ function printTable() {
     line('all', rows),
   ]
   const widths = table[0].map((_, i) => Math.max(...table.map((cells) => cells[i].length)))
-  console.log(`Requirements proved by ${tests} passed tests (run of ${ranAt}); proved/all by level`)
+  console.log(`\n${file}`)
   for (const cells of table) console.log(cells.map((text, i) => (i === 0 ? text.padEnd(widths[i]) : text.padStart(widths[i]))).join('  '))
-  console.log('explained: not proved by a test, with the reason in requirements/unproved.tsv; open: neither')
 }
 
 function printUncovered() {
