@@ -1,0 +1,231 @@
+/**
+ * npm run mutants -- --sample N --seed S: puts N faults into the sources, one at a time, and counts how many the tests notice.
+ *
+ * All faults of the sample are compiled into one copy of the project, each behind a switch. One run of the tests records which test
+ * files reach which fault; then each fault is switched on alone and those files run. A fault counts as noticed when a test fails, or
+ * never ends, that passes without the fault.
+ */
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { parseArgs } from 'node:util'
+import { findFaults } from './mutants/find.mjs'
+import { readVisits, setupSource, switchSource } from './mutants/switch.mjs'
+import { root as rootWithSlash, say, setUp } from './setup.mjs'
+
+const root = rootWithSlash.replace(/\/$/, '')
+const { values } = parseArgs({
+  options: {
+    sample: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '1' },
+    folders: { type: 'string', default: 'stdio,http,auth,client' },
+    tests: { type: 'string' },
+    only: { type: 'string', default: '' },
+    everywhere: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+/** One test file at a time, so that the record knows which one reaches a fault. */
+const VITEST_CONFIG = `import config from './vitest.config.ts'
+export default { ...config, test: { ...config.test, setupFiles: ['./fault-setup.ts'], maxWorkers: 1 } }
+`
+if (values.help) {
+  console.log(`npm run mutants -- [--sample N] [--seed S] [--folders stdio,http,auth,client] [--tests LIST] [--only ID,ID] [--everywhere] [--list]
+
+  --sample N      how many faults to try. Default: 60
+  --seed S        which faults: the same seed gives the same faults for the same sources. Default: 1
+  --folders LIST  folders of src/ to put faults into. Default: stdio,http,auth,client
+  --tests LIST    test files and folders that may notice a fault. Default: those of the folders, of server, jsonrpc, protocol and interop
+  --only LIST     of the sample, only these ids (a run prints the ids of the faults that no test noticed)
+  --everywhere    all code. Default: only code about ends and bounds (closing, draining, giving up, idling, limits, clean-up)
+  --list          print the sample and stop`)
+  process.exit(0)
+}
+const count = Number(values.sample)
+if (!Number.isInteger(count) || count < 1) {
+  say(`--sample takes a whole number of at least 1, not "${values.sample}"`)
+  process.exit(2)
+}
+
+await setUp()
+const folder = `${root}/.cache/mutants`
+const tree = `${folder}/tree`
+const folders = values.folders.split(',')
+for (const name of folders) {
+  if (existsSync(`${root}/src/${name}`)) continue
+  say(`--folders takes folders of src/, and there is no src/${name}`)
+  process.exit(2)
+}
+const sample = drawSample()
+if (values.list) {
+  for (const fault of sample) console.log(describe(fault))
+  process.exit(0)
+}
+const accepted = readAccepted()
+writeTree()
+say(`${sample.length} faults, seed ${values.seed}; recording which tests reach them ...`)
+const passing = record()
+const visits = readVisits(folder)
+const outcomes = []
+for (const [i, fault] of sample.entries()) {
+  const outcome = tryFault(fault)
+  outcomes.push({ fault, ...outcome })
+  say(`${i + 1}/${sample.length} ${outcome.word.padEnd(9)} ${describe(fault)}${outcome.by ? ` (${outcome.by})` : ''}`)
+}
+printLedger()
+
+function drawSample() {
+  const files = folders.flatMap((name) =>
+    readdirSync(`${root}/src/${name}`, { recursive: true })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => `src/${name}/${file}`),
+  )
+  const faults = files
+    .sort()
+    .flatMap((file) => findFaults(file, readFileSync(`${root}/${file}`, 'utf8'), { everywhere: values.everywhere }))
+  for (const fault of faults) {
+    fault.id = idOf(fault)
+    fault.place = digest(`${values.seed}\n${fault.id}`)
+  }
+  // By a digest and not by a shuffle: a change of the sources changes the sample only where the change is.
+  faults.sort((a, b) => (a.place < b.place ? -1 : 1))
+  const drawn = []
+  for (const fault of faults) {
+    if (drawn.length === count) break
+    // Two faults in the same text cannot both be compiled in.
+    const isFree = drawn.every(({ file, start, end }) => file !== fault.file || end <= fault.start || fault.end <= start)
+    if (isFree && drawn.every(({ id }) => id !== fault.id)) drawn.push(fault)
+  }
+  say(`${faults.length} places for a fault in ${files.length} files`)
+  const wanted = new Set(values.only.split(',').filter(Boolean))
+  return wanted.size === 0 ? drawn : drawn.filter(({ id }) => wanted.has(id))
+}
+
+/** The same fault keeps its id when lines above it come and go. */
+function idOf({ file, kind, was, becomes }) {
+  return digest(`${file}\n${kind}\n${was}\n${becomes}`).slice(0, 8)
+}
+
+function digest(text) {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** Faults that change nothing anyone can see, with the reason. */
+function readAccepted() {
+  const file = `${root}/scripts/mutants/invisible.tsv`
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(1)
+  return new Map(lines.map((line) => [line.split('\t')[0], line.split('\t')[2]]))
+}
+
+function writeTree() {
+  rmSync(folder, { recursive: true, force: true })
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  for (const file of files) {
+    if (!existsSync(`${root}/${file}`)) continue
+    mkdirSync(dirname(`${tree}/${file}`), { recursive: true })
+    cpSync(`${root}/${file}`, `${tree}/${file}`)
+  }
+  symlinkSync(`${root}/node_modules`, `${tree}/node_modules`)
+  mkdirSync(`${tree}/.cache`, { recursive: true })
+  if (existsSync(`${root}/.cache/node24`)) symlinkSync(`${root}/.cache/node24`, `${tree}/.cache/node24`)
+  for (const file of new Set(sample.map((fault) => fault.file))) {
+    let source = readFileSync(`${tree}/${file}`, 'utf8')
+    const inFile = sample.filter((fault) => fault.file === file).sort((a, b) => b.start - a.start)
+    for (const { id, start, end, code } of inFile) source = `${source.slice(0, start)}${code(`__fault('${id}')`)}${source.slice(end)}`
+    const up = '../'.repeat(file.split('/').length - 2)
+    writeFileSync(`${tree}/${file}`, `import { fault as __fault } from './${up}fault-switch.ts'\n${source}`)
+  }
+  writeFileSync(`${tree}/src/fault-switch.ts`, `// @ts-nocheck\n${switchSource(folder)}`)
+  writeFileSync(`${tree}/fault-setup.ts`, setupSource(folder))
+  writeFileSync(`${tree}/vitest.faults.config.ts`, VITEST_CONFIG)
+}
+
+/** Runs test files in the copy. The answer: which of them passed, which failed, and how long it took. */
+function runTests(files, active, { timeout, args = [] }) {
+  writeFileSync(`${folder}/active`, active)
+  const results = `${folder}/results.json`
+  rmSync(results, { force: true })
+  const vitest = [`${root}/node_modules/vitest/vitest.mjs`, 'run', '--root', tree, '--config', `${tree}/vitest.faults.config.ts`]
+  const began = Date.now()
+  const { error, stderr } = spawnSync(process.execPath, [...vitest, '--reporter=json', `--outputFile=${results}`, ...args, ...files], {
+    cwd: tree,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    timeout,
+    killSignal: 'SIGKILL',
+  })
+  const ms = Date.now() - began
+  if (error || !existsSync(results)) return { isHung: true, failed: [], passed: [], ms, stderr }
+  const { testResults } = JSON.parse(readFileSync(results, 'utf8'))
+  const names = (status) => testResults.filter((result) => result.status === status).map(({ name }) => name)
+  return { isHung: false, failed: names('failed'), passed: names('passed'), ms }
+}
+
+function record() {
+  writeFileSync(`${folder}/visits`, '')
+  const usual = [...folders, 'server', 'jsonrpc', 'protocol', 'interop'].map((name) => `test/${name}/`)
+  const { passed, failed, ms, stderr } = runTests(values.tests?.split(',') ?? [...usual, 'test/wire.test.ts'], 'record', {
+    timeout: 1_800_000,
+  })
+  say(
+    `${passed.length} test files passed in ${Math.round(ms / 1000)} s${failed.length > 0 ? `; left out, because they fail without a fault: ${failed.join(', ')}` : ''}`,
+  )
+  if (passed.length === 0) {
+    say('no test file passed in the copy with its faults switched off, so nothing can be measured')
+    process.stderr.write(stderr ?? '')
+    process.exit(1)
+  }
+  return new Set(passed)
+}
+
+function tryFault({ id }) {
+  if (accepted.has(id)) return { word: 'invisible' }
+  const files = [...(visits.get(id) ?? [])].filter((file) => passing.has(file))
+  if (files.length === 0) return { word: 'unreached' }
+  const { isHung, failed } = runTests(files, id, { timeout: 180_000 + files.length * 30_000, args: ['--bail=1'] })
+  if (isHung) return { word: 'noticed', by: 'the tests did not end' }
+  if (failed.length === 0) return { word: 'survived' }
+  // A test that fails by itself now and then notices nothing.
+  const again = runTests(failed, 'none', { timeout: 300_000 })
+  if (again.failed.length > 0 || again.isHung)
+    return { word: 'survived', by: `${failed[0].replace(`${tree}/`, '')} also fails without the fault` }
+  return { word: 'noticed', by: failed[0].replace(`${tree}/`, '') }
+}
+
+function describe({ id, file, line, kind, was, becomes }) {
+  return `${id} ${file}:${line} ${kind}: ${was}${becomes === '' ? '' : ` -> ${becomes.replace(/\s+/g, ' ').slice(0, 100)}`}`
+}
+
+function printLedger() {
+  const row = (name, of) => {
+    const n = (word) => of.filter((outcome) => outcome.word === word).length
+    const visible = of.length - n('invisible')
+    const share = visible === 0 ? '-' : `${Math.round((100 * n('noticed')) / visible)} %`
+    return [name, n('noticed'), n('survived'), n('unreached'), n('invisible'), share].map(String)
+  }
+  const table = [
+    ['folder', 'noticed', 'survived', 'unreached', 'invisible', 'share noticed'],
+    ...folders.map((name) =>
+      row(
+        name,
+        outcomes.filter(({ fault }) => fault.file.startsWith(`src/${name}/`)),
+      ),
+    ),
+    row('all', outcomes),
+  ]
+  const widths = table[0].map((_, i) => Math.max(...table.map((cells) => cells[i].length)))
+  console.log(`Faults put into the sources, one at a time (sample ${values.sample}, seed ${values.seed})`)
+  for (const cells of table) console.log(cells.map((text, i) => (i === 0 ? text.padEnd(widths[i]) : text.padStart(widths[i]))).join('  '))
+  console.log(
+    'unreached: no test runs that code; invisible: changes nothing anyone can see (scripts/mutants/invisible.tsv); not in the share',
+  )
+  const missed = outcomes.filter(({ word }) => word === 'survived' || word === 'unreached')
+  if (missed.length > 0) console.log('\nNot noticed:')
+  for (const { fault, word, by } of missed) console.log(`${word.padEnd(9)}  ${describe(fault)}${by ? ` (${by})` : ''}`)
+}

@@ -1,0 +1,59 @@
+/**
+ * npm run proof: the long runs. Property and fault tests many times over, then faults put into the sources. Prints what was counted.
+ * `npm run proof -- --factor 5` tries each property five times as often as `npm test` does. Default: 20.
+ */
+
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { root, say, setUp } from './setup.mjs'
+
+const { values } = parseArgs({
+  options: { factor: { type: 'string', default: '20' }, sample: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' } },
+})
+const factor = Number(values.factor)
+if (!Number.isInteger(factor) || factor < 1) {
+  say(`--factor takes a whole number of at least 1, not "${values.factor}"`)
+  process.exit(2)
+}
+
+await setUp()
+const files = readdirSync(`${root}/test`, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts') && readFileSync(`${root}/test/${file}`, 'utf8').includes('support/proof.ts'))
+  .map((file) => `test/${file}`)
+say(`${files.length} files of property and fault tests, ${factor} times the usual number of runs ...`)
+const results = `${root}.cache/proof-results.json`
+rmSync(results, { force: true })
+const vitest = [
+  'node_modules/vitest/vitest.mjs',
+  'run',
+  '--testTimeout=1800000',
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${results}`,
+]
+const began = Date.now()
+const { status } = spawnSync(process.execPath, [...vitest, ...files], {
+  cwd: root,
+  stdio: ['ignore', process.stderr, 'inherit'],
+  env: { ...process.env, PORTICO_PROOF_FACTOR: String(factor) },
+})
+printLedger(JSON.parse(readFileSync(results, 'utf8')))
+
+say('putting faults into the sources ...')
+const mutants = spawnSync(process.execPath, ['scripts/mutants.mjs', '--sample', values.sample, '--seed', values.seed], {
+  cwd: root,
+  stdio: 'inherit',
+})
+process.exitCode = status === 0 && mutants.status === 0 ? 0 : 1
+
+function printLedger({ testResults }) {
+  console.log(`What the long runs counted (${factor} times the usual number of runs, ${Math.round((Date.now() - began) / 1000)} s)`)
+  for (const { assertionResults } of testResults) {
+    for (const { fullName, status, meta } of assertionResults) {
+      if (meta?.counted === undefined) continue
+      console.log(`${status === 'passed' ? 'ok    ' : 'FAILED'} ${fullName}`)
+      for (const [name, number] of Object.entries(meta.counted)) console.log(`         ${number.toLocaleString('en')} ${name}`)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** What tests share that run longer, and tell what they counted, under `npm run proof`. */
+
+import { getCurrentTest } from 'vitest/suite'
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Numbers for the ledger of `npm run proof`. */
+    counted?: Record<string, number>
+  }
+}
+
+/** How many times a property is tried: `usual` in `npm test`, more under `npm run proof`. */
+export function proofRuns(usual: number): number {
+  return usual * Number(process.env.PORTICO_PROOF_FACTOR ?? 1)
+}
+
+/**
+ * Writes numbers into the ledger. A name given twice in a test is added up.
+ *
+ * @example
+ * counted({ connections: 4000, 'slots not given back': 0 })
+ */
+export function counted(numbers: Record<string, number>): void {
+  const current = getCurrentTest()
+  if (current === undefined) throw new Error('counted() must be called inside a test')
+  const ledger = { ...current.meta.counted }
+  for (const [name, number] of Object.entries(numbers)) ledger[name] = (ledger[name] ?? 0) + number
+  current.meta.counted = ledger
+}
