@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isId } from '../../src/jsonrpc/message.ts'
 import { createServer } from '../../src/server/index.ts'
+import { counted, proofRuns } from '../support/proof.ts'
 import { type Message, rawChannel } from '../support/raw-channel.ts'
 
-const BUDGET = { numRuns: 1500, interruptAfterTimeLimit: 3000, markInterruptAsFailure: false }
+const BUDGET = { numRuns: proofRuns(1500), interruptAfterTimeLimit: proofRuns(3000), markInterruptAsFailure: false }
 
 const server = createServer({ name: 'victim', version: '1', limits: { toolCalls: false }, onError: () => {} })
 server.tool('echo', { input: { type: 'object' } }, (args) => JSON.stringify(args))
@@ -51,6 +52,7 @@ async function provoke(text: string): Promise<Message[]> {
   const out = [...raw.out]
   expect(await raw.ask('ping', undefined, 'still there?')).toMatchObject({ result: {} })
   raw.channel.close('the run is over')
+  counted({ 'messages after which the session goes on': 1 })
   return out.filter(({ id: answered }) => answered !== 'still there?')
 }
 

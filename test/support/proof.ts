@@ -1,6 +1,6 @@
 /** What tests share that run longer, and tell what they counted, under `npm run proof`. */
 
-import { getCurrentTest } from 'vitest/suite'
+import { TestRunner } from 'vitest'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -21,7 +21,7 @@ export function proofRuns(usual: number): number {
  * counted({ connections: 4000, 'slots not given back': 0 })
  */
 export function counted(numbers: Record<string, number>): void {
-  const current = getCurrentTest()
+  const current = TestRunner.getCurrentTest()
   if (current === undefined) throw new Error('counted() must be called inside a test')
   const ledger = { ...current.meta.counted }
   for (const [name, number] of Object.entries(numbers)) ledger[name] = (ledger[name] ?? 0) + number

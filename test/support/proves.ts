@@ -1,6 +1,6 @@
 /** Says which requirements a test proves. `npm run trace` counts them when the test has passed. */
 
-import { getCurrentTest } from 'vitest/suite'
+import { TestRunner } from 'vitest'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -19,7 +19,7 @@ declare module 'vitest' {
  * })
  */
 export function proves(...ids: [string, ...string[]]): void {
-  const current = getCurrentTest()
+  const current = TestRunner.getCurrentTest()
   if (current === undefined) throw new Error(`proves(${ids.join(', ')}) must be called inside a test`)
   current.meta.proves = [...(current.meta.proves ?? []), ...ids]
 }

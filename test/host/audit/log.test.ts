@@ -11,6 +11,7 @@ import type { AuditRecord, Checkpoint } from '../../../src/host/audit/record.ts'
 import { verifyAudit } from '../../../src/host/audit/verify.ts'
 import { canonicalJson } from '../../../src/protocol/canonical-json.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { counted, proofRuns } from '../../support/proof.ts'
 import { DONE, entry } from './entries.ts'
 
 const newFolder = temporaryFolders()
@@ -281,8 +282,9 @@ describe('verifying', () => {
         const line = original.subarray(0, at).filter((byte) => byte === 0x0a).length + 1
         expect(ok).toBe(false)
         expect(firstBad).toMatchObject({ segment: name, line })
+        counted({ 'changed bytes found': 1 })
       }),
-      { numRuns: 300 },
+      { numRuns: proofRuns(300) },
     )
     expect(await verifyAudit(folder)).toMatchObject({ ok: true })
   })

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import type { Answer, Question } from '../../../src/host/ask/question.ts'
 import type { WantedAction } from '../../../src/host/gate/gate.ts'
 import type { GrantScope } from '../../../src/host/grants/grant.ts'
+import { counted, proofRuns } from '../../support/proof.ts'
 import { DAY_MS, gateInMemory } from './gate-in-memory.ts'
 
 const SERVERS = ['notes', 'deploy'] as const
@@ -276,8 +277,9 @@ test('S8: no sequence of a million events leads to an action without a live and 
       steps += world.steps
       performed += world.performed
     }),
-    { numRuns: 4000, interruptAfterTimeLimit: 240_000, markInterruptAsFailure: true },
+    { numRuns: proofRuns(4000), interruptAfterTimeLimit: proofRuns(240_000), markInterruptAsFailure: true },
   )
+  counted({ events: steps, 'actions, each after a live and matching yes': performed })
   expect(steps).toBeGreaterThan(900_000)
   // A gate that does nothing at all would pass, too.
   expect(performed).toBeGreaterThan(steps / 20)
