@@ -50,6 +50,8 @@ export class Wire {
   /** The protocol version spoken, once one is. */
   version: string | undefined
   acceptsBatch = false
+  /** False in a revision in which clients send no responses: what the server asks is told as a warning instead. */
+  mayAnswer = true
   unreadableId: null | undefined = null
   /** When something last arrived. */
   heardAt: number
@@ -58,7 +60,7 @@ export class Wire {
     this.#link = link
     this.#options = options
     this.heardAt = options.clock.now()
-    this.#outlet = { push: (json) => void this.#write(json), answer: (json) => this.#write(json), drop: () => {} }
+    this.#outlet = { push: (json) => void this.#write(json), answer: (json) => this.#answer(json), drop: () => {} }
     this.#peer = new Peer({
       onRequest: (exchange) => this.onRequest(exchange),
       onNotification: (message) => this.#notice(message),
@@ -193,6 +195,12 @@ export class Wire {
   #end(error: Error): void {
     this.#isClosed = true
     this.#peer.close(error)
+  }
+
+  #answer(json: string): undefined {
+    if (this.mayAnswer) return this.#write(json)
+    this.#ignored('a message that wants an answer, in a revision in which clients give none')
+    return undefined
   }
 
   #write(json: string): undefined {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Client, type Progress, RemoteError } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
@@ -9,6 +10,7 @@ const tick = () => new Promise((resolve) => setTimeout(resolve, 2))
 
 describe('errors', () => {
   test('come in two families: what the server said, and what happened here', async () => {
+    proves('R-BASE-053')
     const client = await Client.connect(
       cannedServer({
         results: {

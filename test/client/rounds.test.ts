@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Answers, Client, Declined } from '../../src/index.ts'
+import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
@@ -126,6 +127,7 @@ describe('a call that comes back with questions', () => {
 })
 
 test('a result without a type is complete', async () => {
+  proves('R-BASE-043')
   const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': () => ({ resultType: undefined, ...done }) as never } })
   const client = await Client.connect(server.target)
   expect((await client.call('x')).content).toEqual(done.content)

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { createServer, type Server } from '../../src/server/index.ts'
 import { SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { MALFORMED } from '../support/malformed.ts'
+import { proves } from '../support/proves.ts'
 import { rawChannel, settle } from '../support/raw-channel.ts'
 
 const asText = MALFORMED.flatMap(({ text, isAboutLines, ...rest }) => (text === undefined || isAboutLines ? [] : [{ ...rest, text }]))
@@ -22,6 +23,7 @@ describe.each(SESSION_REVISIONS)('in a session of %s', (revision) => {
   const cases = asText.filter(({ text }) => revision !== '2025-03-26' || !text.startsWith('['))
 
   test.each(cases)('$name gets what it is owed, and the next ping its answer', async ({ text, owed }) => {
+    proves('R-BASE-005')
     const raw = rawChannel(server)
     await raw.initialize(revision)
     raw.out.length = 0

@@ -9,6 +9,7 @@ import { read } from '../../src/jsonrpc/read.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { notificationJson, requestJson } from '../../src/jsonrpc/write.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
+import { proves } from '../support/proves.ts'
 import { type Json, type RecordingOutlet, recordingOutlet } from '../support/recording-outlet.ts'
 
 const BOUNDS = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
@@ -427,6 +428,7 @@ describe('their requests', () => {
   })
 
   test('with an id that is in use are refused, and the first is answered all the same', () => {
+    proves('R-BASE-034')
     const { receive, outlet, started, peer } = bench()
     receive(request(7, 'first'))
     receive(request(7, 'second'))
@@ -442,6 +444,7 @@ describe('their requests', () => {
   })
 
   test('may use an id again when it is free, and a late answer of the first run does not reach the second', () => {
+    proves('R-BASE-034')
     const { receive, outlet, started, peer } = bench()
     receive(request(7, 'first'))
     peer.cancel(7, 'enough')

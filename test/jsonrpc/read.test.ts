@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { classify, malformed, type ReadBounds, read } from '../../src/jsonrpc/read.ts'
 import { cpuMs, expectLinear } from '../support/linear.ts'
 import { MALFORMED } from '../support/malformed.ts'
+import { proves } from '../support/proves.ts'
 
 const BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
 const of = (message: unknown) => read(JSON.stringify(message), BOUNDS)
@@ -103,7 +104,19 @@ describe('a notification that is wrong is owed silence [T-BASE-028]', () => {
 })
 
 describe('a response that cannot be used is never answered, and names the request that it ends', () => {
+  test('an error may come without an id, or with null for it; a result may not', () => {
+    proves('R-BASE-004')
+    const error = { code: -32700, message: 'no' }
+    for (const id of [undefined, null]) {
+      expect(of({ jsonrpc: '2.0', id, error })).toEqual({ kind: 'error', id: undefined, error })
+      expect(of({ jsonrpc: '2.0', id, result: {} })).toMatchObject({ kind: 'ignored' })
+    }
+    expect(of({ jsonrpc: '2.0', id: 7, error })).toEqual({ kind: 'error', id: 7, error })
+    expect(of({ jsonrpc: '2.0', id: 7, result: {} })).toEqual({ kind: 'result', id: 7, result: {} })
+  })
+
   test('without a result and an error it is no response [T-BASE-018]', () => {
+    proves('R-BASE-006')
     expect(of({ jsonrpc: '2.0', id: 1 })).toMatchObject({ kind: 'malformed', error: { code: -32600 }, isRequest: false })
   })
 
@@ -112,6 +125,7 @@ describe('a response that cannot be used is never answered, and names the reques
   })
 
   test.each([{ code: 1 }, { message: 'no' }, 'no', null, [], {}])('with the error %j [T-BASE-021]', (error) => {
+    proves('R-BASE-006')
     expect(of({ jsonrpc: '2.0', id: 1, error })).toMatchObject({ kind: 'ignored', id: 1 })
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { read } from '../../src/jsonrpc/read.ts'
 import { errorJson, notificationJson, requestJson, resultJson, writtenResultJson } from '../../src/jsonrpc/write.ts'
+import { proves } from '../support/proves.ts'
 
 const BOUNDS = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
 const id = fc.oneof(fc.maxSafeInteger(), fc.string({ unit: 'binary' }))
@@ -42,6 +43,7 @@ test('a notification is read as it was written and has no id [T-BASE-026] [T-BAS
 })
 
 test('a result is read as it was written [T-BASE-016] [T-BASE-025]', () => {
+  proves('R-BASE-006')
   fc.assert(
     fc.property(id, params, (anId, some = {}) => {
       const expected = { kind: 'result', id: anId, result: again(some) }
@@ -52,6 +54,7 @@ test('a result is read as it was written [T-BASE-016] [T-BASE-025]', () => {
 })
 
 test('an error is read as it was written, with its data unchanged [T-BASE-021] [T-BASE-023]', () => {
+  proves('R-BASE-006', 'R-BASE-055')
   fc.assert(
     fc.property(id, fc.integer(), text, json, (anId, code, message, data) => {
       expect(read(errorJson(anId, { code, message, data }), BOUNDS)).toEqual({

@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
 import { METHODS } from '../../src/protocol/methods.ts'
 import { describeRevisions, REVISIONS, type Revision, revisionOf, selectRevisions } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 
 const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']
 const of = (version: string): Revision => revisionOf(version) as Revision
@@ -71,6 +74,7 @@ describe('the revisions', () => {
   })
 
   test.each(VERSIONS)('%s has exactly its methods [T-VER-016] [T-ELIC-002]', (version) => {
+    proves('R-BASE-068', 'R-BASE-069', 'R-BASE-070')
     expect([...METHODS.keys()].filter((method) => of(version).has(method)).toSorted()).toEqual(METHODS_BY_VERSION[version]?.toSorted())
   })
 
@@ -104,10 +108,12 @@ describe('error codes', () => {
   const byVersion = (code: ErrorCode): number[] => REVISIONS.map((revision) => revision.errorCode(code))
 
   test('a resource that is not found is -32002 up to 2025-11-25 and then -32602 [T-RES-052] [T-BASE-035]', () => {
+    proves('R-BASE-051')
     expect(byVersion('ERR_RESOURCE_NOT_FOUND')).toEqual([-32002, -32002, -32002, -32002, -32602])
   })
 
   test('a page to be visited first is -32042 in 2025-11-25 only [T-ELIC-048] [T-BASE-035]', () => {
+    proves('R-BASE-051')
     expect(byVersion('ERR_URL_ELICITATION_REQUIRED')).toEqual([-32603, -32603, -32603, -32042, -32603])
   })
 
@@ -133,6 +139,7 @@ describe('error codes', () => {
   })
 
   test('no code that one revision has for itself is used for anything else [T-ELIC-049] [T-BASE-035]', () => {
+    proves('R-BASE-049', 'R-BASE-050')
     const all = Object.keys(ERRORS) as ErrorCode[]
     const users = (rpc: number): string[] =>
       REVISIONS.flatMap((revision) => all.filter((code) => revision.errorCode(code) === rpc).map((code) => `${revision.version} ${code}`))
@@ -143,6 +150,30 @@ describe('error codes', () => {
     expect(users(-32001)).toEqual(VERSIONS.slice(0, 4).map((version) => `${version} ERR_HEADER_MISMATCH`))
     expect(users(-32020)).toEqual(['2026-07-28 ERR_HEADER_MISMATCH'])
   })
+})
+
+describe('codes of 2026-07-28', () => {
+  const STANDARD = [-32700, -32600, -32601, -32602, -32603]
+  const DEFINED = [-32020, -32021, -32022]
+  const used = new Set((Object.keys(ERRORS) as ErrorCode[]).map((code) => of('2026-07-28').errorCode(code)))
+
+  test('are those of JSON-RPC and the three that the revision defines, and none of our own', () => {
+    proves('R-BASE-044', 'R-BASE-045', 'R-BASE-046', 'R-BASE-048', 'R-BASE-050', 'R-BASE-051', 'R-BASE-054')
+    for (const code of used) expect([...STANDARD, ...DEFINED]).toContain(code)
+    for (const code of DEFINED) expect(used.has(code)).toBe(true)
+  })
+
+  test('between -32000 and -32019 stand in the source only where older revisions are written down', () => {
+    proves('R-BASE-045', 'R-BASE-046')
+    const source = fileURLToPath(new URL('../../src/', import.meta.url))
+    const holding = readdirSync(source, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && /-320[01]\d\b/.test(withoutText(readFileSync(`${source}${file}`, 'utf8'))))
+      .map((file) => file.replaceAll('\\', '/'))
+    expect(holding).toEqual(['revisions/2024-11-05.ts'])
+  })
+
+  /** What is written for people may name any code. */
+  const withoutText = (code: string): string => code.replace(/\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'|`[^`]*`/g, '')
 })
 
 describe('a revision', () => {

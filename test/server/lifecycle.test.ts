@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/client/index.ts'
 import { createServer, type Server } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
 const newServer = (options = {}) => {
@@ -98,6 +99,7 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
   })
 
   test('a batch is accepted only where the revision has batches [T-BASE-036] [T-VER-014] [T-STDIO-004]', async () => {
+    proves('R-BASE-002', 'R-BASE-003')
     const raw = rawChannel(newServer())
     await raw.initialize(revision)
     raw.send([
@@ -414,6 +416,7 @@ describe('the stateless revision', () => {
   })
 
   test('methods of sessions do not exist', async () => {
+    proves('R-BASE-070')
     const raw = rawChannel(newServer())
     for (const method of ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'unknown/method']) {
       expect((await raw.ask(method, { _meta: envelope() })).error.code).toBe(-32601)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Context, createServer, form, type KeyRing, pageRequired, type ServerOptions } from '../../src/server/index.ts'
 import { rehearse } from '../../src/testing/index.ts'
 import { connectPair } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel } from '../support/raw-channel.ts'
 
 const ALL = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
@@ -31,6 +32,7 @@ const answering = (previous: Message, inputResponses: Message): Message => ({
 
 describe('a call that asks', () => {
   test('comes back with its questions and sealed state, and ends with the answers on any replica', async () => {
+    proves('R-BASE-039', 'R-BASE-059')
     const key = { id: 'fleet', secret: new Uint8Array(32).fill(3) }
     const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
     const make = () => serverOf(async (ctx) => `ok=${(await ctx.elicit('sure', 'Sure?', yes)).ok}`, { keys })

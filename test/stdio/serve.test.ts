@@ -11,6 +11,7 @@ import { createServer, type Server } from '../../src/server/index.ts'
 import { serveStdio } from '../../src/stdio/index.ts'
 import { everythingServer, record, type WireMessage } from '../../src/testing/index.ts'
 import { isAlive, untilGone } from '../support/processes.ts'
+import { proves } from '../support/proves.ts'
 import { fixture, type StdioProcess, startServer } from '../support/stdio-process.ts'
 
 const SERVER = fixture('server.mjs')
@@ -370,27 +371,36 @@ describe('streams of one’s own', () => {
     await serving.close()
   })
 
-  test('make any channel a transport, with the same messages as any other [T-BASE-046] [T-BASE-047] [T-BASE-048]', async () => {
-    const script = async (client: Client): Promise<void> => {
-      await client.tools().all()
-      await client.call('echo', { text: 'over there' })
-      await client.call('add', { a: 1, b: 2 })
-      await client.ping()
-    }
-    const options = { revisions: ['2025-06-18'] }
-    const expected = await record(everythingServer(), { revision: '2025-06-18' }, script)
+  test.each(['2025-06-18', '2026-07-28'])(
+    'make any channel a transport, with the same messages as any other, in %s [T-BASE-046] [T-BASE-047] [T-BASE-048]',
+    async (revision) => {
+      proves('R-BASE-074', 'R-BASE-076')
+      const script = async (client: Client): Promise<void> => {
+        await client.tools().all()
+        await client.call('echo', { text: 'over there' })
+        await client.call('add', { a: 1, b: 2 })
+        await client.ping()
+      }
+      const options = { revisions: [revision] }
+      const expected = await record(everythingServer(), { revision }, script)
 
-    const tcp = createTcpServer((socket) => void serveStdio(everythingServer(), { streams: { input: socket, output: socket } }))
-    await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
-    const { port } = tcp.address() as { port: number }
-    const wire: WireMessage[] = []
-    const client = await Client.connect(socketTarget(port, wire), options)
-    await script(client)
-    await client.close()
-    await new Promise((resolve) => tcp.close(resolve))
-    expect(wire).toEqual(expected)
-  })
+      const tcp = createTcpServer((socket) => void serveStdio(everythingServer(), { streams: { input: socket, output: socket } }))
+      await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
+      const { port } = tcp.address() as { port: number }
+      const wire: WireMessage[] = []
+      const client = await Client.connect(socketTarget(port, wire), options)
+      await script(client)
+      await client.close()
+      await new Promise((resolve) => tcp.close(resolve))
+      expect(wire).toEqual(expected)
+      const requests = wire.filter(({ from }) => from === 'client').map(({ json }) => JSON.parse(json))
+      if (revision === '2026-07-28') for (const { params } of requests) expect(Object.keys(params._meta)).toEqual(ENVELOPE)
+    },
+  )
 })
+
+/** What each request without a session says about itself. */
+const ENVELOPE = ['protocolVersion', 'clientInfo', 'clientCapabilities'].map((name) => `io.modelcontextprotocol/${name}`)
 
 /** A transport that Portico does not have: lines over a socket. */
 const socketTarget = (port: number, wire: WireMessage[]): Target => ({

@@ -36,6 +36,7 @@ export class ClientStateless implements ClientDialect {
     this.redeclare()
     wire.onNotification = (message) => this.#onNotification(message)
     wire.unreadableId = undefined
+    wire.mayAnswer = false
     wire.version = revision.version
   }
 

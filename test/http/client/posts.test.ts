@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { METHODS } from '../../../src/protocol/methods.ts'
+import { proves } from '../../support/proves.ts'
 import { open, openSession, SAID, type Script, SESSION, STATELESS, sessionServer, statelessServer, TOOL } from './scripted-http.ts'
 
 describe('every message', () => {
@@ -170,6 +171,7 @@ describe('an answer', () => {
   })
 
   test('to a batch in the one revision that has them may be a list', async () => {
+    proves('R-BASE-002')
     const server = await sessionServer(
       {
         'tools/call': ({ message }, answer) =>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { http } from '../../support/http-requests.ts'
 import { callTool, initializeMessage, openSession, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
 const request = (id: number, method = 'ping', params?: Message): Message => ({ jsonrpc: '2.0', id, method, ...(params ? { params } : {}) })
@@ -32,6 +33,7 @@ describe('batches in 2025-03-26', () => {
   })
 
   test('of notifications and responses only are answered 202 with no body', async () => {
+    proves('R-BASE-003')
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-03-26')
     const { status, text } = await session.post([notice(), { jsonrpc: '2.0', id: 9, result: {} }, notice()])

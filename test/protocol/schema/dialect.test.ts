@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compile } from '../../../src/protocol/schema/compile.ts'
 import { compileForeign } from '../../../src/protocol/schema/foreign.ts'
 import type { JsonSchema } from '../../../src/protocol/schema/json-schema.ts'
+import { proves } from '../../support/proves.ts'
 
 const D2020 = 'https://json-schema.org/draft/2020-12/schema'
 const D2019 = 'https://json-schema.org/draft/2019-09/schema'
@@ -16,6 +17,7 @@ describe('the dialect that a schema names', () => {
   test.each([D2020, D2019, D7, D6, 'http://json-schema.org/draft-07/schema', 'https://json-schema.org/draft-07/schema#'])(
     '%s is understood',
     ($schema) => {
+      proves('R-BASE-008')
       expect(accepts($schema, { type: 'string' }, 'a')).toBe(true)
       expect(accepts($schema, { type: 'string' }, 1)).toBe(false)
     },
@@ -28,6 +30,7 @@ describe('the dialect that a schema names', () => {
     'toString',
     7,
   ])('%s is refused with what is understood instead', async ($schema) => {
+    proves('R-BASE-012')
     const reason = `The schema is refused: its dialect ${JSON.stringify($schema)} is not supported; supported are 2020-12, 2019-09, draft-07, draft-06`
     expect(() => compile({ $schema, type: 'string' } as JsonSchema)).toThrow(
       expect.objectContaining({ code: 'ERR_SCHEMA', message: reason }),
@@ -58,6 +61,7 @@ describe('a keyword means something only in the dialects that have it', () => {
     [{ $defs: { x: { $anchor: 'n', type: 'string' } }, allOf: [{ $ref: '#n' }] }, 1, [undefined, D2020, D2019]],
     [{ definitions: { x: { $id: '#n', type: 'string' } }, allOf: [{ $ref: '#n' }] }, 1, [undefined, D2020, D2019, D7, D6]],
   ])('%j against %j', (schema, value, refusing) => {
+    proves('R-BASE-007', 'R-BASE-011')
     const refuses = ALL.filter(($schema) => {
       try {
         return !accepts($schema, schema, value)

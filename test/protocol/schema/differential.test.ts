@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compile } from '../../../src/protocol/schema/compile.ts'
 import { compileForeign } from '../../../src/protocol/schema/foreign.ts'
+import { proves } from '../../support/proves.ts'
 
 type Schema = boolean | Record<string, unknown>
 
@@ -154,6 +155,7 @@ const DIALECTS: [name: string, $schema: string | undefined, make: () => Ajv | Aj
 ]
 
 test.each(DIALECTS)('%s: thousands of schemas and values, the verdict of Ajv', { timeout: 60_000 }, (_name, $schema, make, edit) => {
+  proves('R-BASE-009', 'R-BASE-011')
   const ajv = make()
   let [accepted, refused] = [0, 0]
   fc.assert(

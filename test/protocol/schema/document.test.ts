@@ -5,6 +5,7 @@ import { compile } from '../../../src/protocol/schema/compile.ts'
 import { FOREIGN_SCHEMA_BOUNDS, openDocument, type SchemaBounds } from '../../../src/protocol/schema/document.ts'
 import { compileForeign } from '../../../src/protocol/schema/foreign.ts'
 import type { JsonSchema } from '../../../src/protocol/schema/json-schema.ts'
+import { proves } from '../../support/proves.ts'
 
 describe('a reference out of the document', () => {
   let canary: Server
@@ -36,6 +37,7 @@ describe('a reference out of the document', () => {
   ]
 
   test.each(LEADING_OUT)('to %s is refused, and nothing is fetched', async (place) => {
+    proves('R-BASE-062', 'R-BASE-064', 'R-BASE-066')
     const fetching = vi.spyOn(globalThis, 'fetch')
     const ref = place.replace('PORT', String(port))
     const schemas: JsonSchema[] = [
@@ -85,6 +87,7 @@ describe('bounds', () => {
     ['maxSchemaDepth', 3, nested, 'it nests deeper than 3 levels (maxSchemaDepth)'],
     ['maxSchemaNodes', 5, many, 'it has more than 5 subschemas (maxSchemaNodes)'],
   ])('%s of %i holds to the unit', (bound, limit, make, reason) => {
+    proves('R-BASE-067')
     const bounds = { ...WIDE, [bound]: limit }
     expect(() => openDocument(make(limit - 1), bounds)).not.toThrow()
     expect(() => openDocument(make(limit), bounds)).not.toThrow()
@@ -94,6 +97,7 @@ describe('bounds', () => {
   })
 
   test.each([100, 1000, FOREIGN_SCHEMA_BOUNDS.maxSteps])('maxSteps of %i holds to the unit', (maxSteps) => {
+    proves('R-BASE-067')
     const validate = compile({ items: { type: 'number' } }, { bounds: { ...WIDE, maxSteps } })
     const list = (length: number): number[] => Array.from({ length }, (_, i) => i)
     // One step for the list, one for each item.

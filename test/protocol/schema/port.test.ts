@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import { type AnySchema, type InputOf, type ObjectOf, type OutputOf, schemaPort } from '../../../src/protocol/schema/port.ts'
+import { proves } from '../../support/proves.ts'
 
 const zodSchema = z.object({ id: z.int(), name: z.string().optional() })
 const valibotSchema = v.object({ id: v.pipe(v.number(), v.integer()), name: v.optional(v.string()) })
@@ -22,6 +23,7 @@ const LIBRARIES: Record<string, AnySchema> = {
 
 describe.each(Object.entries(LIBRARIES))('a schema written with %s', (_library, schema) => {
   test('is written as JSON Schema, without naming a dialect', () => {
+    proves('R-BASE-014')
     const { json } = schemaPort(schema, 'input', 'here')
     expect(JSON.parse(JSON.stringify(json))).toMatchObject({
       type: 'object',
