@@ -35,8 +35,10 @@ import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
 import { ERROR_MEANINGS } from '../../src/protocol/error-meanings.ts'
 import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
+import { DIALECT_NAMES } from '../../src/protocol/schema/dialect.ts'
 import { DEFAULT_FILES_LIMITS } from '../../src/reference/files/limits.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
+import { proves } from '../support/proves.ts'
 
 const pages = ['README.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
 const folder = `${root}/.cache/docs`
@@ -98,6 +100,14 @@ test('the README leads to what the library does for security and to what it leav
   const [, own = '', yours = ''] = readFileSync(`${root}/SECURITY.md`, 'utf8').split(/^## What .*$/m)
   expect(own.match(/^- /gm)?.length).toBeGreaterThan(5)
   for (const matter of ['tool', 'model', 'directory', 'claims', 'person']) expect(yours).toContain(matter)
+})
+
+test('the documentation names every dialect of JSON Schema that is understood', () => {
+  proves('R-BASE-010')
+  const page = readFileSync(`${root}/docs/revisions.md`, 'utf8')
+  const said = /^JSON Schema dialects: (.*)/m.exec(page)?.[1] ?? ''
+  expect(DIALECT_NAMES.length).toBeGreaterThan(3)
+  for (const dialect of DIALECT_NAMES) expect(said).toContain(dialect)
 })
 
 test('every limit is documented with its option', () => {

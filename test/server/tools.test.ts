@@ -232,6 +232,9 @@ test('a definition that cannot work is refused when it is made, with the reason'
   expect(() => server.tool('none', { input: 5 as never }, () => 'x')).toThrow(
     'expected a Standard Schema or a JSON Schema object, got number',
   )
+  expect(() => server.tool('odd', { input: { type: 'object', properties: { a: { minLength: -1 } } } }, () => 'x')).toThrow(
+    'Tool "odd" input: the schema is not valid: properties.a.minLength must be an integer of 0 or more, not number (-1)',
+  )
   expect(() => createServer({ name: '', version: '1' })).toThrow('A server needs a name and a version')
   expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is no key of _meta')
   expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow('An extension is named like "com.example/feature", not "noPrefix"')

@@ -8,6 +8,7 @@ import { type CallOptions, Client, type ConnectOptions, verdictMemory } from '..
 import { connect } from '../../src/index.ts'
 import { type ProcessTargetOptions, processTarget } from '../../src/stdio/index.ts'
 import { groupOf, isAlive, untilGone } from '../support/processes.ts'
+import { proves } from '../support/proves.ts'
 import { fixture } from '../support/stdio-process.ts'
 
 const ODD = fixture('odd-server.mjs')
@@ -149,6 +150,19 @@ describe('a server process', () => {
     expect(sent()).toHaveLength(lines.length - 1)
     for (const message of sent()) expect(message).toMatchObject({ jsonrpc: '2.0', method: expect.any(String) })
     for (const message of sent().filter(({ method }) => method?.startsWith('notifications/'))) expect(message).not.toHaveProperty('id')
+  })
+
+  test('serves all that a program does, and outlives what is given up', async () => {
+    proves('R-BASE-060')
+    const { call } = await connectOdd()
+    const pid = await call('pid')
+    const controller = new AbortController()
+    const givenUp = failureOf(call('hang', {}, { signal: controller.signal }))
+    const beside = ['one', 'two', 'three'].map((text) => call('echo', { text }))
+    controller.abort()
+    expect((await givenUp).name).toBe('AbortError')
+    expect(await Promise.all(beside)).toEqual(['one', 'two', 'three'])
+    expect(await Promise.all([call('pid'), call('pid')])).toEqual([pid, pid])
   })
 
   test('can be given as a target, to Client.connect or to connect', async () => {

@@ -35,6 +35,19 @@ describe('every message', () => {
     }
   })
 
+  test('stands alone in its body, also in the revision that has batches', async () => {
+    proves('R-BASE-001', 'R-HTTP-001')
+    const server = await sessionServer({}, { revision: '2025-03-26' })
+    const { client } = await openSession(server, { answer: { roots: ['file:///work'] } })
+    await Promise.all([client.ping(), client.call('echo', {}), client.resources().all(), client.tools().all()])
+    client.setRoots([])
+    await server.until(({ message }) => message.method === 'notifications/roots/list_changed')
+    expect(client.revision).toBe('2025-03-26')
+    const posts = server.received.filter(({ verb }) => verb === 'POST')
+    expect(posts.length).toBeGreaterThan(5)
+    for (const { message } of posts) expect(message).toMatchObject({ jsonrpc: '2.0', method: expect.any(String) })
+  })
+
   test('carries the negotiated version once there is one, also GET and DELETE, and the handshake none [T-HDR-001] [T-HDR-002]', async () => {
     for (const revision of ['2025-03-26', '2025-06-18', SESSION]) {
       const server = await sessionServer({}, { revision })
@@ -171,21 +184,24 @@ describe('an answer', () => {
   })
 
   test('to a batch in the one revision that has them may be a list', async () => {
-    proves('R-BASE-002')
+    proves('R-BASE-002', 'R-HTTP-005')
     const server = await sessionServer(
       {
-        'tools/call': ({ message }, answer) =>
-          answer.json([
+        'tools/call': ({ message }, answer) => {
+          const messages = [
             { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'beside' } },
             { jsonrpc: '2.0', id: message.id, result: SAID },
-          ]),
+          ]
+          if (message.params.arguments.as === 'events') answer.events().message(messages).end()
+          else answer.json(messages)
+        },
       },
       { revision: '2025-03-26' },
     )
     const logs: unknown[] = []
     const { client } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
-    expect(await client.call('echo', {})).toMatchObject(SAID)
-    expect(logs).toEqual(['beside'])
+    for (const as of ['json', 'events']) expect(await client.call('echo', { as })).toMatchObject(SAID)
+    expect(logs).toEqual(['beside', 'beside'])
   })
 })
 

@@ -3,6 +3,7 @@ import { decodeHeaderValue } from '../../../src/http/header-value.ts'
 import type { ListenOptions } from '../../../src/http/index.ts'
 import { http, rawHttp } from '../../support/http-requests.ts'
 import { askModern, callTool, MODERN, modern, openSession, STREAMABLE, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { envelope, type Message } from '../../support/raw-channel.ts'
 
 const WHERE = {
@@ -70,6 +71,7 @@ describe('B10: headers that mirror the message', () => {
   test.each(BAD)(
     'B10: %s is answered 400 and -32020, naming header and values, before any handler runs [T-HDR-009] [T-HDR-010] [T-HDR-011] [T-HDR-012] [T-HDR-013] [T-HDR-014] [T-HDR-015] [T-HDR-016] [T-HDR-041] [T-HDR-042] [T-HDR-045]',
     async (_what, changed, text) => {
+      proves('R-BASE-073')
       const { url, called } = await spied()
       expectMismatch(await withHeaders(url, CALL, { ...PARAMS, ...changed }), text)
       expect(called).not.toHaveBeenCalled()

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
+import type { JsonSchema } from '../../../src/protocol/schema/json-schema.ts'
 import { type AnySchema, type InputOf, type ObjectOf, type OutputOf, schemaPort } from '../../../src/protocol/schema/port.ts'
 import { proves } from '../../support/proves.ts'
 
@@ -84,8 +85,20 @@ test('a plain schema checks formats and is compiled only when it is used', () =>
   const { check } = schemaPort({ type: 'string', format: 'email' }, 'input', 'here')
   expect(check('a@b')).toMatchObject({ ok: true })
   expect(check('a')).toMatchObject({ ok: false })
-  const broken = schemaPort({ type: 'nonsense' }, 'input', 'here')
-  expect(() => broken.check(1)).toThrow('"type" is "nonsense", which is not a JSON type')
+  const leadingOut = schemaPort({ $ref: 'https://example.com/a' }, 'input', 'here')
+  expect(() => leadingOut.check(1)).toThrow('leads out of the document')
+})
+
+test('a plain schema that is not valid is refused before it is used, with the place of the fault', () => {
+  proves('R-BASE-013')
+  expect(() => schemaPort({ type: 'object', properties: { a: { type: 'nonsense' } } } as JsonSchema, 'input', 'Tool "x" input')).toThrow(
+    expect.objectContaining({
+      code: 'ERR_SCHEMA',
+      message: expect.stringMatching(
+        /^Tool "x" input: the schema is not valid: properties\.a\.type must be one of .*, not string \("nonsense"\)$/,
+      ),
+    }),
+  )
 })
 
 test('a path may have steps of every kind', async () => {

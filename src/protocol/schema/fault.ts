@@ -1,0 +1,126 @@
+/**
+ * What is wrong with a schema that this side wrote, found without compiling it: a server is to offer no tool whose
+ * schema is none. A schema of a peer is judged by what happens when it is used.
+ */
+
+import { DIALECT_NAMES, findDialect, knownKeywords } from './dialect.ts'
+import { isSchemaObject, type SchemaObject } from './document.ts'
+import { describeValue } from './json-schema.ts'
+
+/** Why this is not a valid schema of its dialect; undefined when it is one. */
+export function faultOfSchema(root: unknown): string | undefined {
+  const dialect = findDialect(isSchemaObject(root) ? root.$schema : undefined)
+  if (!dialect) {
+    const named = JSON.stringify((root as SchemaObject).$schema)
+    return `its dialect ${named} is not supported; supported are ${DIALECT_NAMES.join(', ')}`
+  }
+
+  const faultOf = (schema: unknown, path: string): string | undefined => {
+    if (typeof schema === 'boolean') return undefined
+    if (!isSchemaObject(schema)) return `${path || 'it'} must be a schema, not ${describeValue(schema)}`
+    // Beside $ref the older dialects ignore everything.
+    if (dialect.refStandsAlone && typeof schema.$ref === 'string') return undefined
+    const known = knownKeywords(schema, dialect)
+    for (const keyword in known) {
+      const expected = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined
+      const value = known[keyword]
+      if (expected === undefined || value === undefined) continue
+      const place = path === '' ? keyword : `${path}.${keyword}`
+      const fault = expected === 'items' ? faultOfItems(value, place) : faultOfValue(expected, value, place)
+      if (fault !== undefined) return fault
+    }
+    return undefined
+  }
+
+  const faultOfItems = (value: unknown, path: string): string | undefined =>
+    faultOfValue(dialect.hasItemLists && Array.isArray(value) ? 'schemas' : 'schema', value, path)
+
+  const faultOfValue = (expected: Exclude<Expected, 'items'>, value: unknown, path: string): string | undefined => {
+    if (expected === 'schema') return faultOf(value, path)
+    if (expected === 'schemas') {
+      if (!Array.isArray(value) || value.length === 0) return wrong(path, 'a list of schemas', value)
+      return first(value.entries(), ([i, each]) => faultOf(each, `${path}.${i}`))
+    }
+    if (expected === 'schema map' || expected === 'dependencies') {
+      if (!isSchemaObject(value)) return wrong(path, 'an object of schemas', value)
+      return first(Object.entries(value), ([name, each]) =>
+        expected === 'dependencies' && Array.isArray(each)
+          ? faultOfValue('names', each, `${path}.${name}`)
+          : faultOf(each, `${path}.${name}`),
+      )
+    }
+    const { is, words } = PLAIN[expected]
+    return is(value) ? undefined : wrong(path, words, value)
+  }
+
+  return faultOf(root, '')
+}
+
+const wrong = (path: string, words: string, value: unknown): string => `${path} must be ${words}, not ${describeValue(value)}`
+
+function first<T>(each: Iterable<T>, faultOf: (one: T) => string | undefined): string | undefined {
+  for (const one of each) {
+    const fault = faultOf(one)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+const TYPES = new Set<unknown>(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'])
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length
+
+/** As the compiler makes them: with the flag for Unicode, or else without. */
+const isExpression = (value: unknown): boolean => typeof value === 'string' && (isSource(value, 'u') || isSource(value, ''))
+
+function isSource(source: string, flags: string): boolean {
+  try {
+    new RegExp(source, flags)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const PLAIN = {
+  text: { words: 'a string', is: isText },
+  flag: { words: 'true or false', is: (value: unknown) => typeof value === 'boolean' },
+  number: { words: 'a number', is: (value: unknown) => Number.isFinite(value) },
+  step: { words: 'a number above 0', is: (value: unknown) => Number.isFinite(value) && (value as number) > 0 },
+  count: { words: 'an integer of 0 or more', is: (value: unknown) => Number.isInteger(value) && (value as number) >= 0 },
+  list: { words: 'a list', is: (value: unknown) => Array.isArray(value) },
+  names: { words: 'a list of different strings', is: isNames },
+  'names map': {
+    words: 'an object of lists of strings',
+    is: (value: unknown) => isSchemaObject(value) && Object.values(value).every(isNames),
+  },
+  expression: { words: 'a regular expression', is: isExpression },
+  type: {
+    words: `one of ${[...TYPES].join(', ')}, or a list of these`,
+    is: (value: unknown) => (Array.isArray(value) ? value.length > 0 && value.every((each) => TYPES.has(each)) : TYPES.has(value)),
+  },
+} as const
+
+type Expected = keyof typeof PLAIN | 'schema' | 'schemas' | 'schema map' | 'dependencies' | 'items'
+
+const expecting = (expected: Expected, ...keywords: string[]): [string, Expected][] => keywords.map((keyword) => [keyword, expected])
+
+const KEYWORDS: Readonly<Record<string, Expected>> = Object.fromEntries([
+  ...expecting('text', '$id', '$ref', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$comment', 'title', 'description'),
+  ...expecting('text', 'format', 'contentEncoding', 'contentMediaType'),
+  ...expecting('flag', 'uniqueItems', 'deprecated', 'readOnly', 'writeOnly', '$recursiveAnchor'),
+  ...expecting('number', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'),
+  ...expecting('step', 'multipleOf'),
+  ...expecting('count', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains'),
+  ...expecting('list', 'enum', 'examples'),
+  ...expecting('names', 'required'),
+  ...expecting('names map', 'dependentRequired'),
+  ...expecting('expression', 'pattern'),
+  ...expecting('type', 'type'),
+  ...expecting('items', 'items'),
+  ...expecting('schema', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties', 'unevaluatedProperties'),
+  ...expecting('schema', 'propertyNames', 'if', 'then', 'else', 'not', 'contentSchema'),
+  ...expecting('schemas', 'prefixItems', 'allOf', 'anyOf', 'oneOf'),
+  ...expecting('schema map', 'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'),
+  ...expecting('dependencies', 'dependencies'),
+])
