@@ -3,6 +3,7 @@ import { Client, connect, type Verdict, type VerdictMemory, verdictMemory } from
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer, scriptedServer } from '../support/scripted-server.ts'
 
@@ -34,6 +35,7 @@ describe('connecting', () => {
   test.each(SESSION_REVISIONS)(
     'opens a session of %s with initialize and then initialized, and nothing before them [T-LIFE-002] [T-LIFE-004] [T-LIFE-010] [T-LIFE-011] [T-VER-007] [T-BASE-039] [T-BASE-040]',
     async (revision) => {
+      proves('R-LIFE-001')
       const { sent } = await connectPair(newServer(), { revision })
       expect(sent('client').slice(0, 2)).toEqual([
         {
@@ -58,6 +60,7 @@ describe('connecting', () => {
   })
 
   test('disconnects from a server that speaks nothing we know, and says what both speak [T-VER-006] [T-VER-012] [T-VER-013]', async () => {
+    proves('R-DISC-005')
     for (const revision of ['2023-01-01', '2026-07-28']) {
       const server = scriptedServer(({ id, method }, send) => {
         if (method === 'initialize')
@@ -109,6 +112,7 @@ describe('connecting', () => {
   })
 
   test('declares exactly what it has handlers for [T-ROOT-003] [T-SAMP-008] [T-ELIC-010] [T-ELIC-013] [T-LIFE-014] [T-LIFE-015] [T-LIFE-016] [T-LIFE-017] [T-ARCH-025] [T-ARCH-032]', async () => {
+    proves('R-LIFE-003')
     const sample = () => ({ role: 'assistant' as const, content: { type: 'text' as const, text: 'x' }, model: 'm' })
     const declared = async (revision: string, answer: object) => {
       const { sent } = await connectPair(newServer(), {
@@ -140,6 +144,7 @@ describe('connecting', () => {
 
 describe('the probe', () => {
   test('asks as the newest client and falls back to the handshake on any other error', async () => {
+    proves('R-DISC-015', 'R-DISC-023', 'R-DISC-026', 'R-DISC-027')
     for (const error of [
       { code: -32601, message: 'Method not found' },
       { code: -32602, message: 'Invalid' },
@@ -164,6 +169,7 @@ describe('the probe', () => {
   })
 
   test('does not fall back on an error that only a stateless server gives, but speaks a revision it names', async () => {
+    proves('R-DISC-005', 'R-DISC-015', 'R-DISC-025')
     const refusing = scriptedServer(({ id }, send) =>
       send({
         jsonrpc: '2.0',
@@ -183,6 +189,7 @@ describe('the probe', () => {
   })
 
   test('that gets no answer is followed by the handshake, and the first of the two to be answered counts', async () => {
+    proves('R-DISC-026', 'R-DISC-024')
     const clock = fakeClock()
     const silent = scriptedServer(({ id, method }, send) => {
       if (method === 'initialize')
@@ -234,6 +241,7 @@ describe('the probe', () => {
   })
 
   test('is remembered: the second connection knows', async () => {
+    proves('R-DISC-016')
     const memory = verdictMemory()
     const server = cannedServer({ revision: '2025-06-18' })
     for (let i = 0; i < 2; i++) await (await Client.connect(server.target, { memory })).close()
@@ -245,6 +253,7 @@ describe('the probe', () => {
   })
 
   test('is made again when what was remembered is no longer true', async () => {
+    proves('R-DISC-017')
     const memory = verdictMemory()
     let isModern = false
     const server = scriptedServer(({ id, method }, send) => {
@@ -270,6 +279,7 @@ describe('what was not agreed on', () => {
   test.each(SESSION_REVISIONS)(
     'is not asked for in %s: methods of other revisions and capabilities that are missing [T-LIFE-027] [T-LIFE-028] [T-LIFE-037] [T-ARCH-026]',
     async (revision) => {
+      proves('R-VER-004')
       const server = cannedServer({ revision, capabilities: {} })
       const client = await Client.connect(server.target, { memory: verdictMemory() })
       const before = server.received.length

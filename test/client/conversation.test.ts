@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { Client, type LogMessage, type Progress } from '../../src/client/index.ts'
 import { createServer, link, ToolError, text } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
-import { settle } from '../support/raw-channel.ts'
+import { proves } from '../support/proves.ts'
+import { rawChannel, settle } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
 test.each(SESSION_REVISIONS)(
@@ -208,4 +209,21 @@ test.each(REVISIONS)('what a tool says of itself changes nothing about how it is
   const harmless = await talk({ readOnlyHint: true, idempotentHint: true, destructiveHint: false, openWorldHint: false })
   expect(harmless.runs).toBe(3)
   expect(harmless).toEqual(await talk({ readOnlyHint: false, idempotentHint: false, destructiveHint: true, openWorldHint: true }))
+})
+
+test('what either side declares about tasks in 2025-11-25 reaches the other as the objects it is', async () => {
+  proves('R-LIFE-004', 'R-LIFE-005')
+  const ofClient = { list: {}, cancel: {}, requests: { sampling: { createMessage: {} }, elicitation: { create: {} } } }
+  const ofServer = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
+  const server = createServer({ name: 'x', version: '1' })
+  server.tool('caps', {}, (_args, ctx) => JSON.stringify(ctx.caller.capabilities))
+  const raw = rawChannel(server)
+  const { result } = await raw.initialize('2025-11-25', { tasks: ofClient })
+  // Tasks are not served, so that nothing is declared.
+  expect(result.capabilities).not.toHaveProperty('tasks')
+  const { content } = (await raw.ask('tools/call', { name: 'caps' })).result
+  expect(JSON.parse(content[0].text)).toEqual({ tasks: ofClient })
+  const client = await Client.connect(cannedServer({ capabilities: { tools: {}, tasks: ofServer } }).target)
+  expect(client.server.capabilities).toEqual({ tools: {}, tasks: ofServer })
+  await client.close()
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Client } from '../../src/index.ts'
+import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
@@ -87,6 +88,7 @@ describe('a list', () => {
 })
 
 test('tools whose header annotations are invalid are left out where parameters become headers, and only there', async () => {
+  proves('R-HDR-019', 'R-HDR-020')
   const tools = [
     tool('plain'),
     { name: 'good', inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } } },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Client, type ConnectOptions } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { proves } from '../support/proves.ts'
 import { type Behaviour, cannedServer } from '../support/scripted-server.ts'
 
 const output = { type: 'object', properties: { celsius: { type: 'number' } }, required: ['celsius'] }
@@ -246,6 +247,7 @@ describe('watching', () => {
   })
 
   test('a stateless stream that the server ends is opened again', async () => {
+    proves('R-STDIO-004', 'R-LISTEN-008', 'R-LISTEN-010', 'R-LISTEN-012')
     const clock = fakeClock()
     const ids: unknown[] = []
     const server = cannedServer({

@@ -134,6 +134,7 @@ test('a result without a type is complete', async () => {
 })
 
 test('every stateless request carries version, identity and capabilities, and the log level when one is set', async () => {
+  proves('R-META-003', 'R-META-004', 'R-META-006', 'R-META-007', 'R-STDIO-005')
   const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': done, 'tools/list': { tools: [] } } })
   const client = await Client.connect(server.target, { info: { name: 'me', version: '2' }, answer: accept })
   await client.tools().all()

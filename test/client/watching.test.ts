@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Client } from '../../src/client/index.ts'
+import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
@@ -51,6 +52,7 @@ const watch = (client: Client, uri: string) => {
 
 describe('watches without a session', () => {
   test('that begin at once all hold', async () => {
+    proves('R-LISTEN-010', 'R-LISTEN-011')
     const { client, requests, agree, change, cancelled } = await listening()
     const [first, second] = [watch(client, 'a:1'), watch(client, 'a:2')]
     await settle()
@@ -78,6 +80,7 @@ describe('watches without a session', () => {
   })
 
   test('miss nothing while another one begins', async () => {
+    proves('R-LISTEN-006', 'R-LISTEN-010')
     const { client, requests, agree, change } = await listening()
     const first = watch(client, 'a:1')
     await settle()

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeHeaderValue, encodeHeaderValue } from '../../src/http/header-value.ts'
+import { proves } from '../support/proves.ts'
 
 describe('a value in a header', () => {
   test.each([
@@ -21,6 +22,7 @@ describe('a value in a header', () => {
     ['\u007f', '=?base64?fw==?=', 'the last control character'],
     ['=?base64?literal?=', '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=', 'what looks like an encoded one'],
   ])('%j travels as %j: %s [T-HDR-030] [T-HDR-031] [T-HDR-034] [T-HDR-035] [T-HDR-036]', (value, text) => {
+    proves('R-HDR-011', 'R-HDR-023', 'R-HDR-024')
     expect(encodeHeaderValue(value)).toBe(text)
     expect(decodeHeaderValue(text)).toBe(value)
   })
@@ -40,6 +42,7 @@ describe('a value in a header', () => {
   })
 
   test('has one spelling of the mark: any other is a plain value', () => {
+    proves('R-HDR-023')
     expect(decodeHeaderValue('=?BASE64?eA==?=')).toBe('=?BASE64?eA==?=')
     expect(decodeHeaderValue('  us-west1\t')).toBe('us-west1')
   })

@@ -1,8 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { META } from '../../src/protocol/base.ts'
 import { readMetaKey } from '../../src/protocol/meta-key.ts'
 import { expectLinear } from '../support/linear.ts'
+import { proves } from '../support/proves.ts'
 
 const isValid = (key: string): boolean => readMetaKey(key).isValid
 const isReserved = (key: string): boolean => {
@@ -99,6 +102,7 @@ describe('a prefix belongs to MCP', () => {
   })
 
   test.each(['io.modelcontextprotocol/', 'dev.mcp/', 'org.modelcontextprotocol.api/', 'com.mcp.tools/'])('by the newer rule: %s', (key) => {
+    proves('R-META-002')
     expect(isReserved(key)).toBe(true)
   })
 
@@ -113,10 +117,35 @@ describe('a prefix belongs to MCP', () => {
     'com.example/mcp.dev',
     'dev.portico/dropped',
   ])('by neither: %s [T-META-008]', (key) => {
+    proves('R-META-002')
     expect(isReserved(key)).toBe(false)
+  })
+
+  test('when the protocol itself has a use for it; three more keys are reserved without a prefix', () => {
+    proves('R-META-013')
+    expect(Object.values(META).sort()).toEqual(
+      ['clientCapabilities', 'clientInfo', 'logLevel', 'protocolVersion', 'serverInfo', 'subscriptionId'].map(
+        (name) => `io.modelcontextprotocol/${name}`,
+      ),
+    )
+    for (const key of ['progressToken', 'traceparent', 'tracestate', 'baggage'])
+      expect(readMetaKey(key)).toEqual({ isValid: true, prefix: undefined, name: key, isReserved: false })
   })
 
   test.each(Object.values(META))('%s, which the protocol uses itself, among them', (key) => {
     expect(isReserved(key)).toBe(true)
   })
+})
+
+test('the keys that Portico makes up have the name of its domain in reverse', () => {
+  proves('R-META-001')
+  const source = fileURLToPath(new URL('../../src/', import.meta.url))
+  const keys = readdirSync(source, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [...readFileSync(`${source}${file}`, 'utf8').matchAll(/'((?:[a-z][\w-]*\.)+[a-z][\w-]*\/[\w.-]+)'/g)])
+    .map(([, key]) => key as string)
+    .filter((key) => !/\.(?:ts|js|json)$/.test(key))
+  const own = new Set(keys.filter((key) => !key.startsWith('io.modelcontextprotocol/')))
+  expect([...own]).toContain('dev.portico/dropped')
+  for (const key of own) expect(key).toMatch(/^dev\.portico\//)
 })

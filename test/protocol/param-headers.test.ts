@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { paramHeaders } from '../../src/protocol/param-headers.ts'
 import type { JsonSchema } from '../../src/protocol/schema/json-schema.ts'
+import { proves } from '../support/proves.ts'
 
 const object = (properties: Record<string, unknown>, rest: JsonSchema = {}): JsonSchema => ({ type: 'object', properties, ...rest })
 const header = (name: unknown, type: unknown = 'string'): JsonSchema => ({ type, 'x-mcp-header': name }) as JsonSchema
 
 describe('annotations that a chain of properties leads to', () => {
   test('are found with the path of their value, at any depth', () => {
+    proves('R-HDR-014', 'R-HDR-016', 'R-HDR-018')
     const schema = object({
       region: header('Region'),
       query: { type: 'string' },
@@ -27,6 +29,7 @@ describe('annotations that a chain of properties leads to', () => {
   })
 
   test('may have every character of a token', () => {
+    proves('R-HDR-012')
     const name = "!#$%&'*+-.^_`|~09AZaz"
     expect(paramHeaders(object({ a: header(name) })).headers).toEqual([{ name, path: ['a'], type: 'string' }])
   })
@@ -60,6 +63,8 @@ describe('a tool is invalid', () => {
     ['a name has a space', object({ a: header('A B') }), NOT_A_NAME],
     ['a name has a line break', object({ a: header('A\r\nX: y') }), NOT_A_NAME],
     ['a name ends in a line break', object({ a: header('A\n') }), NOT_A_NAME],
+    ['a name has a bracket', object({ a: header('a(b') }), NOT_A_NAME],
+    ['a name has a comma', object({ a: header('a,b') }), NOT_A_NAME],
     ['a name has a colon', object({ a: header('A:') }), NOT_A_NAME],
     ['a name has a letter beyond ASCII', object({ a: header('Ä') }), NOT_A_NAME],
     ['a name is no text', object({ a: header(7) }), `property "a": 7 ${NOT_A_NAME}`],
@@ -104,6 +109,7 @@ describe('a tool is invalid', () => {
     ]),
     ['a place that is no keyword is annotated', object({}, { 'x-more': { a: header('X') } }), NOT_PLAIN],
   ])('when %s', (_why, schema, fault) => {
+    proves('R-VER-012', 'R-HDR-012', 'R-HDR-013', 'R-HDR-014', 'R-HDR-016', 'R-HDR-017')
     const judged = paramHeaders(schema)
     expect(judged.headers).toBeUndefined()
     expect(judged.fault).toContain(fault)

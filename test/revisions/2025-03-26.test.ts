@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type Revision, revisionOf } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 import { AUDIO, PARAMS, RESULTS } from './rich-messages.ts'
 
 type Json = Record<string, unknown>
@@ -38,6 +39,7 @@ describe('audio', () => {
   })
 
   test('is itself from here on [T-PROM-028]', () => {
+    proves('R-VER-002')
     expect(own.fitResult('tools/call', { content: [AUDIO] })).toEqual({ content: [PLAIN_AUDIO] })
     expect(own.fitParams('sampling/createMessage', { messages: [{ role: 'user', content: AUDIO }] })).toEqual({
       messages: [{ role: 'user', content: PLAIN_AUDIO }],
@@ -46,12 +48,14 @@ describe('audio', () => {
 })
 
 test('progress has a message from here on and not before [T-PROG-009]', () => {
+  proves('R-VER-002')
   const params = PARAMS['notifications/progress'] as Json
   expect(before.fitParams('notifications/progress', params)).toEqual({ progressToken: 't', progress: 0.5, total: 1 })
   expect(own.fitParams('notifications/progress', params)).toBe(params)
 })
 
 test('completion is declared from here on and not before, where it needs no declaration [T-LIFE-022]', () => {
+  proves('R-VER-002')
   const declared = (revision: Revision): Json => revision.fitResult('initialize', RESULTS.initialize as Json).capabilities as Json
   expect(declared(before)).toEqual({
     experimental: { 'x/y': {} },
@@ -65,6 +69,7 @@ test('completion is declared from here on and not before, where it needs no decl
 })
 
 test('tools have annotations from here on and not before [T-TOOL-023]', () => {
+  proves('R-VER-002')
   const listed = (revision: Revision): Json[] => revision.fitResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[]
   expect(listed(before)).toEqual([
     {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type Revision, revisionOf } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 import { AUDIO, EMBEDDED, IMAGE, IMPLEMENTATION, LINK, PARAMS, RESOURCE, RESULTS, TEXT } from './rich-messages.ts'
 
 type Json = Record<string, unknown>
@@ -19,6 +20,7 @@ const PLAIN_BLOCKS = [
 
 describe('titles', () => {
   test('are the names of resources and templates, which people read then [T-VER-018] [T-RES-017] [T-RES-030] [T-RES-031]', () => {
+    proves('R-VER-003')
     expect(before.fitResult('resources/list', RESULTS['resources/list'] as Json).resources).toEqual([
       { uri: 'x://1', name: 'The One', description: 'First', mimeType: 'text/plain', size: 3, annotations: UNDATED },
       { uri: 'x://2', name: 'two' },
@@ -31,6 +33,7 @@ describe('titles', () => {
   })
 
   test('are left out of tools, prompts and their arguments, whose names are for programs [T-VER-018] [T-TOOL-019] [T-PROM-016]', () => {
+    proves('R-VER-003')
     const [tool] = before.fitResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[]
     expect(tool).toMatchObject({ name: 'add', description: 'Adds', annotations: { title: 'Adder' } })
     expect(tool).not.toHaveProperty('title')
@@ -45,6 +48,7 @@ describe('titles', () => {
   })
 
   test('are left out of implementations [T-LIFE-006]', () => {
+    proves('R-VER-003')
     expect(before.fitParams('initialize', { clientInfo: IMPLEMENTATION })).toEqual({ clientInfo: { name: 'rich', version: '1.0.0' } })
     expect(before.fitResult('initialize', { serverInfo: IMPLEMENTATION })).toEqual({ serverInfo: { name: 'rich', version: '1.0.0' } })
   })
@@ -52,6 +56,7 @@ describe('titles', () => {
 
 describe('tools', () => {
   test('describe no output and give none that is structured [T-VER-015] [T-TOOL-022] [T-TOOL-033]', () => {
+    proves('R-VER-003')
     for (const tool of before.fitResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[])
       expect(tool).not.toHaveProperty('outputSchema')
     expect(before.fitResult('tools/call', RESULTS['tools/call'] as Json)).not.toHaveProperty('structuredContent')
@@ -62,6 +67,7 @@ describe('tools', () => {
 
 describe('content', () => {
   test('has links as text that names title, address and description [T-VER-015] [T-TOOL-026] [T-TOOL-028]', () => {
+    proves('R-VER-003')
     expect(before.fitResult('tools/call', RESULTS['tools/call'] as Json)).toEqual({
       content: PLAIN_BLOCKS,
       isError: false,
@@ -79,6 +85,7 @@ describe('content', () => {
   })
 
   test('has metadata and dates from here on and not before [T-META-011] [T-RES-041] [T-TOOL-025] [T-TOOL-032]', () => {
+    proves('R-VER-003')
     const { icons: _, ...link } = LINK
     expect(own.fitResult('tools/call', RESULTS['tools/call'] as Json).content).toEqual([TEXT, IMAGE, AUDIO, link, EMBEDDED])
     expect(JSON.stringify(before.fitResult('tools/call', RESULTS['tools/call'] as Json).content)).not.toMatch(/_meta|lastModified/)
@@ -99,6 +106,7 @@ test.each(['tools/list', 'resources/list', 'resources/templates/list', 'resource
 
 describe('completion', () => {
   test('has its context, and the title of the prompt, from here on and not before [T-VER-017] [T-COMP-010]', () => {
+    proves('R-VER-003')
     const params = PARAMS['completion/complete'] as Json
     expect(own.fitParams('completion/complete', params)).toBe(params)
     expect(before.fitParams('completion/complete', params)).toEqual({
@@ -110,6 +118,7 @@ describe('completion', () => {
 
 describe('elicitation', () => {
   test('is declared, and exists, from here on and not before [T-VER-016]', () => {
+    proves('R-VER-003')
     const params = { capabilities: { elicitation: { form: {} }, roots: {} } }
     expect(own.fitParams('initialize', params)).toEqual({ capabilities: { elicitation: {}, roots: {} } })
     expect(before.fitParams('initialize', params)).toEqual({ capabilities: { roots: {} } })

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type Revision, revisionOf } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 import { FORM, IMAGE, IMPLEMENTATION, PARAMS, RESULTS, TEXT, TOOL_USE } from './rich-messages.ts'
 
 type Json = Record<string, unknown>
@@ -24,6 +25,7 @@ describe('capabilities of a client', () => {
   })
 
   test('sampling has no parts, and what is experimental or unknown stays [T-LIFE-017] [T-LIFE-026]', () => {
+    proves('R-LIFE-003')
     expect(fitted({ sampling: { context: {}, tools: {} }, experimental: { x: { y: 1 } }, 'x-own': {} })).toEqual({
       sampling: {},
       experimental: { x: { y: 1 } },
@@ -33,6 +35,7 @@ describe('capabilities of a client', () => {
 })
 
 test('an implementation has a name, a version and a title [T-LIFE-006]', () => {
+  proves('R-LIFE-002')
   const plain = { name: 'rich', version: '1.0.0', title: 'Rich' }
   expect(before.fitParams('initialize', { clientInfo: IMPLEMENTATION })).toEqual({ clientInfo: plain })
   expect(before.fitResult('initialize', { serverInfo: IMPLEMENTATION })).toEqual({ serverInfo: plain })

@@ -74,7 +74,7 @@ describe('the revisions', () => {
   })
 
   test.each(VERSIONS)('%s has exactly its methods [T-VER-016] [T-ELIC-002]', (version) => {
-    proves('R-BASE-068', 'R-BASE-069', 'R-BASE-070')
+    proves('R-BASE-068', 'R-BASE-069', 'R-BASE-070', 'R-VER-003')
     expect([...METHODS.keys()].filter((method) => of(version).has(method)).toSorted()).toEqual(METHODS_BY_VERSION[version]?.toSorted())
   })
 

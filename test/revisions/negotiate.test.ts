@@ -8,6 +8,7 @@ import {
   offerStateless,
   versionsIn,
 } from '../../src/revisions/negotiate.ts'
+import { proves } from '../support/proves.ts'
 
 const versionOf = (revision: Revision | undefined): string | undefined => revision?.version
 const SESSION = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
@@ -16,6 +17,7 @@ const STATELESS = selectRevisions(['2026-07-28'])
 
 describe('a server answers initialize', () => {
   test.each(SESSION)('with %s when asked for it [T-VER-004] [T-VER-009]', (version) => {
+    proves('R-VER-001', 'R-VER-006')
     expect(versionOf(answerHandshake(version, REVISIONS))).toBe(version)
   })
 
@@ -60,6 +62,7 @@ describe('by list', () => {
     [undefined, undefined],
     [{ 0: '2026-07-28' }, undefined],
   ])('%j leads to %s', (theirs, chosen) => {
+    proves('R-DISC-011', 'R-DISC-024')
     expect(versionOf(chooseStateless(theirs, REVISIONS))).toBe(chosen)
   })
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { META } from '../../src/protocol/base.ts'
 import { METHODS } from '../../src/protocol/methods.ts'
 import { REVISIONS, type Revision } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 import { definitionsOf, hasPublishedSchemas } from '../support/published-schemas.ts'
 import { AUDIO, deepFreeze, PARAMS, RESULTS, TOOL_RESULT } from './rich-messages.ts'
 
@@ -58,6 +59,7 @@ describe.each(REVISIONS.map((revision) => [revision.version, revision] as const)
   })
 
   test.each(KINDS)('the %s of %s keep their metadata untouched [T-META-001] [T-META-003]', (kind, method, value) => {
+    proves('R-META-017')
     const _meta = { progressToken: 7, 'io.modelcontextprotocol/odd': [null], 'com.example/x': { icons: [], title: 'x', _meta: {} } }
     expect(lower(revision, kind, method, { ...value, _meta })._meta).toBe(_meta)
   })

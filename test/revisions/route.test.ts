@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { META } from '../../src/protocol/base.ts'
 import { REVISIONS, type Revision, revisionOf, selectRevisions } from '../../src/revisions/index.ts'
 import { type Route, route } from '../../src/revisions/route.ts'
+import { proves } from '../support/proves.ts'
 
 type Params = Record<string, unknown>
 
@@ -26,6 +27,7 @@ describe('a request that names its version', () => {
   test.each(['2025-11-25', '2099-01-01', '', 7, null])(
     'of which %j is none that goes without a session is told what is spoken',
     (version) => {
+      proves('R-DISC-003')
       const { revision, error } = route({ method: 'tools/list', params: metaOf({ [META.protocolVersion]: version }) }, undefined, REVISIONS)
       expect(revision.version).toBe('2026-07-28')
       expect(error).toMatchObject({
@@ -56,6 +58,7 @@ describe('a request that names its version', () => {
   })
 
   test('may have keys in its metadata that nobody knows, of any value [T-META-002] [T-META-003]', () => {
+    proves('R-META-015')
     expect(decide('tools/list', metaOf({ 'com.example/x': 1, 'io.modelcontextprotocol/future': [null], progressToken: 't' }))).toEqual([
       '2026-07-28',
     ])

@@ -23,6 +23,7 @@ const clientInfo = { name: 'raw', version: '1' }
 
 describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
   test('initialize is answered with the same version, capabilities, server info and instructions [T-LIFE-001] [T-LIFE-002] [T-LIFE-003] [T-LIFE-004] [T-LIFE-005] [T-LIFE-007] [T-LIFE-008] [T-VER-005] [T-VER-007] [T-VER-009] [T-ARCH-023] [T-ARCH-024]', async () => {
+    proves('R-LIFE-002', 'R-VER-001', 'R-VER-006')
     const raw = rawChannel(newServer())
     const { result } = await raw.initialize(revision)
     expect(result).toMatchObject({
@@ -61,6 +62,7 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
   })
 
   test('capabilities that the revision does not know are not believed [T-LIFE-027] [T-LIFE-028] [T-ARCH-026]', async () => {
+    proves('R-VER-004')
     const server = newServer()
     server.tool('caps', {}, (_args, ctx) => JSON.stringify(ctx.caller.capabilities))
     const raw = rawChannel(server)
@@ -81,6 +83,7 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
   })
 
   test('methods of other revisions do not exist [T-VER-016] [T-BASE-032]', async () => {
+    proves('R-VER-004')
     const raw = rawChannel(newServer())
     await raw.initialize(revision)
     for (const method of [
@@ -320,6 +323,7 @@ test('a version that is not spoken is answered with the newest that has a handsh
 })
 
 test('a server that speaks only the stateless revision says so to an initialize', async () => {
+  proves('R-DISC-018', 'R-DISC-020')
   const raw = rawChannel(newServer({ revisions: ['2026-07-28'] }))
   const { error } = await raw.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
   expect(error).toMatchObject({
@@ -348,6 +352,7 @@ test('before the handshake only ping is answered [T-PING-014] [T-LIFE-011]', asy
 })
 
 test('initialize cannot be part of a batch, nor come without a channel of its own', async () => {
+  proves('R-LIFE-001')
   const raw = rawChannel(newServer())
   raw.send([{ jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-03-26', capabilities: {}, clientInfo } }])
   expect(raw.out).toEqual([{ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'initialize cannot be part of a batch' } }])
@@ -372,6 +377,7 @@ describe('the stateless revision', () => {
     raw.ask('server/discover', meta === undefined ? undefined : { _meta: meta })
 
   test('discover tells versions, capabilities, instructions and who answers', async () => {
+    proves('R-DISC-006', 'R-DISC-009', 'R-DISC-010', 'R-DISC-013')
     const raw = rawChannel(newServer())
     const { result } = await discover(raw, envelope())
     expect(result).toMatchObject({
@@ -390,6 +396,7 @@ describe('the stateless revision', () => {
   })
 
   test('a request without the metadata it must have is -32602', async () => {
+    proves('R-META-005', 'R-META-016')
     const raw = rawChannel(newServer())
     const { 'io.modelcontextprotocol/clientCapabilities': _caps, ...noCapabilities } = envelope()
     const { 'io.modelcontextprotocol/protocolVersion': _version, ...noVersion } = envelope()
@@ -408,6 +415,7 @@ describe('the stateless revision', () => {
   })
 
   test('a version that is not spoken is -32022 with those that are', async () => {
+    proves('R-DISC-003', 'R-DISC-004')
     const raw = rawChannel(newServer())
     const { error } = await discover(raw, envelope({}, { 'io.modelcontextprotocol/protocolVersion': '1900-01-01' }))
     expect(error).toMatchObject({ code: -32022, data: { supported: REVISIONS, requested: '1900-01-01' } })
@@ -424,6 +432,7 @@ describe('the stateless revision', () => {
   })
 
   test('one channel serves both dialects at once', async () => {
+    proves('R-DISC-002', 'R-DISC-014', 'R-DISC-021', 'R-DISC-022')
     const raw = rawChannel(newServer())
     await raw.initialize('2024-11-05')
     expect((await raw.ask('tools/call', { name: 't', _meta: envelope() })).result).toHaveProperty('resultType', 'complete')

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createServer, DEFAULT_LIMITS } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
 describe('rates', () => {
@@ -143,6 +144,7 @@ describe('cancellation', () => {
   test.each(REVISIONS)(
     'aborts the handler and leaves the request without an answer, in %s [T-CANC-001] [T-CANC-002] [T-CANC-003] [T-CANC-008] [T-CANC-009] [T-CANC-010] [T-CANC-014] [T-CANC-018]',
     async (revision) => {
+      proves('R-STDIO-006', 'R-STDIO-007', 'R-STDIO-008', 'R-CANC-003')
       const { server, state } = newServer()
       const { client, sent } = await connectPair(server, { revision })
       const controller = new AbortController()
@@ -172,6 +174,7 @@ describe('cancellation', () => {
   test.each(SESSION_REVISIONS)(
     'of what is unknown, over, or said badly is ignored, in %s [T-CANC-006] [T-CANC-011] [T-CANC-012] [T-CANC-016] [T-CANC-017] [T-CANC-020] [T-CANC-021] [T-CANC-022] [T-CANC-023] [T-BASE-028]',
     async (revision) => {
+      proves('R-CANC-002')
       const { server } = newServer()
       const raw = rawChannel(server)
       await raw.initialize(revision)

@@ -340,6 +340,7 @@ describe('bounds', () => {
 
 describe('capabilities', () => {
   test('that a request has not declared are answered with -32021 and what is missing', async () => {
+    proves('R-META-009')
     const cases: [(ctx: Context) => unknown, unknown, unknown][] = [
       [(ctx) => ctx.elicit('a', 'A?', yes), {}, { elicitation: { form: {} } }],
       [(ctx) => ctx.elicit('a', 'A?', yes), { elicitation: { url: {} } }, { elicitation: { form: {} } }],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Bus, type Change, createServer } from '../../src/server/index.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
 
 const ID = 'io.modelcontextprotocol/subscriptionId'
@@ -20,6 +21,7 @@ const listen = async (raw: ReturnType<typeof rawChannel>, id: string | number, n
 
 describe('subscriptions/listen', () => {
   test('is acknowledged first with what the server can do of what was asked', async () => {
+    proves('R-LISTEN-001', 'R-LISTEN-002', 'R-LISTEN-004', 'R-LISTEN-007', 'R-LISTEN-009')
     const raw = rawChannel(newServer())
     const acknowledged = await listen(raw, 'sub-1', {
       toolsListChanged: true,
@@ -36,6 +38,7 @@ describe('subscriptions/listen', () => {
   })
 
   test('delivers the changes asked for, each with the id of the request, and no other', async () => {
+    proves('R-META-012', 'R-LISTEN-002', 'R-LISTEN-003', 'R-LISTEN-009', 'R-LISTEN-011', 'R-LISTEN-018')
     const server = newServer()
     const raw = rawChannel(server)
     await listen(raw, 1, { resourceSubscriptions: ['a:1'] })
@@ -57,7 +60,42 @@ describe('subscriptions/listen', () => {
     expect(notices).toHaveLength(3)
   })
 
+  test('a change is told to each that asked for it, under its own id, whatever the type of the id', async () => {
+    proves('R-LISTEN-021', 'R-LISTEN-009', 'R-META-012', 'R-LISTEN-011')
+    const server = newServer()
+    await settle()
+    const [raw, other] = [rawChannel(server), rawChannel(server)]
+    await listen(raw, 1, { toolsListChanged: true })
+    await listen(raw, '1', { toolsListChanged: true, resourcesListChanged: true })
+    await listen(other, 1, { toolsListChanged: true })
+    server.tool('new', {}, () => 'x')
+    await settle()
+    const heard = (channel: typeof raw) =>
+      channel.out.flatMap(({ method, params }) => (method === 'notifications/tools/list_changed' ? [params._meta[ID]] : []))
+    expect(heard(raw)).toHaveLength(2)
+    expect(heard(raw)).toEqual(expect.arrayContaining([1, '1']))
+    expect(heard(other)).toEqual([1])
+  })
+
+  test('says nothing about a subscription before it is acknowledged, though others hear of a change meanwhile', async () => {
+    proves('R-LISTEN-004', 'R-LISTEN-005', 'R-LISTEN-006')
+    const server = newServer()
+    await settle()
+    const raw = rawChannel(server)
+    await listen(raw, 'first', { toolsListChanged: true })
+    server.tool('before', {}, () => 'x')
+    const second = listen(raw, 'second', { toolsListChanged: true })
+    server.tool('after', {}, () => 'x')
+    await second
+    await settle()
+    const about = (id: string) => raw.out.flatMap(({ method, params }) => (params._meta[ID] === id ? [method] : []))
+    for (const id of ['first', 'second']) expect(about(id)[0]).toBe('notifications/subscriptions/acknowledged')
+    expect(about('first')).toContain('notifications/tools/list_changed')
+    expect(about('second')).toContain('notifications/tools/list_changed')
+  })
+
   test('ends when the client cancels it, without an answer and without leaving anything behind', async () => {
+    proves('R-LISTEN-012')
     const server = newServer()
     await settle()
     const raw = rawChannel(server)
@@ -72,6 +110,7 @@ describe('subscriptions/listen', () => {
   })
 
   test('ends with a result when the server ends it', async () => {
+    proves('R-LISTEN-013', 'R-LISTEN-014')
     const server = newServer()
     const raw = rawChannel(server)
     await listen(raw, 7, { toolsListChanged: true })
@@ -84,6 +123,7 @@ describe('subscriptions/listen', () => {
   })
 
   test('refuses a filter that is none, and more than the bounds allow', async () => {
+    proves('R-LISTEN-001')
     const raw = rawChannel(newServer({ limits: { maxListens: 2, maxSubscriptions: 3 } }))
     for (const notifications of [undefined, 5, [], { resourceSubscriptions: 'a:1' }, { resourceSubscriptions: [5] }])
       expect((await listen(raw, 'x', notifications)).error).toMatchObject({ code: -32602 })

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endChild, endGroup, type ProcessOptions, Stderr, startChild } from '../../src/stdio/child.ts'
 import { childEnvironment } from '../../src/stdio/environment.ts'
 import { groupOf, isAlive, untilGone } from '../support/processes.ts'
+import { proves } from '../support/proves.ts'
 import { fixture } from '../support/stdio-process.ts'
 
 const ODD = fixture('odd-server.mjs')
@@ -85,6 +86,7 @@ describe('a process that cannot be started is an ERR_SPAWN that says why', () =>
 
 describe('ending a child', () => {
   test('that goes when its input is closed needs no signal, and it sees the end of its input first [T-STDIO-011]', async () => {
+    proves('R-STDIO-009')
     const { options, read, until } = diarist()
     const child = await startChild(options)
     await until('pid')
@@ -94,6 +96,7 @@ describe('ending a child', () => {
   })
 
   test('that stays sends SIGTERM after a while [T-STDIO-012]', async () => {
+    proves('R-STDIO-009')
     const { options, read, until } = diarist('--ignore-eof')
     const child = await startChild(options)
     await until('pid')
@@ -105,6 +108,7 @@ describe('ending a child', () => {
   })
 
   test('that ignores SIGTERM sends SIGKILL after another while [T-STDIO-013] [T-LIFE-040]', async () => {
+    proves('R-STDIO-009')
     const { options, read, until } = diarist('--ignore-eof', '--ignore-sigterm')
     const child = await startChild(options)
     await until('pid')

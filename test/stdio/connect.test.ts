@@ -354,6 +354,7 @@ describe('a line of the server', () => {
 
 describe('a server that ends by itself', () => {
   test('with an exit code fails the call at once, with the code and its last words [T-STDIO-014]', async () => {
+    proves('R-STDIO-011', 'R-STDIO-013')
     const { call, client, closedBy } = await connectOdd()
     const started = performance.now()
     const failure = await failureOf(call('exit', { code: 3, stderr: 'fatal: cannot reach the database\n' }))
@@ -398,6 +399,7 @@ describe('a server that ends by itself', () => {
   })
 
   test('of its output but stays is as good as gone [T-STDIO-014]', async () => {
+    proves('R-STDIO-011')
     const { call, closedBy } = await connectOdd()
     const pid = (await call('pid')) as number
     const failure = await failureOf(call('close-output'))
@@ -513,6 +515,7 @@ describe('closing a connection', () => {
   })
 
   test('ends a server that ignores the end of its input and SIGTERM, and its grandchild [T-LIFE-040] [T-STDIO-011] [T-STDIO-012] [T-STDIO-013]', async () => {
+    proves('R-STDIO-009')
     const { env, read } = diary()
     const { client, call } = await connectOdd({ flags: ['--ignore-eof', '--ignore-sigterm', '--grandchild'], env, shutdownMs: 200 })
     const pid = (await call('pid')) as number

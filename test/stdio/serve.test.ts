@@ -90,6 +90,18 @@ describe('a server process', () => {
     expect(server.messages.slice(1, -1)).toMatchObject([{ id: null, error: { code: -32600 } }])
   })
 
+  test('takes a line with an array as a batch in the one revision that has them, and answers with one line', async () => {
+    proves('R-STDIO-001')
+    const server = start()
+    await server.initialize('2025-03-26')
+    const notice = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"none"}}'
+    server.write(`[${ping(1).trim()},${notice},${ping(2).trim()}]\n[${notice}]\n${ping('after')}`)
+    await server.until(({ id }) => id === 'after')
+    const [batch, ...rest] = server.lines.slice(1).map((line) => JSON.parse(line))
+    expect(batch).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, result: {} })))
+    expect(rest).toEqual([{ jsonrpc: '2.0', id: 'after', result: {} }])
+  })
+
   test('aborts a cancelled request with the reason and does not answer it [T-CANC-003] [T-CANC-008] [T-CANC-010]', async () => {
     const server = start()
     await server.initialize()
@@ -112,6 +124,7 @@ describe('a server process', () => {
   })
 
   test('ignores cancellations of anything else [T-CANC-011] [T-CANC-012] [T-CANC-013] [T-CANC-016] [T-CANC-020] [T-CANC-021] [T-CANC-022]', async () => {
+    proves('R-CANC-002')
     const server = start()
     const cancel = (params: unknown): void => server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params })
     const hands = server.initialize()
@@ -209,6 +222,7 @@ describe('whatever the bytes', () => {
 
 describe('the end', () => {
   test('of its input ends it: exit 0 within a second, with timers alive and a running tool aborted', async () => {
+    proves('R-STDIO-010')
     const server = start()
     await server.initialize()
     server.send({ jsonrpc: '2.0', id: 'long', method: 'tools/call', params: { name: 'hang' } })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { verdictMemory } from '../../../src/client/index.ts'
+import { proves } from '../../support/proves.ts'
+import type { Message } from '../../support/raw-channel.ts'
 import {
   type Events,
   failureOf,
@@ -19,6 +21,7 @@ const methods = ({ received }: HttpScript): string[] => received.map(({ verb, me
 
 describe('a server without sessions', () => {
   test('is found with the first request', async () => {
+    proves('R-DISC-029', 'R-DISC-024')
     const server = await statelessServer()
     const { client } = await open(server)
     expect(client.revision).toBe(STATELESS)
@@ -43,11 +46,26 @@ describe('a server without sessions', () => {
     }
 
   test('that refuses the version it lists is asked again, once', async () => {
+    proves('R-DISC-005', 'R-DISC-031')
     const server = await statelessServer({ 'server/discover': refusing(1) })
     expect((await open(server)).client.revision).toBe(STATELESS)
     const stubborn = await statelessServer({ 'server/discover': refusing(99) })
     expect(await failureOf(open(stubborn))).toMatchObject({ code: 'ERR_VERSION_UNSUPPORTED' })
     expect(methods(stubborn)).toEqual(['server/discover', 'server/discover'])
+  })
+})
+
+describe('a refusal in the words of a server without sessions', () => {
+  const CODES: [code: number, data: Message | undefined][] = [
+    [-32020, undefined],
+    [-32021, { requiredCapabilities: { sampling: {} } }],
+    [-32022, { supported: ['2030-01-01'], requested: STATELESS }],
+  ]
+  test.each(CODES)('(%i with HTTP 400) is read, and no handshake follows it', async (code, data) => {
+    proves('R-DISC-030', 'R-DISC-031', 'R-DISC-015')
+    const server = await sessionServer({ 'server/discover': (_, answer) => answer.error(code, 'not like this', 400, data) })
+    expect(await failureOf(open(server))).toMatchObject({ code: 'ERR_VERSION_UNSUPPORTED' })
+    expect(methods(server)).toEqual(['server/discover'])
   })
 })
 
@@ -59,6 +77,7 @@ describe('a server with sessions', () => {
     ['a page that was not found', (answer) => answer.text('<h1>404</h1>', 404, { 'content-type': 'text/html' })],
     ['a verb that is not allowed', (answer) => answer.status(405)],
   ] as [string, (answer: Parameters<Respond>[1]) => void][])('is found behind %s', async (_, refuse) => {
+    proves('R-DISC-032')
     const server = await sessionServer({ 'server/discover': (_received, answer) => refuse(answer) })
     const { client } = await open(server)
     expect(client.revision).toBe(SESSION)
@@ -66,6 +85,7 @@ describe('a server with sessions', () => {
   })
 
   test('is remembered: the next connection begins with the handshake', async () => {
+    proves('R-DISC-016')
     const server = await sessionServer()
     const memory = verdictMemory()
     await (await open(server, { memory })).client.ping()
@@ -154,6 +174,7 @@ describe('a server of the oldest kind', () => {
   }
 
   test('is found behind the same URL, and spoken to as it announces [T-SSE1-005] [T-SSE1-007] [T-SSE1-010] [T-SSE1-012] [T-SSE1-013] [T-VER-020]', async () => {
+    proves('R-DISC-033', 'R-SSE1-002')
     const server = await oldServer()
     const { client, warnings } = await open(server)
     expect(client.revision).toBe('2024-11-05')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decodeHeaderValue } from '../../../src/http/header-value.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 import { failureOf, type HttpScript, open, openSession, SAID, type Script, sessionServer, statelessServer } from './scripted-http.ts'
 
@@ -33,6 +34,7 @@ const BOTH: [string, (script: Script) => Promise<HttpScript>][] = [
 
 describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) => {
   test('are sent there as text, those that are given [T-HDR-020] [T-HDR-021] [T-HDR-022] [T-HDR-032] [T-HDR-033] [T-HDR-038] [T-HDR-043]', async () => {
+    proves('R-HDR-018', 'R-HDR-022', 'R-HDR-031')
     const server = await serve(listing(REGION))
     const { client } = await open(server)
     await client.tools().all()
@@ -60,6 +62,7 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
   })
 
   test('with invalid annotations cost only their own tool, with a warning that says why [T-HDR-027] [T-HDR-028] [T-HDR-029]', async () => {
+    proves('R-HDR-019')
     const bad = { ...annotated({ region: { type: 'string', 'x-mcp-header': 'My Region' } }), name: 'bad' }
     const server = await serve(listing(bad, REGION))
     const { client, warnings } = await open(server)
@@ -99,6 +102,7 @@ describe('a refusal because of headers', () => {
     ['without a session', -32020, statelessServer],
     ['in a session', -32001, sessionServer],
   ] as const)('leads to a look at the tools and another try, once, %s', async (_, code, serve) => {
+    proves('R-HDR-026')
     const server = await moving(code, serve)
     const { client } = await open(server)
     expect(await client.call('query', { region: 'eu' })).toMatchObject(SAID)

@@ -63,6 +63,7 @@ describe('every message', () => {
   })
 
   test('without a session carries the version of its metadata, from the first on', async () => {
+    proves('R-HTTP-010', 'R-HTTP-011', 'R-HTTP-012', 'R-HDR-003', 'R-HDR-004')
     const server = await statelessServer()
     const { client } = await open(server)
     await client.call('echo', {})
@@ -75,6 +76,7 @@ describe('every message', () => {
   })
 
   test('repeats its method, in every revision, unless it is an answer [T-HTTP-012] [T-HDR-005] [T-HDR-009]', async () => {
+    proves('R-HTTP-011', 'R-HDR-009')
     const server = await sessionServer({
       'tools/call': (_, answer) => {
         const events = answer.events()
@@ -99,6 +101,7 @@ describe('every message', () => {
   })
 
   test('repeats the name of what it is about, and only then [T-HDR-006] [T-HDR-007]', async () => {
+    proves('R-HTTP-011', 'R-HDR-010', 'R-HDR-011')
     for (const [server, options] of [
       [await sessionServer(), { revisions: [SESSION] }],
       [await statelessServer(), {}],
@@ -230,6 +233,7 @@ describe('giving up a call', () => {
   })
 
   test('without a session is told by closing its stream, and by nothing else', async () => {
+    proves('R-HTTP-014', 'R-CANC-010')
     let isGone = false
     const server = await statelessServer(hanging(() => (isGone = true)))
     const { client } = await open(server)

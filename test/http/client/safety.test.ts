@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { httpTarget } from '../../../src/http/client/index.ts'
 import type { HttpClientLimits } from '../../../src/http/client/options.ts'
+import { proves } from '../../support/proves.ts'
 import {
   type Answer,
   failureOf,
@@ -137,6 +138,7 @@ describe('an answer that is none', () => {
   })
 
   test('that asks something where nothing may be asked is given no answer', async () => {
+    proves('R-HTTP-013')
     const server = await statelessServer(
       calling((_, answer) => answer.events().message({ jsonrpc: '2.0', id: 1, method: 'roots/list' }).result(SAID).end()),
     )

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { proves } from '../../support/proves.ts'
 import {
   type Events,
   failureOf,
@@ -145,10 +146,16 @@ describe('the stream of a call', () => {
   })
 
   test('without a session is not taken up', async () => {
+    proves('R-HTTP-018', 'R-HTTP-019')
     const server = await statelessServer({ 'tools/call': (_, answer) => answer.events().raw('id: e1\ndata:\n\n').end() })
     const { client } = await open(server)
-    expect(await failureOf(client.call('echo', {}))).toMatchObject({ code: 'ERR_CLOSED' })
+    for (let i = 0; i < 2; i++) expect(await failureOf(client.call('echo', {}))).toMatchObject({ code: 'ERR_CLOSED' })
     expect(gets(server.received)).toEqual([])
+    // Whoever wants the answer asks anew: another POST under another id, which names nothing of the first.
+    const calls = server.posts('tools/call')
+    expect(calls).toHaveLength(2)
+    expect(calls[1]?.message.id).not.toBe(calls[0]?.message.id)
+    for (const { headers } of calls) expect(headers).not.toHaveProperty('last-event-id')
   })
 
   test('that stays open after its answer is closed after a while', async () => {
@@ -204,6 +211,7 @@ describe('what the server says unasked', () => {
   })
 
   test('may be a question, answered by a POST', async () => {
+    proves('R-HTTP-008')
     let standing: Events | undefined
     const server = await sessionServer({
       GET: (_, answer) => {
@@ -329,6 +337,7 @@ describe('a stream of changes', () => {
   }
 
   test('that breaks is opened again, and what may have been missed is told', async () => {
+    proves('R-LISTEN-015', 'R-HTTP-019')
     const server = await statelessServer(
       acknowledging((events, count) => {
         if (count === 1) setTimeout(() => events.destroy(), 20)
@@ -338,11 +347,33 @@ describe('a stream of changes', () => {
     let changes = 0
     const stop = await client.onChange('tools', () => changes++)
     await expect.poll(() => changes, { timeout: 4000 }).toBe(1)
-    expect(server.posts('subscriptions/listen')).toHaveLength(2)
+    const ids = server.posts('subscriptions/listen').map(({ message }) => message.id)
+    expect(ids).toHaveLength(2)
+    expect(ids[1]).not.toBe(ids[0])
+    stop()
+  })
+
+  test('may be kept alive with comments, which are no messages', async () => {
+    proves('R-LISTEN-020', 'R-LISTEN-001', 'R-LISTEN-002')
+    const server = await statelessServer(
+      acknowledging((events) => {
+        events.raw(': keep\n\n:\n\n: {"jsonrpc":"2.0"}\n\n')
+        const params = { _meta: { 'io.modelcontextprotocol/subscriptionId': server.posts('subscriptions/listen')[0]?.message.id } }
+        events.notice('notifications/tools/list_changed', params)
+      }),
+    )
+    const { client, warnings } = await open(server)
+    let changes = 0
+    const stop = await client.onChange('tools', () => changes++)
+    await expect.poll(() => changes).toBe(1)
+    const [asked] = server.posts('subscriptions/listen')
+    expect(asked?.message.params.notifications).toEqual({ toolsListChanged: true })
+    expect(warnings).toEqual([])
     stop()
   })
 
   test('that is no longer wanted is closed', async () => {
+    proves('R-LISTEN-012')
     let isGone = false
     const server = await statelessServer(acknowledging((events) => void events.response.once('close', () => (isGone = true))))
     const { client } = await open(server)

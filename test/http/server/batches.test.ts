@@ -9,6 +9,7 @@ const notice = (): Message => ({ jsonrpc: '2.0', method: 'notifications/x' })
 
 describe('batches in 2025-03-26', () => {
   test('are answered with one array that has one answer for each request, in JSON or on one stream', async () => {
+    proves('R-HTTP-003', 'R-HTTP-004', 'R-HTTP-006', 'R-HTTP-007')
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -33,7 +34,7 @@ describe('batches in 2025-03-26', () => {
   })
 
   test('of notifications and responses only are answered 202 with no body', async () => {
-    proves('R-BASE-003')
+    proves('R-BASE-003', 'R-HTTP-002')
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-03-26')
     const { status, text } = await session.post([notice(), { jsonrpc: '2.0', id: 9, result: {} }, notice()])
@@ -54,6 +55,7 @@ describe('batches in 2025-03-26', () => {
   })
 
   test('with nothing in them, or with initialize, are answered 400', async () => {
+    proves('R-LIFE-001')
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-03-26')
     for (const body of [[], [initializeMessage('2025-03-26')]]) {

@@ -2,6 +2,7 @@ import { Agent } from 'node:http'
 import { describe, expect, test, vi } from 'vitest'
 import { http } from '../../support/http-requests.ts'
 import { askModern, byHeader, callTool, modern, openSession, serve, testServer, WATCHED } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { envelope, type Message } from '../../support/raw-channel.ts'
 
 const MARK = { type: 'object', properties: { mark: { type: 'string' } } } as const
@@ -22,6 +23,7 @@ describe('B1: clients that all use the same ids', () => {
   const marksIn = (text: string) => new Set(text.match(/mark-\d+-\d+/g))
 
   test('B1: 100 that stand alone, ids 0 to 39, with progress and logs: no mark of another anywhere', async () => {
+    proves('R-HTTP-015')
     const { url } = await serve(marking(), { maxConnectionsPerAddress: false })
     let foreign = 0
     let answered = 0

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type EventReader, httpStream } from '../../support/http-requests.ts'
 import { askModern, callTool, modern, serve, serveInFakeTime, testServer, until } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
 const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
@@ -17,6 +18,7 @@ const listenTo = (url: string, notifications: Message, id: string | number = 'su
 
 describe('subscriptions/listen', () => {
   test('acknowledges first, then tells what was asked for and nothing else, under the id of the request', async () => {
+    proves('R-HTTP-018', 'R-HTTP-020', 'R-LISTEN-019')
     const { server, change } = changing()
     const { url, handler } = await serve(server)
     const stream = await listenTo(url, { toolsListChanged: true, promptsListChanged: true, resourceSubscriptions: ['file:///a'] })
@@ -41,6 +43,7 @@ describe('subscriptions/listen', () => {
   })
 
   test('messages about a call never go there', async () => {
+    proves('R-LISTEN-017')
     const { server } = changing()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -56,6 +59,7 @@ describe('subscriptions/listen', () => {
   })
 
   test('is kept alive with comments', async () => {
+    proves('R-LISTEN-019')
     const { server } = changing()
     const { url } = await serve(server, { limits: { keepAliveMs: 80 } })
     const stream = await listenTo(url, { toolsListChanged: true })
@@ -78,6 +82,7 @@ describe('subscriptions/listen', () => {
   })
 
   test('F14: is ended with its result when the server is', async () => {
+    proves('R-LISTEN-013')
     const { server } = changing()
     const listening = await serve(server, { graceMs: 1000 })
     const streams = await Promise.all([1, 2, 3].map((id) => listenTo(listening.url, { toolsListChanged: true }, id)))

@@ -71,7 +71,7 @@ describe('B10: headers that mirror the message', () => {
   test.each(BAD)(
     'B10: %s is answered 400 and -32020, naming header and values, before any handler runs [T-HDR-009] [T-HDR-010] [T-HDR-011] [T-HDR-012] [T-HDR-013] [T-HDR-014] [T-HDR-015] [T-HDR-016] [T-HDR-041] [T-HDR-042] [T-HDR-045]',
     async (_what, changed, text) => {
-      proves('R-BASE-073')
+      proves('R-BASE-073', 'R-HDR-005', 'R-HDR-027', 'R-HDR-028', 'R-HDR-031')
       const { url, called } = await spied()
       expectMismatch(await withHeaders(url, CALL, { ...PARAMS, ...changed }), text)
       expect(called).not.toHaveBeenCalled()
@@ -81,6 +81,7 @@ describe('B10: headers that mirror the message', () => {
   )
 
   test('B10: characters that no header may hold are refused, be it by us or by the parser of HTTP [T-HDR-017] [T-HDR-040]', async () => {
+    proves('R-HDR-028')
     const { port, called } = await spied()
     const body = JSON.stringify(modern(callTool('where', { region: 'eu' })).body)
     const post = (name: string, value: string) =>
@@ -101,6 +102,7 @@ describe('B10: headers that mirror the message', () => {
   })
 
   test('names of headers are the same in any letters [T-HDR-008]', async () => {
+    proves('R-HDR-031')
     const { url } = await spied()
     const { body } = modern(callTool('where', { region: 'eu' }))
     const headers = { 'MCP-PROTOCOL-VERSION': MODERN, 'mCP-mETHOD': 'tools/call', 'Mcp-NAME': 'where', 'MCP-PARAM-REGION': 'eu' }
@@ -118,6 +120,7 @@ describe('B10: headers that mirror the message', () => {
   })
 
   test('an argument deep inside is mirrored from its place', async () => {
+    proves('R-HDR-016', 'R-HDR-018')
     const { url } = await spied()
     const call = callTool('where', { deep: { zone: 'a b' } })
     expect((await askModern(url, call, { 'mcp-param-zone': 'a b' })).status).toBe(200)
@@ -125,6 +128,7 @@ describe('B10: headers that mirror the message', () => {
   })
 
   test('no header is expected for an argument that is null or absent [T-HDR-044]', async () => {
+    proves('R-HDR-031')
     const { url } = await spied()
     expect((await askModern(url, callTool('where', {}))).status).toBe(200)
     const { status, message } = await askModern(url, callTool('where', { region: null }))
@@ -133,6 +137,7 @@ describe('B10: headers that mirror the message', () => {
   })
 
   test('values in Base64 are compared as what they stand for [T-HDR-037] [T-HDR-041]', async () => {
+    proves('R-HDR-025')
     const { url } = await spied()
     const encoded = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
     for (const value of ['eu', 'größe', 'line1\nline2', ' padded ', '=?base64?ZXU=?=', '世界'])
@@ -183,6 +188,7 @@ describe('headers in revisions with sessions', () => {
   test.each(STREAMABLE)(
     'in %s they are not asked for, but one that lies is refused with -32001 [T-HDR-012] [T-HDR-013]',
     async (revision) => {
+      proves('R-VER-007', 'R-VER-012')
       const { url, called } = await spied()
       const session = await openSession(url, revision)
       expect((await session.ask(callTool('where', { region: 'eu' }))).status).toBe(200)
@@ -220,6 +226,7 @@ describe('headers in revisions with sessions', () => {
   )
 
   test('without the header the session knows the version, and without a session 2025-03-26 is assumed [T-HDR-003]', async () => {
+    proves('R-HDR-007')
     const { url } = await spied()
     const session = await openSession(url, '2025-11-25')
     const { 'mcp-session-id': id } = session.headers
@@ -238,6 +245,7 @@ describe('headers in revisions with sessions', () => {
   })
 
   test('a request that stands alone must say its version in the message too', async () => {
+    proves('R-META-005')
     const { url } = await spied()
     const headers = { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/list' }
     const { status, message } = await http(url, { headers, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })

@@ -12,6 +12,7 @@ import {
   testServer,
   WATCHED,
 } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
 const EVENTS = 'text/event-stream'
@@ -34,6 +35,7 @@ describe('one endpoint', () => {
   })
 
   test('a server of the stateless revision only has POST, and says so in Allow [T-HTTP-036] [T-HTTP-037] [T-HTTP-069] [T-HTTP-070]', async () => {
+    proves('R-DISC-034', 'R-HTTP-009')
     const { url } = await serve(testServer({ revisions: ['2026-07-28'] }))
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const { status, headers, message } = await http(url, { method, isBare: true })
@@ -127,6 +129,7 @@ describe('what a POST is answered with', () => {
   )
 
   test('a request that stands alone likewise [T-HTTP-017] [T-HTTP-071]', async () => {
+    proves('R-HTTP-017', 'R-HTTP-020')
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -237,6 +240,7 @@ describe('what the client takes', () => {
 
 describe('answers that say what the request did wrong', () => {
   test('standing alone, a method that does not exist is 404, a version not spoken 400; what a handler says is 200', async () => {
+    proves('R-DISC-004', 'R-HDR-006', 'R-HTTP-024')
     const server = testServer()
     server.tool('fails', {}, () => {
       throw new Error('secret path /etc/x')

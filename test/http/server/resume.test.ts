@@ -14,6 +14,7 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 
 const POLLED = '2025-11-25'
 const OLDER = ['2025-03-26', '2025-06-18']
@@ -59,6 +60,7 @@ describe('event ids', () => {
   })
 
   test('a stream begins with an event that has an id and no data, and with the time to wait, from 2025-11-25 on [T-HTTP-019]', async () => {
+    proves('R-VER-007')
     const { server, go } = counting()
     go.open()
     const { url } = await serve(server, { limits: { retryMs: 1234 } })
@@ -261,6 +263,7 @@ describe('what is kept of streams', () => {
 
 describe('a call that lets its client hang up', () => {
   test('2025-11-25: the connection ends with the time to wait, and the answer is there when the client comes back [T-HTTP-020] [T-HTTP-022]', async () => {
+    proves('R-VER-007')
     const server = testServer()
     const go = gate()
     server.tool('long', {}, async (_args, ctx) => {
@@ -282,6 +285,7 @@ describe('a call that lets its client hang up', () => {
   })
 
   test.each([...OLDER, '2026-07-28'])('%s: nothing is broken off before the answer [T-HTTP-027]', async (revision) => {
+    proves('R-VER-007')
     const server = testServer()
     server.tool('long', {}, async (_args, ctx) => {
       await ctx.progress(1)

@@ -13,6 +13,7 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 const FORMS = { elicitation: {} }
@@ -175,6 +176,7 @@ describe('a client that goes away', () => {
     )
 
     test(`F5: (${how}) cancels a request that stands alone within 100 ms, streaming or not, and nothing more is written`, async () => {
+      proves('R-HTTP-021', 'R-HTTP-022', 'R-HTTP-023', 'R-CANC-006')
       const server = testServer()
       const aborted: number[] = []
       const begun: (() => void)[] = []

@@ -14,6 +14,7 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
 const REVISION = '2024-11-05'
@@ -108,6 +109,7 @@ describe('the transport of 2024-11-05', () => {
   })
 
   test('old and new clients are served side by side, and a POST to the old address in the new way is taken too [T-SSE1-008] [T-SSE1-009]', async () => {
+    proves('R-SSE1-002', 'R-DISC-014', 'R-DISC-021')
     const { url } = await serve(testServer())
     const old = await converse(url)
     const session = await openSession(url, '2025-11-25')
