@@ -112,6 +112,15 @@ describe('a refusal because of headers', () => {
     expect(second?.message.id).not.toBe(first?.message.id)
   })
 
+  test.each(Array.from({ length: 20 }, (_, i) => -32019 + i))('is not what %i means without a session', async (code) => {
+    proves('R-BASE-047')
+    const server = await moving(code, statelessServer)
+    const { client } = await open(server)
+    expect(await failureOf(client.call('query', { region: 'eu' }))).toMatchObject({ name: 'RemoteError', code })
+    expect(server.posts('tools/call')).toHaveLength(1)
+    expect(server.posts('tools/list')).toHaveLength(1)
+  })
+
   test('is believed when the tools are the same', async () => {
     const server = await sessionServer({ ...listing(REGION), 'tools/call': (_, answer) => answer.error(-32001, 'took too long') })
     const { client } = await openSession(server)
