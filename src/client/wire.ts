@@ -199,7 +199,7 @@ export class Wire {
 
   #answer(json: string): undefined {
     if (this.mayAnswer) return this.#write(json)
-    this.#ignored('a message that wants an answer, in a revision in which clients give none')
+    this.#ignored('a message that wants an answer, in a revision without questions')
     return undefined
   }
 

@@ -162,7 +162,7 @@ describe('answers to questions', () => {
     await settle()
     expect(server.received.filter(({ method }) => method === undefined)).toEqual([])
     expect(warnings).toHaveLength(4)
-    expect(warnings[0]).toBe('Ignored: a message that wants an answer, in a revision in which clients give none')
+    expect(warnings[0]).toBe('Ignored: a message that wants an answer, in a revision without questions')
     expect(client.isClosed).toBe(false)
     await client.close()
   })
