@@ -67,6 +67,7 @@ describe('batches in 2025-03-26', () => {
 
 describe('batches elsewhere', () => {
   test.each(['2024-11-05', '2025-06-18', '2025-11-25'])('are answered 400 in %s, whatever is in them', async (revision) => {
+    proves('R-BASE-003')
     const { url } = await serve(testServer())
     const session = await openSession(url, revision)
     for (const body of [[request(1)], [notice()], [notice(), request(1)]]) {

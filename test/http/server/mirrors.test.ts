@@ -176,8 +176,14 @@ describe('B10: headers that mirror the message', () => {
     ],
     ['is for an object [T-HDR-026]', { a: { type: 'object', 'x-mcp-header': 'A' } }],
     ['is for an array [T-HDR-026]', { a: { type: 'array', 'x-mcp-header': 'A' } }],
+    ['is for a number', { a: { type: 'number', 'x-mcp-header': 'A' } }],
+    ['has a bracket', { a: { type: 'string', 'x-mcp-header': 'a(b' } }],
+    ['has a line break', { a: { type: 'string', 'x-mcp-header': 'A\r\nX: y' } }],
+    ['stands below items', { a: { type: 'array', items: { type: 'string', 'x-mcp-header': 'A' } } }],
+    ['stands below oneOf', { a: { oneOf: [{ type: 'string', 'x-mcp-header': 'A' }] } }],
   ]
   test.each(NAMES)('a tool whose header name %s cannot be defined', (_what, properties) => {
+    proves('R-HDR-012', 'R-HDR-013', 'R-HDR-014', 'R-HDR-016', 'R-HDR-017')
     expect(() => testServer().tool('t', { input: { type: 'object', properties } }, () => 'x')).toThrow(
       expect.objectContaining({ code: 'ERR_DEFINITION' }),
     )
