@@ -3,7 +3,7 @@
  * schema is none. A schema of a peer is judged by what happens when it is used.
  */
 
-import { DIALECT_NAMES, findDialect, knownKeywords } from './dialect.ts'
+import { DIALECT_NAMES, type Dialect, findDialect, knownKeywords } from './dialect.ts'
 import { isSchemaObject, type SchemaObject } from './document.ts'
 import { describeValue } from './json-schema.ts'
 
@@ -14,56 +14,66 @@ export function faultOfSchema(root: unknown): string | undefined {
     const named = JSON.stringify((root as SchemaObject).$schema)
     return `its dialect ${named} is not supported; supported are ${DIALECT_NAMES.join(', ')}`
   }
-
-  const faultOf = (schema: unknown, path: string): string | undefined => {
-    if (typeof schema === 'boolean') return undefined
-    if (!isSchemaObject(schema)) return `${path || 'it'} must be a schema, not ${describeValue(schema)}`
-    // Beside $ref the older dialects ignore everything.
-    if (dialect.refStandsAlone && typeof schema.$ref === 'string') return undefined
-    const known = knownKeywords(schema, dialect)
-    for (const keyword in known) {
-      const expected = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined
-      const value = known[keyword]
-      if (expected === undefined || value === undefined) continue
-      const place = path === '' ? keyword : `${path}.${keyword}`
-      const fault = expected === 'items' ? faultOfItems(value, place) : faultOfValue(expected, value, place)
-      if (fault !== undefined) return fault
-    }
-    return undefined
-  }
-
-  const faultOfItems = (value: unknown, path: string): string | undefined =>
-    faultOfValue(dialect.hasItemLists && Array.isArray(value) ? 'schemas' : 'schema', value, path)
-
-  const faultOfValue = (expected: Exclude<Expected, 'items'>, value: unknown, path: string): string | undefined => {
-    if (expected === 'schema') return faultOf(value, path)
-    if (expected === 'schemas') {
-      if (!Array.isArray(value) || value.length === 0) return wrong(path, 'a list of schemas', value)
-      return first(value.entries(), ([i, each]) => faultOf(each, `${path}.${i}`))
-    }
-    if (expected === 'schema map' || expected === 'dependencies') {
-      if (!isSchemaObject(value)) return wrong(path, 'an object of schemas', value)
-      return first(Object.entries(value), ([name, each]) =>
-        expected === 'dependencies' && Array.isArray(each)
-          ? faultOfValue('names', each, `${path}.${name}`)
-          : faultOf(each, `${path}.${name}`),
-      )
-    }
-    const { is, words } = PLAIN[expected]
-    return is(value) ? undefined : wrong(path, words, value)
-  }
-
-  return faultOf(root, '')
+  const fault = faultIn(root, dialect)
+  return fault && `${fault.path.join('.') || 'it'} must be ${fault.expected}, not ${describeValue(fault.value)}`
 }
 
-const wrong = (path: string, words: string, value: unknown): string => `${path} must be ${words}, not ${describeValue(value)}`
+/** The path grows on the way back, so that a schema without a fault costs no text. */
+interface Fault {
+  path: (string | number)[]
+  expected: string
+  value: unknown
+}
 
-function first<T>(each: Iterable<T>, faultOf: (one: T) => string | undefined): string | undefined {
-  for (const one of each) {
-    const fault = faultOf(one)
-    if (fault !== undefined) return fault
+function faultIn(schema: unknown, dialect: Dialect): Fault | undefined {
+  if (typeof schema === 'boolean') return undefined
+  if (!isSchemaObject(schema)) return { path: [], expected: 'a schema', value: schema }
+  // Beside $ref the older dialects ignore everything.
+  if (dialect.refStandsAlone && typeof schema.$ref === 'string') return undefined
+  const known = knownKeywords(schema, dialect)
+  for (const keyword in known) {
+    const expected = KEYWORDS.get(keyword)
+    const value = known[keyword]
+    if (expected === undefined || value === undefined) continue
+    const fault = faultOfValue(expected, value, dialect)
+    if (fault) return below(keyword, fault)
   }
   return undefined
+}
+
+function faultOfValue(expected: Expected, value: unknown, dialect: Dialect): Fault | undefined {
+  switch (expected) {
+    case 'schema':
+      return faultIn(value, dialect)
+    case 'items':
+      return dialect.hasItemLists && Array.isArray(value) ? faultOfValue('schemas', value, dialect) : faultIn(value, dialect)
+    case 'schemas':
+      if (!Array.isArray(value) || value.length === 0) return { path: [], expected: 'a list of schemas', value }
+      for (let i = 0; i < value.length; i++) {
+        const fault = faultIn(value[i], dialect)
+        if (fault) return below(i, fault)
+      }
+      return undefined
+    case 'schema map':
+    case 'dependencies':
+      if (!isSchemaObject(value)) return { path: [], expected: 'an object of schemas', value }
+      for (const name in value) {
+        const each = value[name]
+        const isNames = expected === 'dependencies' && Array.isArray(each)
+        const fault = isNames ? faultOfValue('names', each, dialect) : faultIn(each, dialect)
+        if (fault) return below(name, fault)
+      }
+      return undefined
+    default: {
+      const { is, words } = PLAIN[expected]
+      return is(value) ? undefined : { path: [], expected: words, value }
+    }
+  }
+}
+
+function below(step: string | number, fault: Fault): Fault {
+  fault.path.unshift(step)
+  return fault
 }
 
 const TYPES = new Set<unknown>(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'])
@@ -105,7 +115,7 @@ type Expected = keyof typeof PLAIN | 'schema' | 'schemas' | 'schema map' | 'depe
 
 const expecting = (expected: Expected, ...keywords: string[]): [string, Expected][] => keywords.map((keyword) => [keyword, expected])
 
-const KEYWORDS: Readonly<Record<string, Expected>> = Object.fromEntries([
+const KEYWORDS: ReadonlyMap<string, Expected> = new Map([
   ...expecting('text', '$id', '$ref', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$comment', 'title', 'description'),
   ...expecting('text', 'format', 'contentEncoding', 'contentMediaType'),
   ...expecting('flag', 'uniqueItems', 'deprecated', 'readOnly', 'writeOnly', '$recursiveAnchor'),
