@@ -251,7 +251,7 @@ describe('a server remembers nothing between requests', () => {
 })
 
 describe('errors', () => {
-  test('a method of a capability that the server does not have is -32601, a capability the client lacks -32021', async () => {
+  test('a capability that the server lacks makes -32601, one that the client lacks -32021', async () => {
     proves('R-BASE-056')
     const server = createServer({ name: 'tools', version: '1', onError: () => {} })
     server.tool('asks', {}, async (_args, ctx) => String(await ctx.elicit('sure', 'Sure?', yes)))

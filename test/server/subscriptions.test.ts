@@ -77,7 +77,7 @@ describe('subscriptions/listen', () => {
     expect(heard(other)).toEqual([1])
   })
 
-  test('says nothing about a subscription before it is acknowledged, though others hear of a change meanwhile', async () => {
+  test('says nothing about a subscription before it is acknowledged, though others may hear of changes', async () => {
     proves('R-LISTEN-004', 'R-LISTEN-005', 'R-LISTEN-006')
     const server = newServer()
     await settle()
