@@ -429,6 +429,40 @@ describe('roots', () => {
     },
   )
 
+  test('a call that is cancelled does not fail another that asks for roots at the same time', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.roots()))
+    await raw.initialize('2025-11-25', { roots: { listChanged: true } })
+    for (const id of [1, 2]) raw.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'run' } })
+    await settle()
+    const questions = raw.out.filter(({ method }) => method === 'roots/list')
+    expect(questions).toHaveLength(2)
+    raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    raw.send({ jsonrpc: '2.0', id: questions[1]?.id, result: { roots: [{ uri: 'file:///a' }] } })
+    const { result } = await raw.until(({ id, method }) => id === 2 && method === undefined)
+    expect(result).toEqual({ content: [{ type: 'text', text: '[{"uri":"file:///a"}]' }] })
+    // What is known now is not asked for again.
+    expect((await raw.ask('tools/call', { name: 'run' })).result).toEqual(result)
+    expect(raw.out.filter(({ method }) => method === 'roots/list')).toHaveLength(2)
+  })
+
+  test('an answer from before a change of the roots is not remembered', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.roots()))
+    await raw.initialize('2025-11-25', { roots: { listChanged: true } })
+    for (const [id, root] of [
+      [1, 'file:///old'],
+      [2, 'file:///new'],
+    ] as const) {
+      const asked = raw.out.filter(({ method }) => method === 'roots/list').length
+      raw.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'run' } })
+      await settle()
+      const questions = raw.out.filter(({ method }) => method === 'roots/list')
+      expect(questions).toHaveLength(asked + 1)
+      if (id === 1) raw.send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' })
+      raw.send({ jsonrpc: '2.0', id: questions.at(-1)?.id, result: { roots: [{ uri: root }] } })
+      expect((await raw.until((message) => message.id === id && message.method === undefined)).result.content[0].text).toContain(root)
+    }
+  })
+
   test('that are no file URIs are not believed', async () => {
     const raw = rawChannel(serverOf((ctx) => ctx.roots()))
     await raw.initialize('2025-11-25', { roots: {} })

@@ -42,6 +42,35 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     expect((await raw.ask('tools/call', { name: 't' })).result).toBeDefined()
   })
 
+  test('on a shared pipe a second initialize begins anew, and what was asked before is still answered', async () => {
+    const server = newServer()
+    const finish: (() => void)[] = []
+    server.tool('slow', {}, () => new Promise<string>((resolve) => finish.push(() => resolve('slow'))))
+    server.tool('who', {}, (_args, ctx) => `${ctx.caller.client?.name} ${ctx.caller.revision}`)
+    server.resource('a:{id}', { name: 'a' }, () => 'x')
+    const raw = rawChannel(server, { beginsAnew: true })
+    await raw.initialize('2025-06-18')
+    await raw.ask('resources/subscribe', { uri: 'a:1' })
+    const slow = raw.ask('tools/call', { name: 'slow' })
+
+    const refused = await raw.ask('initialize', { protocolVersion: revision, capabilities: [], clientInfo })
+    expect(refused.error).toMatchObject({ code: -32602 })
+    expect((await raw.ask('tools/call', { name: 'who' })).result.content[0].text).toBe('raw 2025-06-18')
+
+    const second = await raw.ask('initialize', { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'other', version: '1' } })
+    expect(second.result.protocolVersion).toBe(revision)
+    raw.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    expect((await raw.ask('tools/call', { name: 'who' })).result.content[0].text).toBe(`other ${revision}`)
+    server.resourceChanged('a:1')
+    server.tool('new', {}, () => 'x')
+    await raw.until(({ method }) => method === 'notifications/tools/list_changed')
+    await settle()
+    expect(raw.out.filter(({ method }) => method === 'notifications/tools/list_changed')).toHaveLength(1)
+    expect(raw.out.some(({ method }) => method === 'notifications/resources/updated')).toBe(false)
+    for (const each of finish) each()
+    expect((await slow).result.content[0].text).toBe('slow')
+  })
+
   test('malformed initialize requests are -32602 and a good one still works [T-LIFE-041] [T-VER-010]', async () => {
     const raw = rawChannel(newServer())
     for (const params of [

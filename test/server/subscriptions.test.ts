@@ -111,6 +111,19 @@ test('a session may be subscribed to maxSubscriptions resources', async () => {
   expect((await raw.ask('resources/subscribe', { uri: 'a:3' })).result).toEqual({})
 })
 
+test('resources/unsubscribe needs a URI, whether or not anything is subscribed to', async () => {
+  const raw = rawChannel(newServer())
+  await raw.initialize('2025-11-25')
+  const refused = async () => {
+    for (const params of [undefined, {}, { uri: 5 }, { uri: 'no uri' }])
+      expect((await raw.ask('resources/unsubscribe', params)).error).toMatchObject({ code: -32602 })
+  }
+  await refused()
+  expect((await raw.ask('resources/unsubscribe', { uri: 'a:1' })).result).toEqual({})
+  await raw.ask('resources/subscribe', { uri: 'a:1' })
+  await refused()
+})
+
 test('a session that is closed hears nothing more', async () => {
   const server = newServer()
   const raw = rawChannel(server)

@@ -40,10 +40,13 @@ export class Session implements Dialect {
   /** Resources, each with what its subscriber was allowed to read. */
   #subscriptions: Map<string, Access> | undefined
   /** Questions that wait for the client to be ready for them. */
-  #onReady: (() => void)[] | undefined
+  #onReady: { resolve: () => void; reject: (error: McpError) => void }[] | undefined
   #isReady = false
   #logLevel: LogLevel
-  #roots: Promise<Params> | undefined
+  /** The last answer to roots/list, for clients that say when it changes. */
+  #roots: Params | undefined
+  /** How often the client said that its roots changed: an answer from before is not kept. */
+  #rootsChanges = 0
   #scopes: readonly string[] | undefined
 
   constructor(options: SessionOptions) {
@@ -77,8 +80,7 @@ export class Session implements Dialect {
       case 'resources/subscribe':
         return this.#subscribe(readUri(call.params), call.access)
       case 'resources/unsubscribe':
-        this.#subscriptions?.delete(readUri(call.params))
-        return {}
+        return this.#unsubscribe(readUri(call.params))
       case 'initialize':
         throw new McpError('ERR_INVALID_REQUEST', 'The session is initialized already')
       default:
@@ -99,11 +101,12 @@ export class Session implements Dialect {
   /** The client has seen our answer to initialize: it may be asked things now. */
   onInitialized(): void {
     this.#isReady = true
-    for (const resolve of this.#onReady ?? []) resolve()
+    for (const { resolve } of this.#onReady ?? []) resolve()
     this.#onReady = undefined
   }
 
   onRootsChanged(): void {
+    this.#rootsChanges++
     this.#roots = undefined
   }
 
@@ -136,6 +139,9 @@ export class Session implements Dialect {
   close(): void {
     this.#options.core.audience.delete(this)
     this.#subscriptions = undefined
+    // Whoever waits for a client that never became ready is told so.
+    for (const { reject } of this.#onReady ?? []) reject(new McpError('ERR_CLOSED', 'The session ended before the client was ready'))
+    this.#onReady = undefined
   }
 
   #subscribe(uri: string, access: Access): Params {
@@ -147,6 +153,11 @@ export class Session implements Dialect {
     if (subscriptions.size >= core.limits.maxSubscriptions && !subscriptions.has(uri))
       throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
     subscriptions.set(uri, access)
+    return {}
+  }
+
+  #unsubscribe(uri: string): Params {
+    this.#subscriptions?.delete(uri)
     return {}
   }
 
@@ -179,12 +190,12 @@ export class Session implements Dialect {
     if (request.method !== 'roots/list') return this.#request(request, call)
     // Kept only when the client promises to say when it changes.
     if (!this.#caller.capabilities.roots?.listChanged) return this.#request(request, call)
-    const kept = this.#roots ?? this.#request(request, call)
-    this.#roots = kept
-    kept.catch(() => {
-      this.#roots = undefined
-    })
-    return kept
+    if (this.#roots) return this.#roots
+    // Each call asks for itself: a question belongs to the stream and the life of its call.
+    const changes = this.#rootsChanges
+    const answer = await this.#request(request, call)
+    if (changes === this.#rootsChanges) this.#roots = answer
+    return answer
   }
 
   async #request(request: InputRequest, call: Call): Promise<Params> {
@@ -207,9 +218,9 @@ export class Session implements Dialect {
   }
 
   #becomingReady(): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       this.#onReady ??= []
-      this.#onReady.push(resolve)
+      this.#onReady.push({ resolve, reject })
     })
   }
 
