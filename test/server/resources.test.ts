@@ -258,6 +258,7 @@ test('definitions that cannot work are refused', () => {
   server.resource('a:1', { name: 'one' }, () => 'x')
   expect(() => server.resource('a:1', { name: 'again' }, () => 'x')).toThrow('There is a resource "a:1" already')
   expect(() => server.resource('no scheme', { name: 'x' }, () => 'x')).toThrow("A resource's URI has a scheme and no spaces")
+  expect(() => server.resource(`a:${'x'.repeat(8191)}`, { name: 'x' }, () => 'x')).toThrow('at most 8192 characters, not 8193')
   expect(() => server.resource('a:{', { name: 'x' }, () => 'x')).toThrow()
   expect(() => server.resource('a:{id}', { name: 'x', complete: { other: () => [] } }, () => 'x')).toThrow(
     'has no variable "other" to complete',

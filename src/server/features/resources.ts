@@ -91,6 +91,11 @@ export class Resources {
     const isTemplate = uri.includes('{')
     if (!isUri(isTemplate ? uri.replace(/\{[^}]*\}/g, 'x') : uri))
       throw new McpError('ERR_DEFINITION', `A resource's URI has a scheme and no spaces: ${JSON.stringify(uri)}`)
+    if (uri.length > MAX_URI_LENGTH)
+      throw new McpError(
+        'ERR_DEFINITION',
+        `A resource's URI has at most ${MAX_URI_LENGTH} characters, not ${uri.length}: nobody could read it`,
+      )
     const registry = isTemplate ? this.#templates : this.#fixed
     const handle = registry.add(uri, definition, handler, (current, run) => toEntry(uri, current, run))
     // Not a spread: the handle's `isEnabled` is computed when read.
