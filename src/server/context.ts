@@ -30,7 +30,10 @@ export interface Context {
   readonly callId: string
   /** Log messages to the client. */
   readonly log: Log
-  /** Says how far the work is. Does nothing when the client did not ask, or when the value does not grow. */
+  /**
+   * Says how far the work is. Does nothing when the client did not ask, or when the value does not grow. Throws a
+   * TypeError for a number that JSON cannot write: NaN and Infinity.
+   */
   progress(progress: number, total?: number, message?: string): Promise<void>
   /**
    * For work that takes long: the client hangs up and comes back for the answer, where its revision and the transport
@@ -95,6 +98,8 @@ export class CallContext implements Context {
   }
 
   progress(progress: number, total?: number, message?: string): Promise<void> {
+    checkFinite('progress', progress)
+    if (total !== undefined) checkFinite('total', total)
     const token = this.#progressToken
     if (token === undefined || !(progress > this.#progress) || this.#call.exchange.isOver) return DONE
     const rate = this.#core.limits.progressNotices
@@ -156,4 +161,8 @@ function accepted<A extends { action: string }>(answer: A, message: string): Ext
   if (answer.action === 'accept') return answer as Extract<A, { action: 'accept' }>
   if (answer.action === 'decline') throw new Declined(`The person declined: ${message}`)
   throw new Cancelled(`The person gave no answer: ${message}`)
+}
+
+function checkFinite(name: string, value: unknown): void {
+  if (!Number.isFinite(value)) throw new TypeError(`${name} must be a finite number, not ${String(value)}`)
 }

@@ -13,7 +13,7 @@ import { revisionOf, selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { Audience } from './audience.ts'
 import type { Call } from './call.ts'
-import { checkExtensions } from './definition.ts'
+import { checkCache, checkExtensions, checkWritable } from './definition.ts'
 import { Elicitations } from './elicitations.ts'
 import { Completions } from './features/completion.ts'
 import { Logging, type LoggingOptions } from './features/logging.ts'
@@ -87,6 +87,8 @@ export class Core {
       throw new McpError('ERR_DEFINITION', 'A server needs a name and a version: createServer({ name, version })')
     }
     checkExtensions(options.extensions)
+    checkWritable('The server', [options.extensions ?? {}, options.experimental ?? {}, description, websiteUrl, icons ?? []])
+    checkCache('listCache', options.listCache)
     this.#options = options
     this.info = defined({ name, version, title, description, websiteUrl, icons })
     this.instructions = options.instructions

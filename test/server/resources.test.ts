@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { type Annotations, createServer, McpError } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
 const newServer = (options = {}) => createServer({ name: 'resources', version: '1.0.0', onError: () => {}, ...options })
@@ -251,6 +252,24 @@ test('a disabled template is neither listed nor read', async () => {
   handle.disable()
   expect(await client.resourceTemplates().all()).toEqual([])
   await expect(client.read('a:1')).rejects.toMatchObject({ code: -32002 })
+})
+
+test('a time to live that the protocol does not allow is never sent', async () => {
+  proves('R-CACHE-006', 'R-CACHE-005', 'R-CACHE-013')
+  const faults: unknown[] = []
+  for (const ttlMs of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '5']) {
+    const cache = { ttlMs: ttlMs as number }
+    expect(() => newServer({ listCache: cache })).toThrow('ttlMs must be a whole number of milliseconds, 0 or more')
+    const server = newServer({ onError: (error: unknown) => faults.push(error) })
+    expect(() => server.resource('a:1', { name: 'a', cache }, () => 'x')).toThrow('Resource a:1: ttlMs must be a whole number')
+    server.resource('a:own', { name: 'own' }, () => ({ contents: [], ttlMs }))
+    expect((await rawChannel(server).ask('resources/read', { uri: 'a:own', _meta: envelope() })).error).toMatchObject({ code: -32603 })
+    expect(String(faults.at(-1))).toContain('The handler of a:own returned a result whose ttlMs must be')
+  }
+  const cacheScope = 'shared' as 'public'
+  expect(() => newServer({ listCache: { cacheScope } })).toThrow('listCache: cacheScope must be "public" or "private", not "shared"')
+  expect(() => newServer().resource('a:1', { name: 'a', cache: { cacheScope } }, () => 'x')).toThrow('cacheScope must be')
+  for (const ttlMs of [0, 1, 2 ** 53 - 1]) newServer({ listCache: { ttlMs } })
 })
 
 test('definitions that cannot work are refused', () => {

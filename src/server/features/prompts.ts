@@ -11,7 +11,7 @@ import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
-import { checkMeta, checkScopes } from '../definition.ts'
+import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -139,6 +139,7 @@ function toEntry(name: string, definition: PromptDefinition, handler: AnyPromptH
   if (unknown !== undefined)
     throw new McpError('ERR_DEFINITION', `The prompt ${JSON.stringify(name)} has no argument ${JSON.stringify(unknown)} to complete`)
   const prompt: Prompt = list === undefined ? { name, ...rest } : { name, ...rest, arguments: list }
+  checkWritable(`Prompt ${JSON.stringify(name)}`, prompt)
   return { prompt, input: port, definition, handler }
 }
 

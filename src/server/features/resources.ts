@@ -10,7 +10,7 @@ import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
-import { checkMeta, checkScopes } from '../definition.ts'
+import { checkCache, checkMeta, checkScopes, checkWritable, faultOfCache } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -173,7 +173,10 @@ export class Resources {
 function toResult(value: unknown, uri: string, { cache, mimeType }: ResourceDefinition): Params {
   if (value === undefined || value === null) throw notFound(uri)
   const { ttlMs = 0, cacheScope = 'private' } = cache ?? {}
-  return { ttlMs, cacheScope, ...toReadResult(value, uri, mimeType) }
+  const result = { ttlMs, cacheScope, ...toReadResult(value, uri, mimeType) }
+  const fault = faultOfCache(result)
+  if (fault !== undefined) throw new TypeError(`The handler of ${uri} returned a result whose ${fault}`)
+  return result
 }
 
 export function readUri(params: Params): string {
@@ -190,9 +193,11 @@ export const notFound = (uri: string): McpError => new McpError('ERR_RESOURCE_NO
 const isUri = (text: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}<>"`{}|\\^]*$/u.test(text)
 
 function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceEntry {
-  const { cache: _cache, complete, scopes, timeoutMs: _timeout, ...listed } = definition
+  const { cache, complete, scopes, timeoutMs: _timeout, ...listed } = definition
   checkMeta(`Resource ${uri}`, definition._meta)
   checkScopes(`Resource ${uri}`, scopes)
+  checkCache(`Resource ${uri}`, cache)
+  checkWritable(`Resource ${uri}`, listed)
   if (!uri.includes('{')) return { listed: { uri, ...listed }, template: undefined, definition, handler }
   const template = uriTemplate(uri)
   const unknown = Object.keys(complete ?? {}).find((name) => !template.variables.includes(name))

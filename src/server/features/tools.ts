@@ -9,10 +9,10 @@ import { describeIssues, type Issue, type JsonSchema } from '../../protocol/sche
 import { type AnySchema, type InputOf, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
 import type { Tool, ToolAnnotations } from '../../protocol/tools.ts'
 import type { Call } from '../call.ts'
-import { errorResult, type ToolReturn, toCallResult } from '../content.ts'
+import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
-import { checkMeta, checkScopes } from '../definition.ts'
+import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -157,6 +157,7 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
   const { headers, fault } = paramHeaders(inputSchema)
   if (fault !== undefined) throw new McpError('ERR_DEFINITION', `${where}: ${fault}`)
   const tool: Tool = { name, ...rest, inputSchema, ...(outputPort ? { outputSchema: outputPort.json } : {}) }
+  checkWritable(where, tool)
   return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, handler }
 }
 
@@ -176,10 +177,11 @@ function describeBadArguments(name: string, issues: readonly Issue[]): string {
 }
 
 function toResult(value: unknown, { tool, output }: ToolEntry): Params | Promise<Params> {
-  const result = toCallResult(value, output !== undefined)
-  if (!output || result.isError) return result
-  return whenReady(output.check(result.structuredContent), (checked) => {
-    if (checked.ok) return result
+  const isWhole = isWholeResult(value)
+  if (!output || (isWhole && value.isError)) return toCallResult(value, output !== undefined)
+  // Checked before it is written: that it does not fit the schema says more than that it has no JSON text.
+  return whenReady(output.check(isWhole ? value.structuredContent : (value ?? null)), (checked) => {
+    if (checked.ok) return toCallResult(value, true)
     const cause = new Error(describeIssues(checked.issues))
     throw new McpError('ERR_OUTPUT_INVALID', `Tool ${JSON.stringify(tool.name)} returned something else than its output schema says`, {
       cause,
