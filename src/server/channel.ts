@@ -187,7 +187,7 @@ export class ServerChannel implements Channel, PeerOptions {
     const listeners = this.#listeners ?? new Set()
     this.#listeners = listeners
     if (listeners.size >= max) throw tooMany('maxListens', max)
-    const listener = new Listener(call.exchange, call.params, this.#core)
+    const listener = new Listener(call.exchange, call.params, this.#core, true)
     listeners.add(listener)
     return listener.run(() => listeners.delete(listener))
   }

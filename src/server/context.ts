@@ -9,6 +9,7 @@ import { Bucket } from '../protocol/rate.ts'
 import type { Root } from '../protocol/roots.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../protocol/sampling.ts'
 import type { AnySchema, ObjectOf } from '../protocol/schema/port.ts'
+import type { TraceContext } from '../protocol/trace-context.ts'
 import { form, page, type Question, rootList, sampling } from './ask/question.ts'
 import type { Call, Caller } from './call.ts'
 import type { Core } from './core.ts'
@@ -24,8 +25,10 @@ export interface Context {
   readonly caller: Caller
   /** Aborts when the client cancels, goes away, or the time is up. */
   readonly signal: AbortSignal
-  /** The request's metadata, trace context included. */
+  /** The request's metadata, as it came. */
   readonly meta: Meta
+  /** The trace that the request is part of, checked: what is not valid is left out. Undefined without any. */
+  readonly trace: TraceContext | undefined
   /** The same in every round of one call; new for every call. */
   readonly callId: string
   /** Log messages to the client. */
@@ -86,6 +89,10 @@ export class CallContext implements Context {
 
   get meta(): Meta {
     return (this.#call.params._meta as Meta | undefined) ?? {}
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.#call.trace
   }
 
   get callId(): string {

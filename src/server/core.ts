@@ -42,6 +42,10 @@ export interface ServerOptions extends Implementation {
   pageSize?: number
   /** How long clients may keep lists and discovery. */
   listCache?: { ttlMs?: number; cacheScope?: 'public' | 'private' }
+  /**
+   * Lets names of tools contain `/`. The specification advises against it, and some clients refuse such tools. Default: false.
+   */
+  slashesInToolNames?: boolean
   limits?: Partial<ServerLimits>
   /** False takes the logging capability away. */
   logging?: LoggingOptions | false
@@ -60,6 +64,7 @@ export class Core {
   readonly info: Implementation
   readonly instructions: string | undefined
   readonly supported: readonly Revision[]
+  readonly slashesInToolNames: boolean
   readonly limits: ServerLimits
   readonly keys: KeyRing
   readonly bus: Bus
@@ -93,6 +98,7 @@ export class Core {
     this.info = defined({ name, version, title, description, websiteUrl, icons })
     this.instructions = options.instructions
     this.supported = selectRevisions(options.revisions)
+    this.slashesInToolNames = options.slashesInToolNames === true
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits)
     this.keys = options.keys ?? memoryKeyRing()
     this.bus = options.bus ?? memoryBus()

@@ -4,7 +4,8 @@ import { Cancelled, type Client, type ConnectOptions, Declined } from '../../src
 import { type Context, createServer, form, page, pageRequired, rootList, sampling, ToolError, text } from '../../src/server/index.ts'
 import { pair } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
-import { rawChannel, settle } from '../support/raw-channel.ts'
+import { proves } from '../support/proves.ts'
+import { type Message, rawChannel, settle } from '../support/raw-channel.ts'
 
 /** A server whose one tool is the given handler. */
 const serverOf = (handler: (ctx: Context) => unknown, options = {}) => {
@@ -335,6 +336,30 @@ describe.each(withUrls)('pages in %s', (revision) => {
     })
     expect(sent('server').filter(({ method }) => method === 'elicitation/create')).toEqual([])
   })
+})
+
+test('a page has an id in 2025-11-25, different for each, and none in 2026-07-28', async () => {
+  proves('R-ELIC-005', 'R-ELIC-010')
+  const server = serverOf(async (ctx) => {
+    await ctx.ask({
+      a: page('Go', 'https://example.com/a', 'e-1'),
+      b: page('Go', 'https://example.com/b'),
+      c: page('Go', 'https://example.com/c'),
+    })
+  })
+  const answer = { elicitUrl: () => ({ action: 'accept' as const }) }
+  const session = await connectPair(server, { revision: '2025-11-25', answer })
+  await session.client.call('run')
+  const ids = session.sent('server', 'elicitation/create').map(({ params }) => params.elicitationId)
+  expect(ids).toEqual(['e-1', expect.any(String), expect.any(String)])
+  expect(new Set(ids).size).toBe(3)
+
+  const stateless = await connectPair(server, { revision: '2026-07-28', answer })
+  await stateless.client.call('run')
+  const { inputRequests } = stateless.sent('server').find(({ result }) => result?.inputRequests)?.result as Message
+  expect(Object.values(inputRequests as Message).map(({ params }) => params)).toEqual(
+    ['a', 'b', 'c'].map((path) => ({ mode: 'url', message: 'Go', url: `https://example.com/${path}` })),
+  )
 })
 
 describe('the completion of a page in 2025-11-25', () => {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { rank } from '../../src/server/features/completion.ts'
 import { createServer } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { rawChannel } from '../support/raw-channel.ts'
 
 const languages = ['python', 'javascript', 'java', 'typescript', 'objective-java']

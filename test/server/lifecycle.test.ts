@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Client } from '../../src/client/index.ts'
 import { createServer, type Server } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
-import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
+import { proves } from '../support/proves.ts'
+import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
 
 const newServer = (options = {}) => {
   const server = createServer({
@@ -19,6 +21,37 @@ const newServer = (options = {}) => {
   return server
 }
 const clientInfo = { name: 'raw', version: '1' }
+
+test.each(REVISIONS)('what was declared stays when the last of it goes: lists are empty, not unknown, in %s', async (revision) => {
+  proves('R-TOOL-021', 'R-PROM-005', 'R-RES-003', 'R-TOOL-022')
+  const server = createServer({ name: 'x', version: '1', listCache: { ttlMs: 0 } })
+  const handles = [
+    server.tool('t', {}, () => 'x'),
+    server.prompt('p', { input: z.object({ a: z.string() }), complete: { a: () => ['b'] } }, () => 'x'),
+    server.resource('a:1', { name: 'a' }, () => 'x'),
+    server.resource('a:{id}', { name: 'a', complete: { id: () => ['1'] } }, () => 'x'),
+  ]
+  const raw = rawChannel(server)
+  const isStateless = revision === '2026-07-28'
+  if (!isStateless) await raw.initialize(revision)
+  const ask = (method: string, params: Message = {}) => raw.ask(method, isStateless ? { ...params, _meta: envelope() } : params)
+  const declared = async () => (isStateless ? (await ask('server/discover')).result.capabilities : undefined)
+  const before = await declared()
+  for (const handle of handles) handle.remove()
+  for (const [method, member] of [
+    ['tools/list', 'tools'],
+    ['prompts/list', 'prompts'],
+    ['resources/list', 'resources'],
+    ['resources/templates/list', 'resourceTemplates'],
+  ] as const) {
+    expect((await ask(method)).result[member]).toEqual([])
+  }
+  expect((await ask('tools/call', { name: 't' })).error.code).toBe(-32602)
+  expect((await ask('prompts/get', { name: 'p' })).error.code).toBe(-32602)
+  const argument = { name: 'a', value: '' }
+  expect((await ask('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument })).error.code).toBe(-32602)
+  expect(await declared()).toEqual(before)
+})
 
 describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
   test('initialize is answered with the same version, capabilities, server info and instructions [T-LIFE-001] [T-LIFE-002] [T-LIFE-003] [T-LIFE-004] [T-LIFE-005] [T-LIFE-007] [T-LIFE-008] [T-VER-005] [T-VER-007] [T-VER-009] [T-ARCH-023] [T-ARCH-024]', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createServer, type KeyRing } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel } from '../support/raw-channel.ts'
 
 const newServer = (count: number, options = {}) => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { audio, createServer, embed, image, link, text } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { rawChannel, settle } from '../support/raw-channel.ts'
 
 const newServer = (options = {}) => createServer({ name: 'prompts', version: '1.0.0', onError: () => {}, ...options })

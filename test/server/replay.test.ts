@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Context, createServer, form, type KeyRing, pageRequired, type ServerOptions } from '../../src/server/index.ts'
 import { rehearse } from '../../src/testing/index.ts'
 import { connectPair } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel } from '../support/raw-channel.ts'
 
 const ALL = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
@@ -167,19 +168,33 @@ describe('a call that asks', () => {
 describe('answers', () => {
   const server = serverOf(async (ctx) => `ok=${(await ctx.elicit('a', 'A?', yes)).ok}`)
 
+  test('that cannot be read are refused with -32602, whether or not a round came before', async () => {
+    proves('R-MRTR-029', 'R-MRTR-030')
+    const first = await round(server)
+    const { requestState } = first.result
+    for (const inputResponses of [null, [], 'x', 5, true]) {
+      const refused = { code: -32602, message: 'params.inputResponses must be an object' }
+      expect((await round(server, { inputResponses, requestState })).error).toEqual(refused)
+      expect((await round(server, { inputResponses })).error).toEqual(refused)
+    }
+    for (const a of [12345, null, 'accept', [accept]]) {
+      const refused = { code: -32602, message: 'params.inputResponses["a"] must be an object' }
+      expect((await round(server, { inputResponses: { a }, requestState })).error).toEqual(refused)
+    }
+    // Only the three methods that may ask look at it.
+    const listed = await rawChannel(server).ask('tools/list', { inputResponses: 5, _meta: envelope(ALL) })
+    expect(listed.result.tools).toHaveLength(1)
+  })
+
   test('of the wrong shape, under the wrong name, or missing are asked for again, never used', async () => {
+    proves('R-MRTR-032')
     const first = await round(server)
     for (const inputResponses of [
       {},
       { b: accept },
-      { a: 12345 },
-      { a: null },
       { a: { action: 'perhaps' } },
       { a: { action: 'accept' } },
       { a: { action: 'accept', content: { ok: 'yes' } } },
-      null,
-      [],
-      'x',
     ]) {
       const again = await round(server, { inputResponses, requestState: first.result.requestState })
       expect(again.result, JSON.stringify(inputResponses)).toMatchObject({ resultType: 'input_required', inputRequests: { a: {} } })
@@ -187,8 +202,10 @@ describe('answers', () => {
   })
 
   test('beyond those asked for are ignored', async () => {
+    proves('R-MRTR-031')
     const first = await round(server)
-    expect((await round(server, answering(first, { a: accept, extra: { action: 'accept' } }))).result.resultType).toBe('complete')
+    for (const extra of [{ action: 'accept' }, 5, null])
+      expect((await round(server, answering(first, { a: accept, extra }))).result.resultType).toBe('complete')
   })
 
   test('may come with the first round, before anything was asked; they are judged like all others', async () => {

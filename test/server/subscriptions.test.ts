@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Bus, type Change, createServer } from '../../src/server/index.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
+import { recordingOutlet } from '../support/recording-outlet.ts'
 
 const ID = 'io.modelcontextprotocol/subscriptionId'
 
@@ -71,16 +73,57 @@ describe('subscriptions/listen', () => {
     await listen(raw, 1, { toolsListChanged: true })
   })
 
-  test('ends with a result when the server ends it', async () => {
+  const ended = (id: number) => ({
+    jsonrpc: '2.0',
+    id,
+    result: { resultType: 'complete', _meta: { [ID]: id, 'io.modelcontextprotocol/serverInfo': { name: 'listen', version: '1.0.0' } } },
+  })
+
+  test('ends with a cancellation and a result when the server ends it, where it has no stream of its own', async () => {
+    proves('R-CANC-004', 'R-LISTEN-013')
     const server = newServer()
+    await settle()
     const raw = rawChannel(server)
     await listen(raw, 7, { toolsListChanged: true })
+    await listen(raw, 8, { toolsListChanged: true })
     await server.close()
-    expect(raw.out.at(-1)).toEqual({
+    const cancelled = (id: number) => ({
       jsonrpc: '2.0',
-      id: 7,
-      result: { resultType: 'complete', _meta: { [ID]: 7, 'io.modelcontextprotocol/serverInfo': { name: 'listen', version: '1.0.0' } } },
+      method: 'notifications/cancelled',
+      params: { requestId: id, reason: 'The server ends the subscription', _meta: { [ID]: id } },
     })
+    const told = raw.out.slice(2)
+    expect(told).toHaveLength(4)
+    for (const id of [7, 8]) {
+      const about = told.filter((message) => message.id === id || message.params?.requestId === id)
+      expect(about).toEqual([cancelled(id), ended(id)])
+    }
+  })
+
+  test('ends with a result alone where it has a stream of its own', async () => {
+    proves('R-LISTEN-013')
+    const server = newServer()
+    await settle()
+    const outlet = recordingOutlet()
+    const params = { notifications: { toolsListChanged: true }, _meta: envelope() }
+    const sender = { version: '2026-07-28', principal: undefined, account: 'a' }
+    const answering = server.answer({ kind: 'request', id: 7, method: 'subscriptions/listen', params }, outlet, sender)
+    await settle()
+    answering.finish()
+    await settle()
+    expect(outlet.pushed.map(({ method }) => method)).toEqual(['notifications/subscriptions/acknowledged'])
+    expect(outlet.answers).toEqual([ended(7)])
+  })
+
+  test('says nothing more about its end once the client has cancelled it', async () => {
+    const server = newServer()
+    await settle()
+    const raw = rawChannel(server)
+    await listen(raw, 7, { toolsListChanged: true })
+    raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } })
+    await settle()
+    await server.close()
+    expect(raw.out).toHaveLength(1)
   })
 
   test('refuses a filter that is none, and more than the bounds allow', async () => {

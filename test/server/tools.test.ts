@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { audio, createServer, embed, image, link, McpError, ToolError, text } from '../../src/server/index.ts'
 import { everythingServer } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
 const quiet = { onError: () => {} }
@@ -132,18 +133,17 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(JSON.stringify(content[0]).includes('lastModified')).toBe(revision >= '2025-06-18')
   })
 
-  test('structured output is validated, sent with a text copy, and left out where the revision has none [T-TOOL-033] [T-TOOL-034] [T-TOOL-035] [T-TOOL-022] [T-VER-015]', async () => {
+  test('structured output is validated and sent with a text copy, whatever the revision [T-TOOL-033] [T-TOOL-034] [T-TOOL-035] [T-TOOL-022]', async () => {
     const server = newServer()
     const output = z.object({ celsius: z.number() })
     server.tool('weather', { output }, () => ({ celsius: 21 }))
     server.tool('broken', { output }, () => ({ celsius: 'warm' }) as never)
     const { client } = await connectPair(server, { revision })
-    const hasStructure = revision >= '2025-06-18'
     const [weather] = await client.tools().all()
-    expect(weather?.outputSchema !== undefined).toBe(hasStructure)
+    expect(weather?.outputSchema).toMatchObject({ type: 'object', required: ['celsius'] })
     const result = await client.call('weather')
     expect(result.content).toEqual([{ type: 'text', text: '{"celsius":21}' }])
-    expect(result.structuredContent).toEqual(hasStructure ? { celsius: 21 } : undefined)
+    expect(result.structuredContent).toEqual({ celsius: 21 })
     await expect(client.call('broken')).rejects.toMatchObject({
       code: -32603,
       message: 'Tool "broken" returned something else than its output schema says',
@@ -223,7 +223,7 @@ test('a definition that cannot work is refused when it is made, with the reason'
   const server = newServer()
   server.tool('taken', {}, () => 'x')
   expect(() => server.tool('taken', {}, () => 'x')).toThrow('There is a tool "taken" already')
-  expect(() => server.tool('has space', {}, () => 'x')).toThrow('A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . / -, not "has space"')
+  expect(() => server.tool('has space', {}, () => 'x')).toThrow('A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . -, not "has space"')
   expect(() => server.tool('x'.repeat(129), {}, () => 'x')).toThrow('1 to 128')
   server.tool('x'.repeat(128), {}, () => 'x')
   expect(() => server.tool('list', { input: z.array(z.string()) as never }, () => 'x')).toThrow(
@@ -235,6 +235,41 @@ test('a definition that cannot work is refused when it is made, with the reason'
   expect(() => createServer({ name: '', version: '1' })).toThrow('A server needs a name and a version')
   expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is no key of _meta')
   expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow('An extension is named like "com.example/feature", not "noPrefix"')
+})
+
+test('names of tools have no slash unless the server allows it, and whoever lists them takes what comes', async () => {
+  proves('R-TOOL-012', 'R-TOOL-014', 'R-TOOL-015')
+  const strict = newServer()
+  expect(() => strict.tool('files/read', {}, () => 'x')).toThrow(
+    'A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . -, not "files/read" (the option slashesInToolNames allows slashes)',
+  )
+  for (const name of ['a b', 'a,b', 'ä', '', 'x'.repeat(129)]) {
+    expect(() => strict.tool(name, {}, () => 'x')).toThrow("A tool's name is 1 to 128 of")
+    expect(() => newServer({ slashesInToolNames: true }).tool(name, {}, () => 'x')).toThrow("A tool's name is 1 to 128 of")
+  }
+  for (const name of ['a', 'A-1_b.c', 'x'.repeat(128)]) strict.tool(name, {}, () => 'x')
+  const lax = newServer({ slashesInToolNames: true })
+  lax.tool('files/read', {}, () => 'read')
+  for (const revision of REVISIONS) {
+    const { client } = await connectPair(lax, { revision })
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(['files/read'])
+    expect((await client.call('files/read')).content).toEqual([text('read')])
+  }
+})
+
+test('names of tools that differ in letter case are different tools', async () => {
+  proves('R-TOOL-013', 'R-TOOL-016')
+  const server = newServer()
+  server.tool('getUser', {}, () => 'one')
+  server.tool('getuser', {}, () => 'two')
+  expect(() => server.tool('getUser', {}, () => 'three')).toThrow('There is a tool "getUser" already')
+  for (const revision of REVISIONS) {
+    const { client } = await connectPair(server, { revision })
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(['getUser', 'getuser'])
+    expect((await client.call('getUser')).content).toEqual([text('one')])
+    expect((await client.call('getuser')).content).toEqual([text('two')])
+    await expect(client.call('GETUSER')).rejects.toMatchObject({ code: -32602 })
+  }
 })
 
 test('malformed tools/call params are a protocol error [T-TOOL-038] [T-TOOL-039]', async () => {

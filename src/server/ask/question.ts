@@ -17,6 +17,8 @@ export interface Question<Answer = unknown> {
   request: InputRequest
   /** What the client must have declared to be asked this. */
   needs: ClientCapabilities
+  /** Ties a later notice of completion to a page, where the revision has such notices. */
+  elicitationId?: string | undefined
   /** Judges an answer and gives it its final form. */
   read(answer: unknown): Checked<Answer> | Promise<Checked<Answer>>
 }
@@ -48,10 +50,11 @@ export function form<S extends AnySchema>(message: string, schema: S): Question<
 /** Asks the person to visit a page. Accepting means that they agreed to, not that they are done there. */
 export function page(message: string, url: string, elicitationId?: string): Question<UrlAnswer> {
   checkPageUrl(url)
-  const params: UrlElicitParams = elicitationId === undefined ? { mode: 'url', message, url } : { mode: 'url', message, url, elicitationId }
+  const params: UrlElicitParams = { mode: 'url', message, url }
   return {
     request: { method: 'elicitation/create', params },
     needs: { elicitation: { url: {} } },
+    elicitationId,
     read: (answer) => {
       const result = readElicitResult(answer)
       return result.ok ? { ok: true, value: { action: result.value.action } } : result

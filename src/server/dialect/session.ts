@@ -8,13 +8,13 @@ import { type Access, demand, permits } from '../../protocol/access.ts'
 import type { Implementation } from '../../protocol/base.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
-import type { InputRequest } from '../../protocol/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
 import type { LogLevel } from '../../protocol/logging.ts'
 import type { Change } from '../../protocol/ports.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { Asker } from '../ask/asker.ts'
 import { LiveAsker } from '../ask/live.ts'
+import type { Question } from '../ask/question.ts'
 import type { Call, Caller, Dialect } from '../call.ts'
 import type { Core } from '../core.ts'
 import { notFound, readUri } from '../features/resources.ts'
@@ -32,6 +32,8 @@ export interface SessionOptions {
   capabilities: ClientCapabilities
   client: Implementation | undefined
 }
+
+type Sendable = Pick<Question, 'request' | 'elicitationId'>
 
 export class Session implements Dialect {
   readonly revision: Revision
@@ -67,7 +69,7 @@ export class Session implements Dialect {
   }
 
   asker(call: Call): Asker {
-    return new LiveAsker({ capabilities: this.#caller.capabilities, send: (request) => this.#send(request, call) })
+    return new LiveAsker({ capabilities: this.#caller.capabilities, send: (question) => this.#send(question, call) })
   }
 
   method(call: Call): Params | undefined {
@@ -186,25 +188,25 @@ export class Session implements Dialect {
     this.#notify('notifications/elicitation/complete', { elicitationId })
   }
 
-  async #send(request: InputRequest, call: Call): Promise<Params> {
-    if (request.method !== 'roots/list') return this.#request(request, call)
+  async #send(question: Sendable, call: Call): Promise<Params> {
+    if (question.request.method !== 'roots/list') return this.#request(question, call)
     // Kept only when the client promises to say when it changes.
-    if (!this.#caller.capabilities.roots?.listChanged) return this.#request(request, call)
+    if (!this.#caller.capabilities.roots?.listChanged) return this.#request(question, call)
     if (this.#roots) return this.#roots
     // Each call asks for itself: a question belongs to the stream and the life of its call.
     const changes = this.#rootsChanges
-    const answer = await this.#request(request, call)
+    const answer = await this.#request(question, call)
     if (changes === this.#rootsChanges) this.#roots = answer
     return answer
   }
 
-  async #request(request: InputRequest, call: Call): Promise<Params> {
+  async #request(question: Sendable, call: Call): Promise<Params> {
     const { core, peer } = this.#options
     if (call.exchange.outlet.canPush === false)
       throw new McpError('ERR_ASK', 'The client cannot be asked here: its request is answered with JSON, not with a stream')
     if (!this.#isReady) await this.#becomingReady()
-    const { method } = request
-    const params = this.#withId(request)
+    const { method } = question.request
+    const params = this.#withId(question)
     const fitted = params && this.revision.fitParams(method, params)
     const id = peer.takeId()
     const result = await peer.request(id, method, requestJson(id, method, fitted), {
@@ -225,9 +227,8 @@ export class Session implements Dialect {
   }
 
   /** A page is given an id here, so that the client can be told when the person is done with it. */
-  #withId(request: InputRequest): Params | undefined {
+  #withId({ request, elicitationId = randomId() }: Sendable): Params | undefined {
     if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request.params as Params | undefined
-    const elicitationId = request.params.elicitationId ?? randomId()
     this.#options.core.elicitations.add(elicitationId, () => this.#complete(elicitationId))
     return { ...request.params, elicitationId }
   }

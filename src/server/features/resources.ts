@@ -55,6 +55,7 @@ export class Resources {
   readonly #templates: Registry<ResourceEntry>
   readonly #fixedListing: Listing<Resource>
   readonly #templateListing: Listing<ResourceTemplate>
+  #hadCompleters = false
 
   constructor(core: Core) {
     this.#core = core
@@ -84,7 +85,7 @@ export class Resources {
   }
 
   get isOffered(): boolean {
-    return this.#fixed.size + this.#templates.size > 0
+    return this.#fixed.wasUsed || this.#templates.wasUsed
   }
 
   define(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceHandle {
@@ -97,7 +98,11 @@ export class Resources {
         `A resource's URI has at most ${MAX_URI_LENGTH} characters, not ${uri.length}: nobody could read it`,
       )
     const registry = isTemplate ? this.#templates : this.#fixed
-    const handle = registry.add(uri, definition, handler, (current, run) => toEntry(uri, current, run))
+    const handle = registry.add(uri, definition, handler, (current, run) => {
+      const entry = toEntry(uri, current, run)
+      if (current.complete !== undefined) this.#hadCompleters = true
+      return entry
+    })
     // Not a spread: the handle's `isEnabled` is computed when read.
     return Object.assign(handle, { changed: (changedUri = uri) => this.changed(changedUri) })
   }
@@ -165,8 +170,9 @@ export class Resources {
     return this.#fixed.get(uri) ? {} : undefined
   }
 
-  get hasCompleters(): boolean {
-    return this.#templates.enabled().some(({ definition }) => definition.complete !== undefined)
+  /** Whether there ever were suggestions. */
+  get hadCompleters(): boolean {
+    return this.#hadCompleters
   }
 }
 

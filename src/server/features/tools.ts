@@ -57,7 +57,9 @@ interface ToolEntry {
   handler: AnyToolHandler
 }
 
-const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/
+const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
+/** As above, with the slash that an early proposal had and the specification does not. */
+const TOOL_NAME_WITH_SLASHES = /^[A-Za-z0-9_./-]{1,128}$/
 
 export class Tools {
   readonly #core: Core
@@ -79,12 +81,16 @@ export class Tools {
   }
 
   get isOffered(): boolean {
-    return this.#registry.size > 0
+    return this.#registry.wasUsed
   }
 
   define(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolHandle {
-    if (!TOOL_NAME.test(name))
-      throw new McpError('ERR_DEFINITION', `A tool's name is 1 to 128 of A-Z a-z 0-9 _ . / -, not ${JSON.stringify(name)}`)
+    const { slashesInToolNames } = this.#core
+    if (!(slashesInToolNames ? TOOL_NAME_WITH_SLASHES : TOOL_NAME).test(name)) {
+      const hint = !slashesInToolNames && TOOL_NAME_WITH_SLASHES.test(name) ? ' (the option slashesInToolNames allows slashes)' : ''
+      const characters = `A-Z a-z 0-9 _ . -${slashesInToolNames ? ' /' : ''}`
+      throw new McpError('ERR_DEFINITION', `A tool's name is 1 to 128 of ${characters}, not ${JSON.stringify(name)}${hint}`)
+    }
     return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyToolHandler)) as ToolHandle
   }
 
