@@ -39,9 +39,15 @@ export interface Answers {
   elicit?(request: FormRequest, asking: Asking): ElicitResult | Promise<ElicitResult>
   /** Shows the person the whole address and asks whether to open it. Nothing was fetched from it. */
   elicitUrl?(request: UrlRequest, asking: Asking): Pick<ElicitResult, 'action'> | Promise<Pick<ElicitResult, 'action'>>
-  /** Asks the model. Throw `Declined` when the person says no. */
+  /**
+   * Asks the model. Throw `Declined` when the person says no.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers are to call a provider of models directly.
+   */
   sample?: SampleHandler | { handler: SampleHandler; tools?: boolean; context?: boolean }
-  /** The directories the server may work in, as file URIs; a function is asked each time. */
+  /**
+   * The directories the server may work in, as file URIs; a function is asked each time.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Name them in arguments of tools, URIs of resources or configuration.
+   */
   roots?: readonly (string | Root)[] | (() => readonly (string | Root)[] | Promise<readonly (string | Root)[]>)
 }
 

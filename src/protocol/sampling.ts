@@ -47,6 +47,7 @@ export interface CreateMessageParams {
   maxTokens: number
   modelPreferences?: ModelPreferences
   systemPrompt?: string
+  /** `thisServer` and `allServers` are deprecated, together with sampling. */
   includeContext?: 'none' | 'thisServer' | 'allServers'
   temperature?: number
   stopSequences?: string[]

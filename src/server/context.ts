@@ -31,7 +31,10 @@ export interface Context {
   readonly trace: TraceContext | undefined
   /** The same in every round of one call; new for every call. */
   readonly callId: string
-  /** Log messages to the client. */
+  /**
+   * Log messages to the client.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use standard error or OpenTelemetry.
+   */
   readonly log: Log
   /**
    * Says how far the work is. Does nothing when the client did not ask, or when the value does not grow. Throws a
@@ -47,9 +50,15 @@ export interface Context {
   elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>>
   /** Asks the person to visit a page; resolves when they agree to, throws `Declined` or `Cancelled` when they do not. */
   elicitUrl(name: string, message: string, url: string, options?: { elicitationId?: string }): Promise<void>
-  /** Asks the client's model. */
+  /**
+   * Asks the client's model.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Call a provider of models directly.
+   */
   sample(name: string, params: CreateMessageParams): Promise<CreateMessageResult>
-  /** The directories the client lets the server work in. */
+  /**
+   * The directories the client lets the server work in.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use arguments of tools, URIs of resources or configuration.
+   */
   roots(): Promise<Root[]>
   /** Several questions at once, with their plain answers: nothing is thrown when a person declines. */
   ask<Q extends Questions>(questions: Q): Promise<AnswersTo<Q>>

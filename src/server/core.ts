@@ -47,7 +47,10 @@ export interface ServerOptions extends Implementation {
    */
   slashesInToolNames?: boolean
   limits?: Partial<ServerLimits>
-  /** False takes the logging capability away. */
+  /**
+   * False takes the logging capability away.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use standard error or OpenTelemetry.
+   */
   logging?: LoggingOptions | false
   /** Seals what clients carry for us. Replicas of one server must share it. */
   keys?: KeyRing

@@ -68,7 +68,10 @@ export function checkPageUrl(url: string): void {
     throw new McpError('ERR_ASK', `Not a URL to send a person to: ${JSON.stringify(url)}; https, or http to this machine`)
 }
 
-/** Asks the client's model for a message. */
+/**
+ * Asks the client's model for a message.
+ * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Call a provider of models directly.
+ */
 export function sampling(params: CreateMessageParams): Question<CreateMessageResult> {
   const needs: ClientCapabilities = { sampling: {} }
   if (params.tools || params.toolChoice) needs.sampling = { tools: {} }
@@ -80,7 +83,10 @@ export function sampling(params: CreateMessageParams): Question<CreateMessageRes
   }
 }
 
-/** Asks which directories the server may work in. */
+/**
+ * Asks which directories the server may work in.
+ * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use arguments of tools, URIs of resources or configuration.
+ */
 export function rootList(): Question<ListRootsResult> {
   return {
     request: { method: 'roots/list' },
