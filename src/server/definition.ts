@@ -38,16 +38,6 @@ export function faultOfCache({ ttlMs, cacheScope }: Cacheable): string | undefin
   return undefined
 }
 
-/** An extension is named like metadata, but never without a prefix. */
-export function checkExtensions(extensions: Record<string, unknown> | undefined): void {
-  for (const id of Object.keys(extensions ?? {})) {
-    const read = readMetaKey(id)
-    if (!read.isValid || read.prefix === undefined || read.name === '') {
-      throw new McpError('ERR_DEFINITION', `An extension is named like "com.example/feature", not ${JSON.stringify(id)}`)
-    }
-  }
-}
-
 export function checkScopes(what: string, scopes: readonly string[] | undefined): void {
   const bad = scopes?.find((scope) => !isScope(scope))
   if (bad !== undefined) throw new McpError('ERR_DEFINITION', `${what}: not a scope: ${JSON.stringify(bad)}`)

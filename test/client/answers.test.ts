@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Answers, Client, type ConnectOptions, Declined } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
@@ -240,6 +241,7 @@ describe('sampling', () => {
   })
 
   test('with tools is refused unless declared, and the context of others is not given unless declared [T-SAMP-016] [T-ARCH-019]', async () => {
+    proves('R-SAMP-006')
     expect((await asked('sampling/createMessage', { ...params, tools: [] }, { sample: () => reply })).error).toMatchObject({
       code: -32602,
       message: 'Tools in sampling were not declared',
@@ -255,6 +257,7 @@ describe('sampling', () => {
   })
 
   test('is limited [T-SAMP-043]', async () => {
+    proves('R-SAMP-022')
     let runs = 0
     const server = cannedServer()
     await Client.connect(server.target, {

@@ -450,6 +450,7 @@ describe('the stateless revision', () => {
   })
 
   test('a request without the metadata it must have is -32602', async () => {
+    proves('R-PAGE-003')
     const raw = rawChannel(newServer())
     const { 'io.modelcontextprotocol/clientCapabilities': _caps, ...noCapabilities } = envelope()
     const { 'io.modelcontextprotocol/protocolVersion': _version, ...noVersion } = envelope()
@@ -476,6 +477,7 @@ describe('the stateless revision', () => {
   })
 
   test('methods of sessions do not exist', async () => {
+    proves('R-RES-008')
     const raw = rawChannel(newServer())
     for (const method of ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'unknown/method']) {
       expect((await raw.ask(method, { _meta: envelope() })).error.code).toBe(-32601)

@@ -17,6 +17,7 @@ const newServer = (count: number, options = {}) => {
 
 describe.each(REVISIONS)('pages in %s', (revision) => {
   test('all four lists come in pages that add up, in order [T-PAGE-001] [T-PAGE-002] [T-PAGE-004] [T-PAGE-005] [T-PAGE-006] [T-PAGE-007] [T-PAGE-008] [T-PAGE-009] [T-PAGE-012] [T-PAGE-013] [T-PROM-039]', async () => {
+    proves('R-RES-001')
     const { client, sent } = await connectPair(newServer(7), { revision, cache: false })
     const numbers = Array.from({ length: 7 }, (_, i) => i)
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(numbers.map((i) => `tool-${i}`))
@@ -131,6 +132,7 @@ describe('cursors', () => {
   })
 
   test('all pages of a list have the same scope', async () => {
+    proves('R-CACHE-022')
     const raw = rawChannel(newServer(7, { listCache: { cacheScope: 'private' } }))
     const cursor = await firstCursor(raw)
     expect((await page(raw, cursor)).result.cacheScope).toBe('private')

@@ -9,6 +9,7 @@ const notFoundCode = (revision: string) => (revision === '2026-07-28' ? -32602 :
 
 describe.each(REVISIONS)('resources in %s', (revision) => {
   test('a server with resources declares the capability with subscribe and listChanged [T-RES-001] [T-RES-005] [T-RES-006] [T-RES-007] [T-RES-008] [T-ARCH-028]', async () => {
+    proves('R-RES-002')
     const server = newServer()
     server.resource('config://app', { name: 'config' }, () => 'x')
     const { client } = await connectPair(server, { revision })
@@ -39,6 +40,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   })
 
   test('text, bytes, values and whole results are read as text, blob, JSON and themselves [T-RES-011] [T-RES-012] [T-RES-036] [T-RES-037] [T-RES-038] [T-RES-057]', async () => {
+    proves('R-RES-005')
     const server = newServer()
     server.resource('a:text', { name: 'text' }, () => 'plain')
     server.resource('a:bytes', { name: 'bytes', mimeType: 'image/png' }, () => new Uint8Array([255, 0, 1]))
@@ -75,6 +77,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   })
 
   test('a resource that is not there is told with the code of the revision and its URI [T-RES-052] [T-RES-053] [T-BASE-035]', async () => {
+    proves('R-RES-009', 'R-RES-011')
     const server = newServer()
     server.resource('a:here', { name: 'here' }, () => 'x')
     server.resource('a:off', { name: 'off' }, () => 'x').disable()
@@ -101,6 +104,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   })
 
   test('a URI that is none, too long, or climbs out of its directory is refused [T-RES-055] [T-RES-058] [T-RES-051]', async () => {
+    proves('R-RES-012')
     const server = newServer()
     let reads = 0
     server.resource('file:///files/{+path}', { name: 'files' }, () => String(++reads))
@@ -172,6 +176,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   })
 
   test('a subscriber hears of updates of its resource and of what lies below it, and of no other [T-RES-023] [T-RES-025] [T-RES-026] [T-RES-027]', async () => {
+    proves('R-RES-002')
     const server = newServer()
     const handle = server.resource('dir://a', { name: 'a' }, () => 'x')
     server.resource('dir://{+path}', { name: 'any' }, () => 'x')

@@ -22,6 +22,7 @@ const listen = async (raw: ReturnType<typeof rawChannel>, id: string | number, n
 
 describe('subscriptions/listen', () => {
   test('is acknowledged first with what the server can do of what was asked', async () => {
+    proves('R-TOOL-037')
     const raw = rawChannel(newServer())
     const acknowledged = await listen(raw, 'sub-1', {
       toolsListChanged: true,
@@ -193,4 +194,23 @@ test('changes travel over a bus that replicas share', async () => {
   await listen(raw, 1, { resourceSubscriptions: ['a:1'] })
   one.resourceChanged('a:1')
   await raw.until(({ method }) => method === 'notifications/resources/updated')
+})
+
+test('without a listen request nobody is told of changes in 2026-07-28', async () => {
+  proves('R-RES-013', 'R-TOOL-025', 'R-PROM-008', 'R-ARCH-001')
+  const server = newServer()
+  server.prompt('p', {}, () => 'x')
+  await settle()
+  const [silent, toolsOnly, all] = [rawChannel(server), rawChannel(server), rawChannel(server)]
+  await silent.ask('resources/list', { _meta: envelope() })
+  await listen(toolsOnly, 1, { toolsListChanged: true })
+  await listen(all, 1, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true })
+  server.tool('new', {}, () => 'x')
+  server.prompt('new', {}, () => 'x')
+  server.resource('b:new', { name: 'b' }, () => 'x')
+  await settle()
+  const told = (raw: ReturnType<typeof rawChannel>) => raw.out.slice(1).map(({ method }) => method)
+  expect(told(silent)).toEqual([])
+  expect(told(toolsOnly)).toEqual(['notifications/tools/list_changed'])
+  expect(told(all).toSorted()).toEqual(['prompts', 'resources', 'tools'].map((kind) => `notifications/${kind}/list_changed`))
 })

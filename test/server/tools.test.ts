@@ -4,7 +4,7 @@ import { audio, createServer, embed, image, link, McpError, ToolError, text } fr
 import { everythingServer } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
-import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
+import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
 
 const quiet = { onError: () => {} }
 const newServer = (options = {}) => createServer({ name: 'tools', version: '1.0.0', ...quiet, ...options })
@@ -21,6 +21,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
   })
 
   test('a listed tool has its name, description and an object input schema [T-TOOL-010] [T-TOOL-018] [T-TOOL-020] [T-TOOL-021]', async () => {
+    proves('R-TOOL-011')
     const server = newServer()
     server.tool('search', { description: 'Finds', input: z.object({ query: z.string(), limit: z.number().optional() }) }, () => 'x')
     server.tool('bare', {}, () => 'x')
@@ -63,6 +64,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
   })
 
   test('arguments are validated, with a text that says what was expected and what came [T-TOOL-041] [T-TOOL-012] [T-TOOL-013]', async () => {
+    proves('R-TOOL-018')
     const server = newServer()
     let calls = 0
     server.tool('forecast', { input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } }, () =>
@@ -171,6 +173,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
   })
 
   test('enabling, disabling, updating and removing a tool changes the list and is announced once a turn [T-TOOL-008] [T-TOOL-016] [T-TOOL-017] [T-LIFE-024]', async () => {
+    proves('R-TOOL-025')
     const server = newServer()
     const handle = server.tool('one', { description: 'First' }, () => '1')
     server.tool('two', {}, () => '2')
@@ -212,6 +215,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
 })
 
 test('names and order are deterministic: order of registration, three times over', async () => {
+  proves('R-TOOL-024')
   const server = newServer()
   const names = ['zebra', 'apple', 'mango', '10', '9']
   for (const name of names) server.tool(name, {}, () => 'x')
@@ -286,6 +290,7 @@ test('malformed tools/call params are a protocol error [T-TOOL-038] [T-TOOL-039]
 })
 
 test('structured content that is no object is sent only where the revision allows it', async () => {
+  proves('R-TOOL-009', 'R-TOOL-028', 'R-TOOL-029')
   const server = newServer()
   server.tool('list', { output: z.array(z.string()) }, () => ['a', 'b'])
   for (const revision of REVISIONS) {
@@ -402,6 +407,7 @@ test('the context tells who calls, what was sent and its metadata', async () => 
 test.each(REVISIONS)(
   'the everything server, whose tools and prompts embed resources, offers resources too, in %s [T-TOOL-031]',
   async (revision) => {
+    proves('R-TOOL-007')
     const { client } = await connectPair(everythingServer(), { revision })
     const tool = await client.call('test_embedded_resource')
     const prompt = await client.prompt('test_prompt_with_embedded_resource', { resourceUri: 'test://static-text' })
@@ -412,3 +418,67 @@ test.each(REVISIONS)(
     expect((await client.read(uri)).contents[0]).toMatchObject({ uri })
   },
 )
+
+test('structured content may be any JSON value in 2026-07-28, described by any schema', async () => {
+  proves('R-TOOL-028', 'R-TOOL-029')
+  const values: [string, unknown, object][] = [
+    ['list', ['a', 1], { type: 'array' }],
+    ['word', 'a', { type: 'string' }],
+    ['number', 0.5, { type: 'number' }],
+    ['flag', false, { type: 'boolean' }],
+    ['nothing', null, { type: 'null' }],
+    ['either', 'a', { anyOf: [{ type: 'string' }, { type: 'object' }] }],
+  ]
+  const server = newServer()
+  for (const [name, value, output] of values) server.tool(name, { output: output as never }, () => value as never)
+  const { client } = await connectPair(server, { revision: '2026-07-28' })
+  const listed = await client.tools().all()
+  for (const [name, value, output] of values) {
+    expect(listed.find((tool) => tool.name === name)?.outputSchema).toEqual(output)
+    expect(await client.call(name)).toMatchObject({ structuredContent: value, content: [text(JSON.stringify(value))] })
+  }
+})
+
+test('an input schema is an object, and may use any keyword inside', async () => {
+  proves('R-TOOL-010', 'R-TOOL-030')
+  const server = newServer()
+  for (const wrong of [null, 'object', 5, { type: 'string' }, { oneOf: [{ type: 'object' }] }])
+    expect(() => server.tool('wrong', { input: wrong as never }, () => 'x')).toThrow('Tool "wrong"')
+  const input = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+    properties: { from: { $ref: '#/$defs/place' }, kind: { enum: ['a', 'b'] } },
+    oneOf: [{ required: ['from'] }, { required: ['kind'] }],
+    if: { properties: { kind: { const: 'a' } }, required: ['kind'] },
+    then: { required: ['note'] },
+  } as const
+  server.tool('rich', { input: input as never }, () => 'x')
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const { client } = await connectPair(server, { revision })
+    expect((await client.tools().all())[0]?.inputSchema).toEqual(input)
+    const isError = async (args: Record<string, unknown>) => (await client.call('rich', args)).isError === true
+    expect(await isError({ from: { city: 'Bern' } })).toBe(false)
+    expect(await isError({ kind: 'b' })).toBe(false)
+    expect(await isError({ kind: 'a', note: 1 })).toBe(false)
+    for (const wrong of [{}, { from: {} }, { kind: 'a' }, { kind: 'b', from: { city: 'Bern' } }]) expect(await isError(wrong)).toBe(true)
+  }
+})
+
+test('requests that are none and unknown tools are protocol errors, bad arguments are a result for the model', async () => {
+  proves('R-TOOL-017', 'R-TOOL-018')
+  const server = newServer()
+  server.tool('a', { input: z.object({ n: z.number() }) }, () => 'x')
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const raw = rawChannel(server)
+    if (revision === '2025-11-25') await raw.initialize(revision)
+    const ask = (params: Message) => raw.ask('tools/call', revision === '2025-11-25' ? params : { ...params, _meta: envelope() })
+    for (const params of [{}, { name: 5 }, { name: 'a', arguments: [] }, { name: 'unknown' }])
+      expect((await ask(params)).error.code).toBe(-32602)
+    for (const params of [{ name: 'a' }, { name: 'a', arguments: { n: 'one' } }]) {
+      const { result, error } = await ask(params)
+      expect(error).toBeUndefined()
+      expect(result.isError).toBe(true)
+    }
+  }
+})

@@ -226,7 +226,7 @@ class Listen {
 }
 
 /** Without sessions there is nobody to tell that roots changed. */
-function statelessCapabilities(settings: Settings): Params {
+export function statelessCapabilities(settings: Settings): Params {
   const { roots, ...rest } = settings.capabilities()
   return roots ? { ...rest, roots: {} } : rest
 }

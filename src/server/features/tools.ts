@@ -152,7 +152,7 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
   const where = `Tool ${JSON.stringify(name)}`
   checkMeta(where, definition._meta)
   checkScopes(where, scopes)
-  const inputPort = schemaPort(input ?? NO_ARGUMENTS, 'input', `${where} input`)
+  const inputPort = schemaPort(input === undefined ? NO_ARGUMENTS : input, 'input', `${where} input`)
   const outputPort = output === undefined ? undefined : schemaPort(output, 'output', `${where} output`)
   const inputSchema = inputPort.json
   if (inputSchema.type !== 'object')
