@@ -8,7 +8,7 @@ import type { ClientCapabilities } from '../protocol/lifecycle.ts'
 import { type PersonUrl, personUrl } from '../protocol/person-url.ts'
 import { Bucket } from '../protocol/rate.ts'
 import type { Root } from '../protocol/roots.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../protocol/sampling.ts'
+import { type CreateMessageParams, type CreateMessageResult, conversationFault } from '../protocol/sampling.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
 import { withDefaults } from './form.ts'
@@ -146,6 +146,8 @@ export class Answerer {
     if (!isObject(params) || !Array.isArray(params.messages) || typeof params.maxTokens !== 'number') {
       throw new McpError('ERR_INVALID_PARAMS', 'params must have "messages", a list, and "maxTokens", a number')
     }
+    const fault = conversationFault(params.messages)
+    if (fault) throw new McpError('ERR_INVALID_PARAMS', `params.messages[${fault.index}] ${fault.what}`)
     if ((params.tools || params.toolChoice) && !tools) throw new McpError('ERR_INVALID_PARAMS', 'Tools in sampling were not declared')
     // Context of other servers is given only where that was declared; the field is advice.
     const asked =

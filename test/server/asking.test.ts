@@ -885,3 +885,19 @@ test('questions made ahead can be put together', async () => {
     roots: { roots: [{ uri: 'file:///a' }] },
   })
 })
+
+test('the id of a page is taken as it is, whatever the server made of it', async () => {
+  proves('R-ELIC-006')
+  const id = ' odd "id" \u2028 ä/../{} == '
+  let isDone = false
+  const server = serverOf(() => {
+    if (!isDone) throw pageRequired('Connect', 'https://example.com', id)
+    return 'connected'
+  })
+  const { client } = await connectPair(server, { revision: '2025-11-25', answer: { elicitUrl: () => ({ action: 'accept' }) } })
+  const call = run(client)
+  await settle()
+  isDone = true
+  expect(server.completeElicitation(id)).toBe(true)
+  expect((await call).text).toBe('connected')
+})

@@ -440,7 +440,7 @@ test('structured content may be any JSON value in 2026-07-28, described by any s
 })
 
 test('an input schema is an object, and may use any keyword inside', async () => {
-  proves('R-TOOL-010', 'R-TOOL-030')
+  proves('R-TOOL-010', 'R-TOOL-030', 'R-TOOL-031')
   const server = newServer()
   for (const wrong of [null, 'object', 5, { type: 'string' }, { oneOf: [{ type: 'object' }] }])
     expect(() => server.tool('wrong', { input: wrong as never }, () => 'x')).toThrow('Tool "wrong"')
@@ -448,7 +448,7 @@ test('an input schema is an object, and may use any keyword inside', async () =>
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
     $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
-    properties: { from: { $ref: '#/$defs/place' }, kind: { enum: ['a', 'b'] } },
+    properties: { from: { $ref: '#/$defs/place' }, kind: { type: 'string', enum: ['a', 'b'], 'x-mcp-header': 'Kind' } },
     oneOf: [{ required: ['from'] }, { required: ['kind'] }],
     if: { properties: { kind: { const: 'a' } }, required: ['kind'] },
     then: { required: ['note'] },

@@ -7,7 +7,7 @@ import type { InputRequest } from '../../protocol/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
 import { isPersonUrl } from '../../protocol/person-url.ts'
 import type { ListRootsResult } from '../../protocol/roots.ts'
-import { type CreateMessageParams, type CreateMessageResult, type SamplingMessage, toolUseFault } from '../../protocol/sampling.ts'
+import { type CreateMessageParams, type CreateMessageResult, conversationFault } from '../../protocol/sampling.ts'
 import { compile, type Validate } from '../../protocol/schema/compile.ts'
 import { toFormSchema } from '../../protocol/schema/form.ts'
 import { type Checked, describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
@@ -143,20 +143,9 @@ const judge = (check: (value: unknown) => Checked, answer: unknown): Checked =>
 const within = (key: string, issues: readonly Issue[]): Issue[] => issues.map(({ path, message }) => ({ path: [key, ...path], message }))
 
 function checkSampling(params: CreateMessageParams): CreateMessageParams {
-  const fault = messageFault(params.messages) ?? toolUseFault(params.messages) ?? toolResultFault(params)
+  const fault = conversationFault(params.messages) ?? toolResultFault(params)
   if (fault) throw new McpError('ERR_ASK', `Sampling message ${fault.index} ${fault.what}`)
   return params
-}
-
-const ROLES = new Set<unknown>(['user', 'assistant'])
-
-function messageFault(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
-  for (const [index, message] of messages.entries()) {
-    if (!ROLES.has(message?.role)) return { index, what: 'must have the role "user" or "assistant"' }
-    const { content } = message
-    if (!(Array.isArray(content) ? content : [content]).every(isObject)) return { index, what: 'must have content' }
-  }
-  return undefined
 }
 
 /** What a tool of the conversation returned is what its output schema says. */

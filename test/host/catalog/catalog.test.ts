@@ -30,7 +30,7 @@ describe('the catalogue', () => {
   })
 
   test('E3: two servers with a tool of the same name: both are there, and each call has one owner', () => {
-    proves('R-TOOL-026')
+    proves('R-TOOL-026', 'R-TOOL-027')
     const catalog = newCatalog()
     catalog.put('good', surface({ tools: ['send'] }))
     const before = catalog.find('tool', 'good__send')
