@@ -8,7 +8,7 @@ import type { ClientCapabilities } from '../protocol/lifecycle.ts'
 import { type PersonUrl, personUrl } from '../protocol/person-url.ts'
 import { Bucket } from '../protocol/rate.ts'
 import type { Root } from '../protocol/roots.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../protocol/sampling.ts'
+import { type CreateMessageParams, type CreateMessageResult, conversationFault } from '../protocol/sampling.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
 import { withDefaults } from './form.ts'
@@ -39,9 +39,15 @@ export interface Answers {
   elicit?(request: FormRequest, asking: Asking): ElicitResult | Promise<ElicitResult>
   /** Shows the person the whole address and asks whether to open it. Nothing was fetched from it. */
   elicitUrl?(request: UrlRequest, asking: Asking): Pick<ElicitResult, 'action'> | Promise<Pick<ElicitResult, 'action'>>
-  /** Asks the model. Throw `Declined` when the person says no. */
+  /**
+   * Asks the model. Throw `Declined` when the person says no.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers are to call a provider of models directly.
+   */
   sample?: SampleHandler | { handler: SampleHandler; tools?: boolean; context?: boolean }
-  /** The directories the server may work in, as file URIs; a function is asked each time. */
+  /**
+   * The directories the server may work in, as file URIs; a function is asked each time.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Name them in arguments of tools, URIs of resources or configuration.
+   */
   roots?: readonly (string | Root)[] | (() => readonly (string | Root)[] | Promise<readonly (string | Root)[]>)
 }
 
@@ -140,6 +146,8 @@ export class Answerer {
     if (!isObject(params) || !Array.isArray(params.messages) || typeof params.maxTokens !== 'number') {
       throw new McpError('ERR_INVALID_PARAMS', 'params must have "messages", a list, and "maxTokens", a number')
     }
+    const fault = conversationFault(params.messages)
+    if (fault) throw new McpError('ERR_INVALID_PARAMS', `params.messages[${fault.index}] ${fault.what}`)
     if ((params.tools || params.toolChoice) && !tools) throw new McpError('ERR_INVALID_PARAMS', 'Tools in sampling were not declared')
     // Context of other servers is given only where that was declared; the field is advice.
     const asked =

@@ -42,6 +42,8 @@ export class ResponseCache {
 
   /** Keeps a response if it says how long; a response without a scope is private. */
   put(method: string, params: Params, result: Params, scope: CacheScope): void {
+    // What depends on answers to questions is for this once.
+    if ('inputResponses' in params || 'requestState' in params) return
     const { ttlMs, cacheScope } = result
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return
     const key = keyOf(method, params, scope.server, cacheScope === 'public' ? undefined : scope.partition)

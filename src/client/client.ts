@@ -1,11 +1,12 @@
 /** The client library's face: one server, whatever it speaks. */
 
 import type { Params } from '../jsonrpc/message.ts'
-import { isObject } from '../jsonrpc/message.ts'
+import { INVALID_PARAMS, isObject } from '../jsonrpc/message.ts'
 import { onAbort } from '../jsonrpc/on-abort.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
+import { checkExtensions } from '../protocol/extensions.ts'
 import type { Target } from '../protocol/link.ts'
 import type { LogLevel } from '../protocol/logging.ts'
 import type { ClientRequests, Settled } from '../protocol/messages.ts'
@@ -54,6 +55,7 @@ export class Client {
 
   private constructor(target: Target, options: ConnectOptions) {
     this.#target = target
+    checkExtensions(options.extensions)
     const mirrored = target.mirrorsHeaders ? new MirroredParams() : undefined
     this.#mirrored = mirrored
     this.#settings = settingsOf(options, {
@@ -229,7 +231,19 @@ export class Client {
   request(method: string, params: Params = {}, options: CallOptions = {}): Promise<Params> {
     if (this.#mirrored && method === 'tools/call') return this.#callMirrored(this.#mirrored, params, options)
     const cache = METHODS.get(method)?.isCacheable ? this.#cache : undefined
-    return cache ? this.#cached(cache, method, params, options) : this.#connection.request(method, params, options)
+    if (!cache) return this.#connection.request(method, params, options)
+    const result = this.#cached(cache, method, params, options)
+    return params.cursor === undefined ? result : this.#pageOr(result, cache, method)
+  }
+
+  /** A cursor that the server no longer takes makes the pages that led to it useless. */
+  async #pageOr(page: Promise<Params>, cache: ResponseCache, method: string): Promise<Params> {
+    try {
+      return await page
+    } catch (error) {
+      if (error instanceof RemoteError && error.code === INVALID_PARAMS) cache.invalidate(this.#target.key, [method])
+      throw error
+    }
   }
 
   async #cached(cache: ResponseCache, method: string, params: Params, options: CallOptions): Promise<Params> {

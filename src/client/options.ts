@@ -28,7 +28,10 @@ export interface ConnectOptions {
   signal?: AbortSignal
   /** How often to look whether a quiet session is alive; 0 for never. */
   pingIntervalMs?: number
-  /** The least severe log message wanted from the start. */
+  /**
+   * The least severe log message wanted from the start.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers are to use standard error or OpenTelemetry.
+   */
   logLevel?: LogLevel
   experimental?: Record<string, Settings>
   extensions?: Record<string, Settings>

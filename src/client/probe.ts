@@ -12,7 +12,7 @@ import { chooseStateless, isModernError, offerHandshake, offerStateless, version
 import type { Revision } from '../revisions/revision.ts'
 import { type ClientDialect, implementationIn, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
 import { ClientSession } from './dialect/session.ts'
-import { ClientStateless } from './dialect/stateless.ts'
+import { ClientStateless, statelessCapabilities } from './dialect/stateless.ts'
 import type { Settings } from './settings.ts'
 import type { Wire } from './wire.ts'
 
@@ -74,7 +74,11 @@ interface Discovered {
 
 /** Resolves with `legacy` for every answer that only a server with a handshake would give. */
 async function discover(wire: Wire, settings: Settings, revision: Revision, isRetry = false): Promise<Discovered | 'legacy'> {
-  const meta = { [META.protocolVersion]: revision.version, [META.clientInfo]: settings.info, [META.clientCapabilities]: {} }
+  const meta = {
+    [META.protocolVersion]: revision.version,
+    [META.clientInfo]: settings.info,
+    [META.clientCapabilities]: statelessCapabilities(settings),
+  }
   wire.version = revision.version
   try {
     const result = await wire.request('server/discover', {}, (id) => requestJson(id, 'server/discover', { _meta: meta }), {

@@ -121,13 +121,19 @@ export class Wire {
     read?: (result: Params) => Params,
   ): Promise<Params> {
     const id = this.#peer.takeId()
-    if (options.onProgress === undefined && options.resetTimeoutOnProgress !== true) {
-      return this.#send(id, method, params, write(id, undefined), options, read)
+    const isWatched = options.onProgress !== undefined || options.resetTimeoutOnProgress === true
+    let json: string
+    try {
+      json = write(id, isWatched ? id : undefined)
+    } catch (error) {
+      // What cannot be written is a failure of the call like any other.
+      return Promise.reject(error as Error)
     }
+    if (!isWatched) return this.#send(id, method, params, json, options, read)
     const { limits, clock } = this.#options
     const sink = new ProgressSink((progress) => options.onProgress?.(progress), limits.progressCallbacks, clock)
     this.#sinks.set(id, { sink, resetsTimeout: options.resetTimeoutOnProgress ?? true })
-    return this.#send(id, method, params, write(id, id), options, read).finally(() => this.#endSink(id))
+    return this.#send(id, method, params, json, options, read).finally(() => this.#endSink(id))
   }
 
   #send(

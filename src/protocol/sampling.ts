@@ -1,5 +1,6 @@
 /** Sampling: a server asks the client's model for a message. */
 
+import { isObject } from '../jsonrpc/message.ts'
 import type { Meta, Result, Role } from './base.ts'
 import type { AudioContent, ContentBlock, ImageContent, TextContent } from './content.ts'
 import { methodRows } from './method.ts'
@@ -47,6 +48,7 @@ export interface CreateMessageParams {
   maxTokens: number
   modelPreferences?: ModelPreferences
   systemPrompt?: string
+  /** `thisServer` and `allServers` are deprecated, together with sampling. */
   includeContext?: 'none' | 'thisServer' | 'allServers'
   temperature?: number
   stopSequences?: string[]
@@ -63,6 +65,18 @@ export interface CreateMessageResult extends Result {
 }
 
 export const samplingMethods = methodRows([{ method: 'sampling/createMessage', kind: 'request', from: 'server', capability: 'sampling' }])
+
+const ROLES = new Set<unknown>(['user', 'assistant'])
+
+/** What is wrong with a conversation that is to be continued, and where: a role, the content, or the use of tools. */
+export function conversationFault(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
+  for (const [index, message] of messages.entries()) {
+    if (!ROLES.has(message?.role)) return { index, what: 'must have the role "user" or "assistant"' }
+    const { content } = message
+    if (!(Array.isArray(content) ? content : [content]).every(isObject)) return { index, what: 'must have content' }
+  }
+  return toolUseFault(messages)
+}
 
 /**
  * What breaks the rules of tool use in a conversation, and where: every use is answered by the very next message, which holds

@@ -11,6 +11,11 @@ export interface ChannelOptions {
   principal?: string | undefined
   /** The version to speak without a handshake, for a transport that keeps nothing between requests. */
   assumed?: string | undefined
+  /**
+   * A later `initialize` begins the conversation anew instead of being refused: for a pipe that clients may share, one
+   * after the other. Default: false.
+   */
+  beginsAnew?: boolean | undefined
 }
 
 /** One conversation: a stdio process, an in-memory pair, an HTTP session. */

@@ -30,7 +30,6 @@ export const r20250326: Delta = {
       'tools/list': each('tools', without('annotations')),
       'tools/call': toolContent as Fit,
       'prompts/get': promptContent as Fit,
-      'resources/list': each('resources', without('size')),
       'sampling/createMessage': within('content', ofType('audio', audioAsNote)),
     },
   },

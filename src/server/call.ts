@@ -1,12 +1,13 @@
 /** One request on its way through the server, in whichever dialect it came. */
 
 import type { Exchange } from '../jsonrpc/exchange.ts'
-import type { Params } from '../jsonrpc/message.ts'
+import { isObject, type Params } from '../jsonrpc/message.ts'
 import type { Access, Grant } from '../protocol/access.ts'
 import type { Implementation } from '../protocol/base.ts'
 import type { UrlElicitationRequired } from '../protocol/errors.ts'
 import type { ClientCapabilities } from '../protocol/lifecycle.ts'
 import type { LogLevel } from '../protocol/logging.ts'
+import { readTrace, type TraceContext } from '../protocol/trace-context.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { Asker } from './ask/asker.ts'
 import type { Quota } from './quota.ts'
@@ -69,6 +70,11 @@ export class Call {
   get caller(): Caller {
     this.#caller ??= { ...this.dialect.caller(), auth: this.access ?? undefined }
     return this.#caller
+  }
+
+  get trace(): TraceContext | undefined {
+    const { _meta } = this.params
+    return isObject(_meta) ? readTrace(_meta) : undefined
   }
 
   get asker(): Asker {

@@ -138,7 +138,8 @@ export class ServerChannel implements Channel, PeerOptions {
     }
     this.#session?.onAccess(exchange.outlet.sender as Access)
     const params = exchange.params ? revision.fitParams(exchange.method, exchange.params) : NO_PARAMS
-    const dialect = this.#session ?? new Opening(revision, this.#options.principal, (call) => this.#initialize(call))
+    const isFirst = this.#session === undefined || (this.#options.beginsAnew === true && exchange.method === 'initialize')
+    const dialect = isFirst ? new Opening(revision, this.#options.principal, (call) => this.#initialize(call)) : (this.#session as Session)
     dispatch(new Call(exchange, params, revision, dialect, this.#quota), this.#core)
   }
 
@@ -175,6 +176,8 @@ export class ServerChannel implements Channel, PeerOptions {
       capabilities,
       client,
     })
+    // What the client before was told or asked is over; what it still waits for is answered.
+    this.#session?.close()
     this.#session = session
     return session
   }
@@ -184,7 +187,7 @@ export class ServerChannel implements Channel, PeerOptions {
     const listeners = this.#listeners ?? new Set()
     this.#listeners = listeners
     if (listeners.size >= max) throw tooMany('maxListens', max)
-    const listener = new Listener(call.exchange, call.params, this.#core)
+    const listener = new Listener(call.exchange, call.params, this.#core, true)
     listeners.add(listener)
     return listener.run(() => listeners.delete(listener))
   }

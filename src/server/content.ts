@@ -1,6 +1,7 @@
 /** What handlers return, brought into the shape of the protocol: natural values in, content out. */
 
 import { isObject } from '../jsonrpc/message.ts'
+import { jsonOf } from '../jsonrpc/write.ts'
 import type { Annotations } from '../protocol/base.ts'
 import { toBase64 } from '../protocol/bytes.ts'
 import {
@@ -69,20 +70,23 @@ export type ToolReturn =
  * anything else is structured content with a text copy. With an output schema, every other value is structured.
  */
 export function toCallResult(value: unknown, isStructured: boolean): CallToolResult {
-  if (isObject(value) && Array.isArray(value.content) && value.content.every(isContentBlock)) return withTextCopy(value as CallToolResult)
-  if (isStructured) return { content: [text(JSON.stringify(value ?? null))], structuredContent: value ?? null }
+  if (isWholeResult(value)) return withTextCopy(value)
+  if (isStructured) return { content: [text(jsonOf(value ?? null))], structuredContent: value ?? null }
   if (value === undefined || value === null) return { content: [] }
   if (typeof value === 'string') return { content: [text(value)] }
   if (typeof value !== 'object') return { content: [text(String(value))] }
   if (isContentBlock(value)) return { content: [value] }
   if (Array.isArray(value) && value.length > 0 && value.every(isContentBlock)) return { content: value }
-  return { content: [text(JSON.stringify(value))], structuredContent: value }
+  return { content: [text(jsonOf(value))], structuredContent: value }
 }
+
+export const isWholeResult = (value: unknown): value is CallToolResult =>
+  isObject(value) && Array.isArray(value.content) && value.content.every(isContentBlock)
 
 /** Clients that know nothing of structured content read the text. */
 const withTextCopy = (result: CallToolResult): CallToolResult =>
   result.structuredContent !== undefined && result.content.length === 0
-    ? { ...result, content: [text(JSON.stringify(result.structuredContent))] }
+    ? { ...result, content: [text(jsonOf(result.structuredContent))] }
     : result
 
 export const errorResult = (message: string): CallToolResult => ({ content: [text(message)], isError: true })
@@ -101,7 +105,7 @@ const isContents = (value: unknown): value is ResourceContents =>
 function contentsOf(uri: string, value: unknown, mimeType: string | undefined): ResourceContents {
   if (value instanceof Uint8Array) return encoded({ uri, mimeType: mimeType ?? 'application/octet-stream', blob: toBase64(value) })
   if (typeof value === 'string') return { uri, mimeType: mimeType ?? 'text/plain', text: value }
-  return { uri, mimeType: mimeType ?? 'application/json', text: JSON.stringify(value ?? null) }
+  return { uri, mimeType: mimeType ?? 'application/json', text: jsonOf(value ?? null) }
 }
 
 /** Contents whose blob was encoded here, so that nobody needs to look for something to escape in it. */

@@ -9,6 +9,7 @@ import { Bucket } from '../protocol/rate.ts'
 import type { Root } from '../protocol/roots.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../protocol/sampling.ts'
 import type { AnySchema, ObjectOf } from '../protocol/schema/port.ts'
+import type { TraceContext } from '../protocol/trace-context.ts'
 import { form, page, type Question, rootList, sampling } from './ask/question.ts'
 import type { Call, Caller } from './call.ts'
 import type { Core } from './core.ts'
@@ -24,13 +25,21 @@ export interface Context {
   readonly caller: Caller
   /** Aborts when the client cancels, goes away, or the time is up. */
   readonly signal: AbortSignal
-  /** The request's metadata, trace context included. */
+  /** The request's metadata, as it came. */
   readonly meta: Meta
+  /** The trace that the request is part of, checked: what is not valid is left out. Undefined without any. */
+  readonly trace: TraceContext | undefined
   /** The same in every round of one call; new for every call. */
   readonly callId: string
-  /** Log messages to the client. */
+  /**
+   * Log messages to the client.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use standard error or OpenTelemetry.
+   */
   readonly log: Log
-  /** Says how far the work is. Does nothing when the client did not ask, or when the value does not grow. */
+  /**
+   * Says how far the work is. Does nothing when the client did not ask, or when the value does not grow. Throws a
+   * TypeError for a number that JSON cannot write: NaN and Infinity.
+   */
   progress(progress: number, total?: number, message?: string): Promise<void>
   /**
    * For work that takes long: the client hangs up and comes back for the answer, where its revision and the transport
@@ -41,9 +50,15 @@ export interface Context {
   elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>>
   /** Asks the person to visit a page; resolves when they agree to, throws `Declined` or `Cancelled` when they do not. */
   elicitUrl(name: string, message: string, url: string, options?: { elicitationId?: string }): Promise<void>
-  /** Asks the client's model. */
+  /**
+   * Asks the client's model.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Call a provider of models directly.
+   */
   sample(name: string, params: CreateMessageParams): Promise<CreateMessageResult>
-  /** The directories the client lets the server work in. */
+  /**
+   * The directories the client lets the server work in.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use arguments of tools, URIs of resources or configuration.
+   */
   roots(): Promise<Root[]>
   /** Several questions at once, with their plain answers: nothing is thrown when a person declines. */
   ask<Q extends Questions>(questions: Q): Promise<AnswersTo<Q>>
@@ -85,6 +100,10 @@ export class CallContext implements Context {
     return (this.#call.params._meta as Meta | undefined) ?? {}
   }
 
+  get trace(): TraceContext | undefined {
+    return this.#call.trace
+  }
+
   get callId(): string {
     return this.#call.asker.callId
   }
@@ -95,6 +114,8 @@ export class CallContext implements Context {
   }
 
   progress(progress: number, total?: number, message?: string): Promise<void> {
+    checkFinite('progress', progress)
+    if (total !== undefined) checkFinite('total', total)
     const token = this.#progressToken
     if (token === undefined || !(progress > this.#progress) || this.#call.exchange.isOver) return DONE
     const rate = this.#core.limits.progressNotices
@@ -156,4 +177,8 @@ function accepted<A extends { action: string }>(answer: A, message: string): Ext
   if (answer.action === 'accept') return answer as Extract<A, { action: 'accept' }>
   if (answer.action === 'decline') throw new Declined(`The person declined: ${message}`)
   throw new Cancelled(`The person gave no answer: ${message}`)
+}
+
+function checkFinite(name: string, value: unknown): void {
+  if (!Number.isFinite(value)) throw new TypeError(`${name} must be a finite number, not ${String(value)}`)
 }

@@ -5,6 +5,7 @@ import { Deadlines } from '../jsonrpc/deadlines.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import type { Implementation } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
+import { checkExtensions } from '../protocol/extensions.ts'
 import type { ServerCapabilities, Settings } from '../protocol/lifecycle.ts'
 import { memoryBus, memoryKeyRing } from '../protocol/memory.ts'
 import type { Bus, Change, KeyRing } from '../protocol/ports.ts'
@@ -13,7 +14,7 @@ import { revisionOf, selectRevisions } from '../revisions/index.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { Audience } from './audience.ts'
 import type { Call } from './call.ts'
-import { checkExtensions } from './definition.ts'
+import { checkCache, checkWritable } from './definition.ts'
 import { Elicitations } from './elicitations.ts'
 import { Completions } from './features/completion.ts'
 import { Logging, type LoggingOptions } from './features/logging.ts'
@@ -42,8 +43,15 @@ export interface ServerOptions extends Implementation {
   pageSize?: number
   /** How long clients may keep lists and discovery. */
   listCache?: { ttlMs?: number; cacheScope?: 'public' | 'private' }
+  /**
+   * Lets names of tools contain `/`. The specification advises against it, and some clients refuse such tools. Default: false.
+   */
+  slashesInToolNames?: boolean
   limits?: Partial<ServerLimits>
-  /** False takes the logging capability away. */
+  /**
+   * False takes the logging capability away.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use standard error or OpenTelemetry.
+   */
   logging?: LoggingOptions | false
   /** Seals what clients carry for us. Replicas of one server must share it. */
   keys?: KeyRing
@@ -60,6 +68,7 @@ export class Core {
   readonly info: Implementation
   readonly instructions: string | undefined
   readonly supported: readonly Revision[]
+  readonly slashesInToolNames: boolean
   readonly limits: ServerLimits
   readonly keys: KeyRing
   readonly bus: Bus
@@ -87,10 +96,13 @@ export class Core {
       throw new McpError('ERR_DEFINITION', 'A server needs a name and a version: createServer({ name, version })')
     }
     checkExtensions(options.extensions)
+    checkWritable('The server', [options.extensions ?? {}, options.experimental ?? {}, description, websiteUrl, icons ?? []])
+    checkCache('listCache', options.listCache)
     this.#options = options
     this.info = defined({ name, version, title, description, websiteUrl, icons })
     this.instructions = options.instructions
     this.supported = selectRevisions(options.revisions)
+    this.slashesInToolNames = options.slashesInToolNames === true
     this.limits = withDefaults(DEFAULT_LIMITS, options.limits)
     this.keys = options.keys ?? memoryKeyRing()
     this.bus = options.bus ?? memoryBus()

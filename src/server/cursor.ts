@@ -1,38 +1,65 @@
-/** Cursors: where a list goes on, in a form that only this server can make and nobody can read anything into. */
+/**
+ * Cursors: where a list goes on, in a form that only this server can make and nobody can read anything into. All have
+ * the same length, however long the names of the items are.
+ */
 
 import { fromBase64Url, toBase64Url } from '../protocol/bytes.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { KeyRing, SealingKey } from '../protocol/ports.ts'
 
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-const MAC_BYTES = 16
-const MAX_CURSOR_LENGTH = 1024
+/** An item of a list, as a cursor holds it. */
+export interface Place {
+  /** Where it stood when the cursor was written. */
+  index: number
+  /** Tells it from others, wherever it stands now. */
+  mark: bigint
+}
 
-/** @param after the name of the last item of the page before */
-export async function writeCursor(list: string, after: string, keys: KeyRing): Promise<string> {
+const encoder = new TextEncoder()
+const MAC_BYTES = 16
+const PLACE_BYTES = 12
+
+/** @param after the last item of the page before */
+export async function writeCursor(list: string, after: Place, keys: KeyRing): Promise<string> {
   const key = keys.current()
-  const text = encoder.encode(after)
-  const bytes = new Uint8Array(MAC_BYTES + text.length)
-  bytes.set(await macOf(list, text, key))
-  bytes.set(text, MAC_BYTES)
+  const bytes = new Uint8Array(MAC_BYTES + PLACE_BYTES)
+  const view = new DataView(bytes.buffer, MAC_BYTES)
+  view.setUint32(0, after.index)
+  view.setBigUint64(4, after.mark)
+  bytes.set(await macOf(list, bytes.subarray(MAC_BYTES), key))
   return `${key.id}.${toBase64Url(bytes)}`
 }
 
 /** Throws ERR_CURSOR_INVALID for anything `writeCursor` did not make for this list. */
-export async function readCursor(list: string, cursor: unknown, keys: KeyRing): Promise<string> {
+export async function readCursor(list: string, cursor: unknown, keys: KeyRing): Promise<Place> {
   const invalid = new McpError('ERR_CURSOR_INVALID', 'Invalid cursor')
-  if (typeof cursor !== 'string' || cursor.length > MAX_CURSOR_LENGTH) throw invalid
-  const dot = cursor.indexOf('.')
+  if (typeof cursor !== 'string') throw invalid
+  // The last dot: the id of a key may have dots of its own.
+  const dot = cursor.lastIndexOf('.')
   const key = dot < 0 ? undefined : keys.find(cursor.slice(0, dot))
-  const bytes = fromBase64Url(cursor.slice(dot + 1))
-  if (!key || !bytes || bytes.length < MAC_BYTES) throw invalid
-  const text = bytes.subarray(MAC_BYTES)
-  const expected = await macOf(list, text, key)
+  const bytes = key && fromBase64Url(cursor.slice(dot + 1))
+  if (!bytes || bytes.length !== MAC_BYTES + PLACE_BYTES) throw invalid
+  const expected = await macOf(list, bytes.subarray(MAC_BYTES), key)
   let difference = 0
   for (let i = 0; i < MAC_BYTES; i++) difference |= (expected[i] as number) ^ (bytes[i] as number)
   if (difference !== 0) throw invalid
-  return decoder.decode(text)
+  const view = new DataView(bytes.buffer, bytes.byteOffset + MAC_BYTES)
+  return { index: view.getUint32(0), mark: view.getBigUint64(4) }
+}
+
+/**
+ * A short mark of a name. It need not withstand somebody who looks for two names of one mark: the index is looked at
+ * first, so such names confuse nothing unless the list changes as well, and then the order of a list is all that suffers.
+ */
+export function markOf(name: string): bigint {
+  let one = 0x811c9dc5
+  let two = 0x9e3779b9
+  for (let i = 0; i < name.length; i++) {
+    const unit = name.charCodeAt(i)
+    one = Math.imul(one ^ unit, 0x01000193)
+    two = Math.imul(two ^ unit, 0x85ebca6b) ^ (two >>> 13)
+  }
+  return (BigInt(one >>> 0) << 32n) | BigInt(two >>> 0)
 }
 
 async function macOf(list: string, text: Uint8Array, { secret }: SealingKey): Promise<Uint8Array> {

@@ -1,7 +1,8 @@
 /** Checks that every definition shares, made when it is given rather than when a client trips over it. */
 
+import { jsonOf } from '../jsonrpc/write.ts'
 import { isScope } from '../protocol/access.ts'
-import type { Meta } from '../protocol/base.ts'
+import type { Cacheable, Meta } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
 import { readMetaKey } from '../protocol/meta-key.ts'
 
@@ -13,14 +14,28 @@ export function checkMeta(what: string, meta: Meta | undefined): void {
   }
 }
 
-/** An extension is named like metadata, but never without a prefix. */
-export function checkExtensions(extensions: Record<string, unknown> | undefined): void {
-  for (const id of Object.keys(extensions ?? {})) {
-    const read = readMetaKey(id)
-    if (!read.isValid || read.prefix === undefined || read.name === '') {
-      throw new McpError('ERR_DEFINITION', `An extension is named like "com.example/feature", not ${JSON.stringify(id)}`)
-    }
+/** One definition that cannot be written would take the whole list with it. */
+export function checkWritable(what: string, listed: unknown): void {
+  try {
+    jsonOf(listed)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new McpError('ERR_DEFINITION', `${what} cannot be written as JSON: ${why}`, { cause })
   }
+}
+
+/** How long a result may be kept, as the protocol allows it. */
+export function checkCache(what: string, cache: Cacheable | undefined): void {
+  const fault = faultOfCache(cache ?? {})
+  if (fault !== undefined) throw new McpError('ERR_DEFINITION', `${what}: ${fault}`)
+}
+
+export function faultOfCache({ ttlMs, cacheScope }: Cacheable): string | undefined {
+  if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && ttlMs >= 0))
+    return `ttlMs must be a whole number of milliseconds, 0 or more, not ${String(ttlMs)}`
+  if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private')
+    return `cacheScope must be "public" or "private", not ${JSON.stringify(cacheScope)}`
+  return undefined
 }
 
 export function checkScopes(what: string, scopes: readonly string[] | undefined): void {

@@ -18,6 +18,7 @@ export type { JsonSchema } from '../protocol/schema/json-schema.ts'
 export type { AnySchema } from '../protocol/schema/port.ts'
 export type { Channel, ChannelOptions, Service } from '../protocol/service.ts'
 export type { CallToolResult, Tool, ToolAnnotations } from '../protocol/tools.ts'
+export type { TraceContext } from '../protocol/trace-context.ts'
 export {
   type MatchedValue,
   type TemplateValue,

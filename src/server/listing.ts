@@ -3,7 +3,7 @@
 import type { Params } from '../jsonrpc/message.ts'
 import { type Access, permits } from '../protocol/access.ts'
 import type { KeyRing } from '../protocol/ports.ts'
-import { readCursor, writeCursor } from './cursor.ts'
+import { markOf, type Place, readCursor, writeCursor } from './cursor.ts'
 
 interface ListEntry<Item> {
   item: Item
@@ -25,7 +25,8 @@ export interface ListingOptions<Item> {
 /** The list as callers with the same scopes see it. */
 interface ListView<Item> {
   items: readonly Item[]
-  pages: Map<string | undefined, Params | Promise<Params>>
+  /** By the place after which they begin. */
+  pages: Map<string, Params | Promise<Params>>
 }
 
 /** The pages are the same objects until the list changes, so that their text can be kept with them. */
@@ -49,13 +50,14 @@ export class Listing<Item> {
     return readCursor(this.#options.member, cursor, this.#options.keys).then((after) => this.#known(after, access))
   }
 
-  #known(after: string | undefined, access: Access): Params | Promise<Params> {
+  #known(after: Place | undefined, access: Access): Params | Promise<Params> {
     const view = this.#viewOf(access)
-    const known = view.pages.get(after)
+    const place = after ? `${after.index} ${after.mark}` : ''
+    const known = view.pages.get(place)
     if (known) return known
     const page = this.#build(after, view.items)
     // A cursor names an item that was there once; what was never asked for again need not be kept.
-    if (view.pages.size < MAX_KEPT_PAGES) view.pages.set(after, page)
+    if (view.pages.size < MAX_KEPT_PAGES) view.pages.set(place, page)
     return page
   }
 
@@ -74,14 +76,15 @@ export class Listing<Item> {
     return view
   }
 
-  #build(after: string | undefined, items: readonly Item[]): Params | Promise<Params> {
+  #build(after: Place | undefined, items: readonly Item[]): Params | Promise<Params> {
     const { member, keyOf, pageSize, keys } = this.#options
     const cache = this.#relevant?.length ? { ...this.#options.cache, cacheScope: 'private' as const } : this.#options.cache
     const start = after === undefined ? 0 : startAfter(items, keyOf, after)
     const page = items.slice(start, start + pageSize)
     const last = page.at(-1)
     if (last === undefined || start + pageSize >= items.length) return { [member]: page, ...cache }
-    return writeCursor(member, keyOf(last), keys).then((nextCursor) => ({ [member]: page, nextCursor, ...cache }))
+    const place = { index: start + pageSize - 1, mark: markOf(keyOf(last)) }
+    return writeCursor(member, place, keys).then((nextCursor) => ({ [member]: page, nextCursor, ...cache }))
   }
 }
 
@@ -89,6 +92,9 @@ const MAX_KEPT_PAGES = 1000
 /** Different sets of scopes seen lately; a caller beyond that has its list made anew. */
 const MAX_KEPT_VIEWS = 64
 
-/** Where the item stood that the cursor names; if it is gone, the list starts anew rather than skip anything. */
-const startAfter = <Item>(items: readonly Item[], keyOf: (item: Item) => string, after: string): number =>
-  items.findIndex((item) => keyOf(item) === after) + 1
+/** After the item that the cursor names, wherever it stands now; if it is gone, the list starts anew rather than skip anything. */
+function startAfter<Item>(items: readonly Item[], keyOf: (item: Item) => string, { index, mark }: Place): number {
+  const then = items[index]
+  if (then !== undefined && markOf(keyOf(then)) === mark) return index + 1
+  return items.findIndex((item) => markOf(keyOf(item)) === mark) + 1
+}

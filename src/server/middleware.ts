@@ -2,6 +2,7 @@
 
 import type { Params } from '../jsonrpc/message.ts'
 import { METHODS } from '../protocol/methods.ts'
+import type { TraceContext } from '../protocol/trace-context.ts'
 import type { Call, Caller } from './call.ts'
 
 /** A request as a middleware sees it. */
@@ -11,6 +12,8 @@ export interface MiddlewareCall {
   /** The tool, prompt or URI it is about, if the method has one. */
   readonly target: string | undefined
   readonly caller: Caller
+  /** The trace that the request is part of, checked: what is not valid is left out. Undefined without any. */
+  readonly trace: TraceContext | undefined
   readonly signal: AbortSignal
 }
 
@@ -54,6 +57,10 @@ class View implements MiddlewareCall {
 
   get caller(): Caller {
     return this.#call.caller
+  }
+
+  get trace(): TraceContext | undefined {
+    return this.#call.trace
   }
 
   get signal(): AbortSignal {

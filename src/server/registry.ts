@@ -21,14 +21,16 @@ export class Registry<Entry> {
   // A Map, not an object: names come from peers, and "constructor" is one of them.
   readonly #entries = new Map<string, { entry: Entry; isEnabled: boolean }>()
   #enabled: Entry[] | undefined
+  #wasUsed = false
 
   constructor(kind: string, onChange: () => void) {
     this.#kind = kind
     this.#onChange = onChange
   }
 
-  get size(): number {
-    return this.#entries.size
+  /** Whether there was ever an entry. What was declared for it then stays true when the last one goes. */
+  get wasUsed(): boolean {
+    return this.#wasUsed
   }
 
   get(name: string): Entry | undefined {
@@ -61,6 +63,7 @@ export class Registry<Entry> {
       change()
     }
     this.#entries.set(name, slot)
+    this.#wasUsed = true
     change()
     return {
       name,

@@ -38,7 +38,10 @@ export interface Server extends Service {
   use(middleware: Middleware): void
   /** Tells subscribers that a resource changed. */
   resourceChanged(uri: string): void
-  /** Log messages that belong to no request; they reach clients that have a session. */
+  /**
+   * Log messages that belong to no request; they reach clients that have a session.
+   * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use standard error or OpenTelemetry.
+   */
   readonly log: Log
   /** Tells the client that the person is done with a page it was sent to. False when nobody waits for it. */
   completeElicitation(elicitationId: string): boolean

@@ -53,7 +53,7 @@ class StandaloneExchange extends Exchange implements Answering {
   #listener: Listener | undefined
 
   listen(params: Params, core: Core): Promise<Params> {
-    this.#listener = new Listener(this, params, core)
+    this.#listener = new Listener(this, params, core, false)
     return this.#listener.run(() => {})
   }
 

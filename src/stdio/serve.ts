@@ -61,7 +61,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     }
   }
   const outlet: Outlet = { push: put, answer: (json) => void put(json), drop: () => {} }
-  const channel = service.open({ outlet })
+  const channel = service.open({ outlet, beginsAnew: true })
   const reader = new LineReader({
     maxLineBytes,
     onLine: (text, from, to) => channel.receive(read(text, bounds, from, to), outlet),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Answers, Client, type ConnectOptions, Declined } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
@@ -239,7 +240,36 @@ describe('sampling', () => {
     expect((await asked('sampling/createMessage', params, { sample: () => ({}) as never })).error).toMatchObject({ code: -32603 })
   })
 
+  test('of a conversation that breaks the rules is -32602 and reaches no handler', async () => {
+    proves('R-SAMP-012', 'R-SAMP-016', 'R-SAMP-020')
+    const text = { type: 'text', text: 'x' }
+    const use = { role: 'assistant', content: { type: 'tool_use', id: 'u1', name: 'lookup', input: {} } }
+    const result = { type: 'tool_result', toolUseId: 'u1', content: [] }
+    let runs = 0
+    const sample = {
+      handler: () => {
+        runs++
+        return reply
+      },
+      tools: true,
+    }
+    for (const [messages, message] of [
+      [[use, { role: 'user', content: text }], 'params.messages[1] leaves the tool use u1 without a result'],
+      [[use, { role: 'user', content: [result, text] }], 'params.messages[1] mixes tool results with other content'],
+      [[{ role: 'user', content: result }], 'params.messages[0] answers a tool use that was not made'],
+      [[{ role: 'robot', content: text }], 'params.messages[0] must have the role "user" or "assistant"'],
+      [[{ role: 'user' }], 'params.messages[0] must have content'],
+      [[null], 'params.messages[0] must have the role "user" or "assistant"'],
+    ])
+      expect((await asked('sampling/createMessage', { messages, maxTokens: 1 }, { sample })).error).toEqual({ code: -32602, message })
+    expect(runs).toBe(0)
+    expect(
+      (await asked('sampling/createMessage', { messages: [use, { role: 'user', content: [result] }], maxTokens: 1 }, { sample })).result,
+    ).toEqual(reply)
+  })
+
   test('with tools is refused unless declared, and the context of others is not given unless declared [T-SAMP-016] [T-ARCH-019]', async () => {
+    proves('R-SAMP-006')
     expect((await asked('sampling/createMessage', { ...params, tools: [] }, { sample: () => reply })).error).toMatchObject({
       code: -32602,
       message: 'Tools in sampling were not declared',
@@ -255,6 +285,7 @@ describe('sampling', () => {
   })
 
   test('is limited [T-SAMP-043]', async () => {
+    proves('R-SAMP-022')
     let runs = 0
     const server = cannedServer()
     await Client.connect(server.target, {
@@ -367,4 +398,39 @@ test('a request that the server withdraws aborts the handler with the reason and
   expect(reason).toBe('The call is over')
   expect(server.received.some(({ id }) => id === 'q')).toBe(false)
   await client.close()
+})
+
+test('a form may name the dialect of its schema', async () => {
+  proves('R-ELIC-002')
+  const requestedSchema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: { name: { type: 'string', pattern: '^A' } },
+  }
+  const asked: unknown[] = []
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const question = { method: 'elicitation/create', params: { mode: 'form', message: 'Who?', requestedSchema } }
+    let isFirst = true
+    const server = cannedServer({
+      revision,
+      results: {
+        'tools/call': () => {
+          if (revision === '2025-11-25' || !isFirst) return { content: [] }
+          isFirst = false
+          return { resultType: 'input_required', inputRequests: { who: question } }
+        },
+      },
+    })
+    const elicit: NonNullable<Answers['elicit']> = ({ schema }) => {
+      asked.push(schema.properties)
+      return { action: 'accept', content: { name: 'Anna' } }
+    }
+    const client = await Client.connect(server.target, { answer: { elicit } })
+    if (revision === '2025-11-25') server.send({ jsonrpc: '2.0', id: 'q', ...question })
+    await client.call('x')
+    await settle()
+    const answers = server.received.flatMap(({ id, result, params }) => (id === 'q' ? [result] : (params?.inputResponses?.who ?? [])))
+    expect(answers).toEqual([{ action: 'accept', content: { name: 'Anna' } }])
+  }
+  expect(asked).toEqual([requestedSchema.properties, requestedSchema.properties])
 })

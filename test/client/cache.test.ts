@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Client, type ConnectOptions, ResponseCache } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
+import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { type Behaviour, cannedServer } from '../support/scripted-server.ts'
 
@@ -19,6 +20,7 @@ const connect = async (results: NonNullable<Behaviour['results']>, options: Conn
 
 describe('a response', () => {
   test('is used again for as long as the server said, and no longer', async () => {
+    proves('R-CACHE-007', 'R-CACHE-008', 'R-CACHE-012')
     const { client, clock, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'private' }) })
     for (let i = 0; i < 3; i++) await client.read('a:1')
     expect(count('resources/read')).toBe(1)
@@ -31,6 +33,7 @@ describe('a response', () => {
   })
 
   test('that says nothing, zero, a negative number or nonsense is not kept', async () => {
+    proves('R-CACHE-007')
     for (const hints of [{}, { ttlMs: 0 }, { ttlMs: -5 }, { ttlMs: 'long' }, { ttlMs: Number.NaN }]) {
       const { client, count } = await connect({ 'resources/read': read(hints) })
       for (let i = 0; i < 2; i++) await client.read('a:1')
@@ -39,6 +42,7 @@ describe('a response', () => {
   })
 
   test('serves only the same method with the same parameters', async () => {
+    proves('R-CACHE-003')
     const { client, count } = await connect({
       'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }),
       'tools/call': { content: [], ttlMs: 1000 },
@@ -52,6 +56,7 @@ describe('a response', () => {
   })
 
   test('of a list is kept page by page', async () => {
+    proves('R-CACHE-003', 'R-CACHE-019')
     const { client, count } = await connect({
       'tools/list': ({ cursor }) => ({
         tools: [],
@@ -66,6 +71,7 @@ describe('a response', () => {
   })
 
   test('is forgotten when a notice says that it changed', async () => {
+    proves('R-CACHE-018')
     const { client, server, count } = await connect({
       'tools/list': { tools: [], ttlMs: 60_000, cacheScope: 'public' },
       'resources/list': { resources: [], ttlMs: 60_000, cacheScope: 'public' },
@@ -104,6 +110,7 @@ describe('a response', () => {
 
 describe('a cache that clients share', () => {
   test('gives public responses to all and private ones to their own partition', async () => {
+    proves('R-CACHE-014', 'R-CACHE-015', 'R-CACHE-016')
     const cache = new ResponseCache()
     const counts = { public: 0, private: 0 }
     const newServer = () =>
@@ -157,4 +164,46 @@ describe('a cache that clients share', () => {
     for (let i = 0; i < 2; i++) await without.client.read('a:1')
     expect(without.count('resources/read')).toBe(2)
   })
+})
+
+describe('time to live', () => {
+  test('is no interval to ask again in: nothing is fetched before somebody wants it', async () => {
+    proves('R-CACHE-009')
+    const { client, clock, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'private' }) })
+    await client.read('a:1')
+    for (let i = 0; i < 10; i++) await clock.advance(10_000)
+    expect(count('resources/read')).toBe(1)
+  })
+})
+
+test('a response to a request that carries answers or state is not kept', async () => {
+  proves('R-CACHE-004')
+  const { client, count } = await connect({ 'resources/read': read({ ttlMs: 1000, cacheScope: 'public' }) })
+  for (const additions of [{ inputResponses: {} }, { requestState: 's' }])
+    for (let i = 0; i < 2; i++) await client.request('resources/read', { uri: 'a:1', ...additions })
+  expect(count('resources/read')).toBe(4)
+})
+
+test('a page that is no longer fresh is fetched by its cursor; one the server refuses throws the kept pages away', async () => {
+  proves('R-CACHE-021')
+  let isChanged = false
+  const { client, clock, server, count } = await connect({
+    'tools/list': ({ cursor }) => {
+      if (cursor !== undefined && isChanged) throw Object.assign(new Error('Invalid cursor'), { code: -32602 })
+      return cursor === undefined
+        ? { tools: [], ttlMs: 60_000, cacheScope: 'public', ...(isChanged ? {} : { nextCursor: 'b' }) }
+        : { tools: [], ttlMs: 1000, cacheScope: 'public' }
+    },
+  })
+  const cursors = () => server.received.filter(({ method }) => method === 'tools/list').map(({ params }) => params.cursor)
+  await client.tools().all()
+  await clock.advance(2000)
+  await client.tools().all()
+  expect(cursors()).toEqual([undefined, 'b', 'b'])
+  isChanged = true
+  await clock.advance(2000)
+  await expect(client.tools().all()).rejects.toMatchObject({ code: -32602 })
+  await client.tools().all()
+  expect(cursors()).toEqual([undefined, 'b', 'b', 'b', undefined])
+  expect(count('tools/list')).toBe(5)
 })

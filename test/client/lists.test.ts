@@ -105,3 +105,17 @@ test('tools whose header annotations are invalid are left out where parameters b
   expect(warnings).toEqual(['Tool "bad" is left out: property "n": only a string, an integer or a boolean can be mirrored, not "number"'])
   expect(await names(false)).toEqual(['plain', 'good', 'bad'])
 })
+
+test('an empty cursor is a cursor: the list goes on with it', async () => {
+  proves('R-PAGE-001')
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const server = cannedServer({
+      revision,
+      results: { 'tools/list': ({ cursor }) => (cursor === '' ? { tools: [tool('b')] } : { tools: [tool('a')], nextCursor: '' }) },
+    })
+    const client = await Client.connect(server.target)
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(['a', 'b'])
+    const asked = server.received.filter(({ method }) => method === 'tools/list')
+    expect(asked.map(({ params }) => params?.cursor)).toEqual([undefined, ''])
+  }
+})

@@ -48,6 +48,7 @@ describe('structured results', () => {
   })
 
   test('with a hostile schema are refused in bounded time, and nothing is fetched', async () => {
+    proves('R-TOOL-035')
     const ladder: Record<string, unknown> = { L0: { type: 'number' } }
     for (let i = 1; i <= 28; i++) ladder[`L${i}`] = { anyOf: [{ $ref: `#/$defs/L${i - 1}` }, { $ref: `#/$defs/L${i - 1}` }] }
     const hostile = [

@@ -29,6 +29,7 @@ const done = { content: [{ type: 'text', text: 'done' }] }
 
 describe('a call that comes back with questions', () => {
   test('is answered and made again with a new id, the answers, and the state byte for byte', async () => {
+    proves('R-MRTR-003', 'R-MRTR-005', 'R-MRTR-006', 'R-MRTR-023', 'R-MRTR-025', 'R-MRTR-027')
     const requestState = 'opaque "state" \u2028 ä =='
     const { client, calls } = await connect([{ resultType: 'input_required', inputRequests: { sure: question }, requestState }, done])
     expect((await client.call('x', { a: 1 })).content).toEqual(done.content)
@@ -45,6 +46,7 @@ describe('a call that comes back with questions', () => {
   })
 
   test('gets no state back when it gave none, and is made again at once when it asks nothing', async () => {
+    proves('R-MRTR-024', 'R-MRTR-026')
     const { client, calls } = await connect([
       { resultType: 'input_required', inputRequests: { sure: question } },
       { resultType: 'input_required', requestState: 's2' },
@@ -58,6 +60,7 @@ describe('a call that comes back with questions', () => {
   })
 
   test('does not leak its state or answers into another call', async () => {
+    proves('R-MRTR-028')
     const { client, calls } = await connect([
       { resultType: 'input_required', inputRequests: { sure: question }, requestState: 's' },
       done,
@@ -89,6 +92,7 @@ describe('a call that comes back with questions', () => {
   })
 
   test('works for resources as well, and such a result is not kept', async () => {
+    proves('R-CACHE-004')
     const { client, calls } = await connect([
       { resultType: 'input_required', inputRequests: { sure: question }, requestState: 's' },
       { contents: [], ttlMs: 60_000, cacheScope: 'public' },
@@ -112,6 +116,7 @@ describe('a call that comes back with questions', () => {
   })
 
   test('that the person refuses fails here, and questions that nobody can answer are not made up', async () => {
+    proves('R-MRTR-033')
     const asks = [
       { resultType: 'input_required', inputRequests: { m: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } } } },
     ]
@@ -134,7 +139,7 @@ test('a result without a type is complete', async () => {
 })
 
 test('every stateless request carries version, identity and capabilities, and the log level when one is set', async () => {
-  proves('R-META-003', 'R-META-004', 'R-META-006', 'R-META-007', 'R-STDIO-005')
+  proves('R-META-003', 'R-META-004', 'R-META-006', 'R-META-007', 'R-STDIO-005', 'R-ARCH-001', 'R-ELIC-008')
   const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': done, 'tools/list': { tools: [] } } })
   const client = await Client.connect(server.target, { info: { name: 'me', version: '2' }, answer: accept })
   await client.tools().all()
@@ -149,4 +154,71 @@ test('every stateless request carries version, identity and capabilities, and th
   expect(discover?.params._meta['io.modelcontextprotocol/protocolVersion']).toBe('2026-07-28')
   expect(list?.params).toEqual({ _meta: envelope })
   expect(call?.params._meta).toEqual({ ...envelope, 'io.modelcontextprotocol/logLevel': 'warning' })
+})
+
+test('a state that the server did not give again is not sent again', async () => {
+  proves('R-MRTR-026')
+  const { client, calls } = await connect([
+    { resultType: 'input_required', inputRequests: { sure: question }, requestState: 's1' },
+    { resultType: 'input_required', inputRequests: { sure: question } },
+    done,
+  ])
+  await client.call('x')
+  expect(calls().map(({ params }) => params.requestState)).toEqual([undefined, 's1', undefined])
+})
+
+test('calls at the same time keep their answers and states apart', async () => {
+  proves('R-MRTR-028')
+  const server = cannedServer({
+    revision: '2026-07-28',
+    results: {
+      'tools/call': ({ name, requestState }) =>
+        requestState === undefined
+          ? { resultType: 'input_required', inputRequests: { [`of-${name}`]: question }, requestState: `state of ${name}` }
+          : { content: [{ type: 'text', text: name }] },
+    },
+  })
+  const client = await Client.connect(server.target, { answer: accept })
+  const names = ['a', 'b', 'c', 'd']
+  await Promise.all(names.map((name) => client.call(name)))
+  const retries = server.received.filter(({ params }) => params?.requestState !== undefined)
+  expect(retries).toHaveLength(names.length)
+  for (const { params } of retries) {
+    expect(params.requestState).toBe(`state of ${params.name}`)
+    expect(Object.keys(params.inputResponses)).toEqual([`of-${params.name}`])
+  }
+})
+
+test('a question of a mode that was not declared fails the call here, and nothing is sent', async () => {
+  proves('R-ELIC-017', 'R-MRTR-033')
+  const url = { method: 'elicitation/create', params: { mode: 'url', message: 'Go', url: 'https://example.com' } }
+  const { client, calls } = await connect([{ resultType: 'input_required', inputRequests: { go: url }, requestState: 's' }])
+  await expect(client.call('x')).rejects.toMatchObject({ name: 'McpError' })
+  expect(calls()).toHaveLength(1)
+})
+
+test('every request says what the client can be asked, and roots promise no notice of changes', async () => {
+  proves('R-ROOT-002', 'R-ROOT-004', 'R-SAMP-024', 'R-ELIC-008', 'R-SAMP-001', 'R-ARCH-001')
+  const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': done, 'tools/list': { tools: [] } } })
+  const client = await Client.connect(server.target, {
+    answer: {
+      ...accept,
+      roots: ['file:///a'],
+      sample: { handler: () => ({ role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' }), tools: true },
+    },
+  })
+  await client.tools().all()
+  await client.call('x')
+  client.setRoots(['file:///b'])
+  await client.call('x')
+  expect(server.received).toHaveLength(4)
+  for (const { params } of server.received)
+    expect(params._meta['io.modelcontextprotocol/clientCapabilities']).toEqual({
+      roots: {},
+      sampling: { tools: {} },
+      elicitation: { form: {} },
+    })
+  const plain = cannedServer({ revision: '2026-07-28', results: { 'tools/call': done } })
+  await (await Client.connect(plain.target)).call('x')
+  for (const { params } of plain.received) expect(params._meta['io.modelcontextprotocol/clientCapabilities']).toEqual({})
 })

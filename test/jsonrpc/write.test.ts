@@ -87,3 +87,32 @@ test('what has no JSON text is not written', () => {
   expect(() => resultJson(1, { toJSON: () => undefined })).toThrow('no JSON text')
   expect(() => requestJson(1, 'x', { toJSON: () => undefined })).toThrow('no JSON text')
 })
+
+test('a number that JSON cannot write is an error, wherever it stands, and null is none', () => {
+  const bad = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const number of bad) {
+    const holders: [Record<string, unknown>, string][] = [
+      [{ a: number }, 'a'],
+      [{ a: [null, { b: number }] }, 'a.1.b'],
+      [{ a: { toJSON: () => ({ c: number }) } }, 'a.c'],
+    ]
+    for (const [holder, where] of holders) {
+      const message = `JSON cannot write the number ${number} at ${where}`
+      expect(() => requestJson(1, 'x', holder)).toThrow(message)
+      expect(() => resultJson(1, holder)).toThrow(message)
+      expect(() => notificationJson('x', holder)).toThrow(message)
+    }
+  }
+  expect(resultJson(1, { a: null, b: 'null', c: [undefined] })).toBe('{"jsonrpc":"2.0","id":1,"result":{"a":null,"b":"null","c":[null]}}')
+})
+
+test('an error is told even when what was put beside it cannot be written', () => {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  for (const data of [1n, circle])
+    expect(JSON.parse(errorJson(7, { code: -32603, message: 'broken', data }))).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32603, message: 'broken' },
+    })
+})

@@ -76,16 +76,24 @@ test('tools have annotations from here on and not before [T-TOOL-023]', () => {
       name: 'add',
       description: 'Adds',
       inputSchema: { type: 'object', properties: { a: { type: 'number' }, any: {}, none: { not: {} } }, required: ['a'] },
+      outputSchema: { type: 'object', properties: { sum: { type: 'number' }, any: {} }, required: ['sum'] },
     },
     { name: 'list', inputSchema: { type: 'object' } },
   ])
   expect(listed(own)[0]).toMatchObject({ annotations: { title: 'Adder', readOnlyHint: true } })
 })
 
-test('resources have a size from here on and not before [T-RES-034]', () => {
-  const [resource] = before.fitResult('resources/list', RESULTS['resources/list'] as Json).resources as Json[]
-  expect(resource).toEqual({ uri: 'x://1', name: 'The One', description: 'First', mimeType: 'text/plain', annotations: UNDATED })
-  expect((own.fitResult('resources/list', RESULTS['resources/list'] as Json).resources as Json[])[0]).toMatchObject({ size: 3 })
+test('resources have a size in every revision [T-RES-034]', () => {
+  proves('R-VER-005')
+  for (const revision of [before, own])
+    expect((revision.fitResult('resources/list', RESULTS['resources/list'] as Json).resources as Json[])[0]).toEqual({
+      uri: 'x://1',
+      name: 'The One',
+      description: 'First',
+      mimeType: 'text/plain',
+      size: 3,
+      annotations: UNDATED,
+    })
 })
 
 test('what was always there reaches the oldest peer as it is [T-RES-035] [T-RES-036] [T-RES-038] [T-PROM-025] [T-PROM-026] [T-PROM-030] [T-TOOL-030]', () => {

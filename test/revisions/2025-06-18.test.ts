@@ -55,12 +55,11 @@ describe('titles', () => {
 })
 
 describe('tools', () => {
-  test('describe no output and give none that is structured [T-VER-015] [T-TOOL-022] [T-TOOL-033]', () => {
-    for (const tool of before.fitResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[])
-      expect(tool).not.toHaveProperty('outputSchema')
-    expect(before.fitResult('tools/call', RESULTS['tools/call'] as Json)).not.toHaveProperty('structuredContent')
-    expect((own.fitResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[])[0]).toHaveProperty('outputSchema')
-    expect(own.fitResult('tools/call', RESULTS['tools/call'] as Json)).toMatchObject({ structuredContent: { sum: 2 } })
+  test('keep output that is an object, and its schema, for peers of any revision [T-TOOL-022] [T-TOOL-033]', () => {
+    for (const revision of [before, own]) {
+      expect((revision.fitResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[])[0]).toHaveProperty('outputSchema')
+      expect(revision.fitResult('tools/call', RESULTS['tools/call'] as Json)).toMatchObject({ structuredContent: { sum: 2 } })
+    }
   })
 })
 
@@ -69,6 +68,7 @@ describe('content', () => {
     proves('R-VER-003')
     expect(before.fitResult('tools/call', RESULTS['tools/call'] as Json)).toEqual({
       content: PLAIN_BLOCKS,
+      structuredContent: { sum: 2 },
       isError: false,
       _meta: { 'com.example/x': 1 },
     })

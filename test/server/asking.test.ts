@@ -4,7 +4,8 @@ import { Cancelled, type Client, type ConnectOptions, Declined } from '../../src
 import { type Context, createServer, form, page, pageRequired, rootList, sampling, ToolError, text } from '../../src/server/index.ts'
 import { pair } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
-import { rawChannel, settle } from '../support/raw-channel.ts'
+import { proves } from '../support/proves.ts'
+import { type Message, rawChannel, settle } from '../support/raw-channel.ts'
 
 /** A server whose one tool is the given handler. */
 const serverOf = (handler: (ctx: Context) => unknown, options = {}) => {
@@ -53,6 +54,7 @@ describe.each(withElicitation)('forms in %s', (revision) => {
   })
 
   test('declining and cancelling are told apart [T-ELIC-007] [T-ELIC-056] [T-ELIC-057] [T-ELIC-059] [T-ELIC-060] [T-ELIC-081]', async () => {
+    proves('R-ELIC-015', 'R-ELIC-016')
     const handler = async (ctx: Context) => {
       try {
         await ctx.elicit('who', 'Who?', person)
@@ -112,6 +114,7 @@ describe.each(withElicitation)('forms in %s', (revision) => {
   })
 
   test('every form of choice reaches the person in the form of the revision, and comes back as asked for [T-ELIC-022] [T-ELIC-023] [T-ELIC-025] [T-ELIC-026] [T-ELIC-027] [T-ELIC-028] [T-ELIC-029] [T-ELIC-030] [T-ELIC-031] [T-ELIC-032] [T-ELIC-034]', async () => {
+    proves('R-ELIC-001', 'R-ELIC-003')
     const titled = [
       { const: 'r', title: 'Red' },
       { const: 'g', title: 'Green' },
@@ -337,6 +340,30 @@ describe.each(withUrls)('pages in %s', (revision) => {
   })
 })
 
+test('a page has an id in 2025-11-25, different for each, and none in 2026-07-28', async () => {
+  proves('R-ELIC-005', 'R-ELIC-010')
+  const server = serverOf(async (ctx) => {
+    await ctx.ask({
+      a: page('Go', 'https://example.com/a', 'e-1'),
+      b: page('Go', 'https://example.com/b'),
+      c: page('Go', 'https://example.com/c'),
+    })
+  })
+  const answer = { elicitUrl: () => ({ action: 'accept' as const }) }
+  const session = await connectPair(server, { revision: '2025-11-25', answer })
+  await session.client.call('run')
+  const ids = session.sent('server', 'elicitation/create').map(({ params }) => params.elicitationId)
+  expect(ids).toEqual(['e-1', expect.any(String), expect.any(String)])
+  expect(new Set(ids).size).toBe(3)
+
+  const stateless = await connectPair(server, { revision: '2026-07-28', answer })
+  await stateless.client.call('run')
+  const asked = stateless.sent('server').find(({ result }) => result?.inputRequests)
+  expect(Object.values((asked?.result.inputRequests ?? {}) as Message).map(({ params }) => params)).toEqual(
+    ['a', 'b', 'c'].map((path) => ({ mode: 'url', message: 'Go', url: `https://example.com/${path}` })),
+  )
+})
+
 describe('the completion of a page in 2025-11-25', () => {
   test('is told to the client that was asked, and to no other [T-ELIC-039] [T-ELIC-042] [T-ELIC-043] [T-ELIC-044] [T-ELIC-076] [T-BASE-043]', async () => {
     const server = serverOf((ctx) => ctx.elicitUrl('p', 'Go', 'https://example.com', { elicitationId: 'e-1' }))
@@ -429,6 +456,40 @@ describe('roots', () => {
     },
   )
 
+  test('a call that is cancelled does not fail another that asks for roots at the same time', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.roots()))
+    await raw.initialize('2025-11-25', { roots: { listChanged: true } })
+    for (const id of [1, 2]) raw.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'run' } })
+    await settle()
+    const questions = raw.out.filter(({ method }) => method === 'roots/list')
+    expect(questions).toHaveLength(2)
+    raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    raw.send({ jsonrpc: '2.0', id: questions[1]?.id, result: { roots: [{ uri: 'file:///a' }] } })
+    const { result } = await raw.until(({ id, method }) => id === 2 && method === undefined)
+    expect(result).toEqual({ content: [{ type: 'text', text: '[{"uri":"file:///a"}]' }] })
+    // What is known now is not asked for again.
+    expect((await raw.ask('tools/call', { name: 'run' })).result).toEqual(result)
+    expect(raw.out.filter(({ method }) => method === 'roots/list')).toHaveLength(2)
+  })
+
+  test('an answer from before a change of the roots is not remembered', async () => {
+    const raw = rawChannel(serverOf((ctx) => ctx.roots()))
+    await raw.initialize('2025-11-25', { roots: { listChanged: true } })
+    for (const [id, root] of [
+      [1, 'file:///old'],
+      [2, 'file:///new'],
+    ] as const) {
+      const asked = raw.out.filter(({ method }) => method === 'roots/list').length
+      raw.send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'run' } })
+      await settle()
+      const questions = raw.out.filter(({ method }) => method === 'roots/list')
+      expect(questions).toHaveLength(asked + 1)
+      if (id === 1) raw.send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' })
+      raw.send({ jsonrpc: '2.0', id: questions.at(-1)?.id, result: { roots: [{ uri: root }] } })
+      expect((await raw.until((message) => message.id === id && message.method === undefined)).result.content[0].text).toContain(root)
+    }
+  })
+
   test('that are no file URIs are not believed', async () => {
     const raw = rawChannel(serverOf((ctx) => ctx.roots()))
     await raw.initialize('2025-11-25', { roots: {} })
@@ -501,6 +562,7 @@ describe('sampling', () => {
   test.each(REVISIONS)(
     'is answered by whatever model the client chose, as briefly as it wants, in %s [T-SAMP-014] [T-SAMP-019] [T-SAMP-036]',
     async (revision) => {
+      proves('R-SAMP-028')
       const model = (params: { systemPrompt?: string; maxTokens: number }) => `${params.systemPrompt ?? 'no system'}, ${params.maxTokens}`
       const { client } = await connectPair(
         serverOf((ctx) => ctx.sample('capital', ask)),
@@ -546,6 +608,7 @@ describe('sampling', () => {
   })
 
   test.each(REVISIONS)('with tools goes only to a client that has declared them, in %s', async (revision) => {
+    proves('R-SAMP-002', 'R-SAMP-005', 'R-SAMP-008', 'R-SAMP-025')
     const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
     const handler = (ctx: Context) => ctx.sample('m', { ...ask, tools, toolChoice: { mode: 'auto' } })
     const answerWith = {
@@ -562,6 +625,7 @@ describe('sampling', () => {
   })
 
   test('messages that break the rules of tool use are refused before they are sent [T-SAMP-041]', async () => {
+    proves('R-SAMP-012', 'R-SAMP-016', 'R-SAMP-017', 'R-SAMP-018', 'R-SAMP-021')
     const use = { type: 'tool_use' as const, id: 'u1', name: 'lookup', input: {} }
     const result = { type: 'tool_result' as const, toolUseId: 'u1', content: [] }
     const cases: [unknown[], string][] = [
@@ -593,7 +657,125 @@ describe('sampling', () => {
     }
   })
 
+  test('a message without a role or content is refused before it is sent', async () => {
+    proves('R-SAMP-026')
+    const cases: [unknown, string][] = [
+      [{ role: 'system', content: text('x') }, 'Sampling message 1 must have the role "user" or "assistant"'],
+      [{ content: text('x') }, 'Sampling message 1 must have the role "user" or "assistant"'],
+      [undefined, 'Sampling message 1 must have the role "user" or "assistant"'],
+      [{ role: 'user' }, 'Sampling message 1 must have content'],
+      [{ role: 'user', content: ['x'] }, 'Sampling message 1 must have content'],
+    ]
+    for (const revision of ['2025-11-25', '2026-07-28'])
+      for (const [wrong, message] of cases) {
+        const handler = (ctx: Context) => ctx.sample('m', { ...ask, messages: [{ role: 'user', content: text('a') }, wrong as never] })
+        const { client, sent } = await connectPair(serverOf(handler), {
+          revision,
+          answer: { sample: () => ({ role: 'assistant', content: text('x'), model: 'm' }) },
+        })
+        await expect(client.call('run')).rejects.toMatchObject({ message })
+        expect(JSON.stringify(sent('server'))).not.toContain('sampling/createMessage')
+      }
+  })
+
+  test('a tool result in the conversation must be what the output schema of its tool says', async () => {
+    proves('R-SAMP-013')
+    const tools = [
+      {
+        name: 'sum',
+        inputSchema: { type: 'object' },
+        outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      },
+      { name: 'free', inputSchema: { type: 'object' } },
+    ]
+    const conversation = (name: string, structuredContent: unknown, isError = false) => [
+      { role: 'assistant', content: { type: 'tool_use', id: 'u1', name, input: {} } },
+      { role: 'user', content: [{ type: 'tool_result', toolUseId: 'u1', content: [], structuredContent, isError }] },
+    ]
+    const run = async (messages: unknown) => {
+      const { client } = await connectPair(
+        serverOf((ctx) => ctx.sample('m', { ...ask, messages: messages as never, tools })),
+        {
+          revision: '2026-07-28',
+          answer: { sample: { handler: () => ({ role: 'assistant', content: text('x'), model: 'm' }), tools: true } },
+        },
+      )
+      return client.call('run')
+    }
+    await expect(run(conversation('sum', { n: 'one' }))).rejects.toMatchObject({
+      message: 'Sampling message 1 has a result that the output schema of "sum" forbids: n: expected number, got string ("one")',
+    })
+    for (const right of [conversation('sum', { n: 1 }), conversation('free', { n: 'one' }), conversation('sum', { n: 'one' }, true)])
+      expect((await run(right)).isError).not.toBe(true)
+  })
+
+  test.each(['2025-11-25', '2026-07-28'])('tools, several uses at once and metadata travel both ways whole, in %s', async (revision) => {
+    proves('R-SAMP-005', 'R-SAMP-008', 'R-SAMP-009', 'R-SAMP-010', 'R-SAMP-011', 'R-SAMP-014', 'R-SAMP-015', 'R-SAMP-018', 'R-SAMP-021')
+    const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
+    const uses = ['u1', 'u2'].map((id) => ({
+      type: 'tool_use' as const,
+      id,
+      name: 'lookup',
+      input: { id },
+      _meta: { 'com.example/cache': id },
+    }))
+    const results = uses.map(({ id }) => ({
+      type: 'tool_result' as const,
+      toolUseId: id,
+      content: [text(id)],
+      structuredContent: { id },
+      isError: false,
+      _meta: { 'com.example/cache': `r-${id}` },
+    }))
+    const asked: unknown[] = []
+    const { client } = await connectPair(
+      serverOf(async (ctx) => {
+        const messages = [{ role: 'user' as const, content: text('go'), _meta: { 'com.example/m': 1 } }]
+        const first = await ctx.sample('one', { messages, maxTokens: 9, tools, toolChoice: { mode: 'required' } })
+        const next = [...messages, { role: first.role, content: first.content }, { role: 'user' as const, content: results }]
+        return [first.stopReason, await ctx.sample('two', { messages: next, maxTokens: 9, tools })]
+      }),
+      {
+        revision,
+        answer: {
+          sample: {
+            handler: (params) => {
+              asked.push(params)
+              const isFirst = params.messages.length === 1
+              const answer = { role: 'assistant' as const, model: 'm' }
+              return isFirst
+                ? { ...answer, content: uses, stopReason: 'toolUse' }
+                : { ...answer, content: text('done'), stopReason: 'a reason of ours' }
+            },
+            tools: true,
+          },
+        },
+      },
+    )
+    const [reason, last] = JSON.parse((await run(client)).text ?? '')
+    expect(reason).toBe('toolUse')
+    expect(last.stopReason).toBe('a reason of ours')
+    expect(asked).toMatchObject([
+      { messages: [{ _meta: { 'com.example/m': 1 } }], tools, toolChoice: { mode: 'required' } },
+      { messages: [{ role: 'user' }, { role: 'assistant', content: uses }, { role: 'user', content: results }] },
+    ])
+    for (const params of asked) expect(params).not.toHaveProperty('includeContext')
+  })
+
+  test('any reason to stop is handed on, and context of others is asked for only where it was declared', async () => {
+    proves('R-SAMP-003', 'R-SAMP-004', 'R-SAMP-031')
+    for (const revision of ['2025-11-25', '2026-07-28']) {
+      const handler = (ctx: Context) => ctx.sample('m', { ...ask, includeContext: 'thisServer' })
+      const sample = () => ({ role: 'assistant' as const, content: text('x'), model: 'm', stopReason: 'because' })
+      const unable = await connectPair(serverOf(handler), { revision, answer: { sample } })
+      await expect(unable.client.call('run')).rejects.toMatchObject({ message: 'The client has not declared sampling.context' })
+      const able = await connectPair(serverOf(handler), { revision, answer: { sample: { handler: sample, context: true } } })
+      expect(JSON.parse((await run(able.client)).text ?? '')).toMatchObject({ stopReason: 'because' })
+    }
+  })
+
   test('several blocks of one message become several messages for a peer that has one each', async () => {
+    proves('R-SAMP-009')
     const asked: unknown[] = []
     const { client } = await connectPair(
       serverOf((ctx) => ctx.sample('m', { ...ask, messages: [{ role: 'user', content: [text('a'), text('b')] }] })),
@@ -702,4 +884,20 @@ test('questions made ahead can be put together', async () => {
     what: { model: 'm' },
     roots: { roots: [{ uri: 'file:///a' }] },
   })
+})
+
+test('the id of a page is taken as it is, whatever the server made of it', async () => {
+  proves('R-ELIC-006')
+  const id = ' odd "id" \u2028 ä/../{} == '
+  let isDone = false
+  const server = serverOf(() => {
+    if (!isDone) throw pageRequired('Connect', 'https://example.com', id)
+    return 'connected'
+  })
+  const { client } = await connectPair(server, { revision: '2025-11-25', answer: { elicitUrl: () => ({ action: 'accept' }) } })
+  const call = run(client)
+  await settle()
+  isDone = true
+  expect(server.completeElicitation(id)).toBe(true)
+  expect((await call).text).toBe('connected')
 })

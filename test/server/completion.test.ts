@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { rank } from '../../src/server/features/completion.ts'
 import { createServer } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
-import { rawChannel } from '../support/raw-channel.ts'
+import { proves } from '../support/proves.ts'
+import { envelope, rawChannel } from '../support/raw-channel.ts'
 
 const languages = ['python', 'javascript', 'java', 'typescript', 'objective-java']
 
@@ -27,6 +28,7 @@ const language = (value: string) => ({ ref: { type: 'ref/prompt' as const, name:
 
 describe.each(REVISIONS)('completion in %s', (revision) => {
   test('arguments of prompts and templates are completed, best first [T-PROM-010] [T-RES-020] [T-COMP-001] [T-COMP-004] [T-COMP-005] [T-COMP-006] [T-COMP-007] [T-COMP-008] [T-COMP-009] [T-COMP-011] [T-COMP-013] [T-COMP-014] [T-COMP-019] [T-COMP-020]', async () => {
+    proves('R-COMP-001')
     const { client } = await connectPair(newServer(), { revision })
     expect(await client.complete(language('java'))).toEqual({ values: ['java', 'javascript', 'objective-java'], total: 3, hasMore: false })
     expect(
@@ -163,4 +165,20 @@ test('a completer is given the caller, so that it can keep suggestions from thos
   }
   expect(await valuesFor('alice')).toEqual(['secret project'])
   expect(await valuesFor('mallory')).toEqual([])
+})
+
+test('a reference to a resource is a template or a URI; both are found', async () => {
+  proves('R-COMP-001', 'R-COMP-002')
+  const server = createServer({ name: 'x', version: '1' })
+  server.resource('book://{id}', { name: 'book', complete: { id: () => ['moby', 'dracula'] } }, () => 'x')
+  server.resource('book://catalog', { name: 'catalog' }, () => 'x')
+  const raw = rawChannel(server)
+  const ask = (uri: string) => {
+    const ref = { type: 'ref/resource', uri }
+    return raw.ask('completion/complete', { ref, argument: { name: 'id', value: 'm' }, _meta: envelope() })
+  }
+  expect((await ask('book://{id}')).result.completion.values).toEqual(['moby'])
+  // A URI without variables is known, and has nothing by that name to complete.
+  expect((await ask('book://catalog')).error).toMatchObject({ code: -32602, message: '"book://catalog" has no variable "id"' })
+  expect((await ask('book://{other}')).error.message).toBe('Resource not found')
 })

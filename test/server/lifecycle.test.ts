@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Client } from '../../src/client/index.ts'
 import { createServer, type Server } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
-import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
+import { envelope, rawChannel, settle, type Message } from '../support/raw-channel.ts'
 
 const newServer = (options = {}) => {
   const server = createServer({
@@ -20,6 +21,37 @@ const newServer = (options = {}) => {
   return server
 }
 const clientInfo = { name: 'raw', version: '1' }
+
+test.each(REVISIONS)('what was declared stays when the last of it goes: lists are empty, not unknown, in %s', async (revision) => {
+  proves('R-TOOL-021', 'R-PROM-005', 'R-RES-003', 'R-TOOL-022')
+  const server = createServer({ name: 'x', version: '1', listCache: { ttlMs: 0 } })
+  const handles = [
+    server.tool('t', {}, () => 'x'),
+    server.prompt('p', { input: z.object({ a: z.string() }), complete: { a: () => ['b'] } }, () => 'x'),
+    server.resource('a:1', { name: 'a' }, () => 'x'),
+    server.resource('a:{id}', { name: 'a', complete: { id: () => ['1'] } }, () => 'x'),
+  ]
+  const raw = rawChannel(server)
+  const isStateless = revision === '2026-07-28'
+  if (!isStateless) await raw.initialize(revision)
+  const ask = (method: string, params: Message = {}) => raw.ask(method, isStateless ? { ...params, _meta: envelope() } : params)
+  const declared = async () => (isStateless ? (await ask('server/discover')).result.capabilities : undefined)
+  const before = await declared()
+  for (const handle of handles) handle.remove()
+  for (const [method, member] of [
+    ['tools/list', 'tools'],
+    ['prompts/list', 'prompts'],
+    ['resources/list', 'resources'],
+    ['resources/templates/list', 'resourceTemplates'],
+  ] as const) {
+    expect((await ask(method)).result[member]).toEqual([])
+  }
+  expect((await ask('tools/call', { name: 't' })).error.code).toBe(-32602)
+  expect((await ask('prompts/get', { name: 'p' })).error.code).toBe(-32602)
+  const argument = { name: 'a', value: '' }
+  expect((await ask('completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument })).error.code).toBe(-32602)
+  expect(await declared()).toEqual(before)
+})
 
 describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
   test('initialize is answered with the same version, capabilities, server info and instructions [T-LIFE-001] [T-LIFE-002] [T-LIFE-003] [T-LIFE-004] [T-LIFE-005] [T-LIFE-007] [T-LIFE-008] [T-VER-005] [T-VER-007] [T-VER-009] [T-ARCH-023] [T-ARCH-024]', async () => {
@@ -42,6 +74,35 @@ describe.each(SESSION_REVISIONS)('the handshake of %s', (revision) => {
     const second = await raw.ask('initialize', { protocolVersion: '2024-11-05', capabilities: {}, clientInfo })
     expect(second.error).toMatchObject({ code: -32600 })
     expect((await raw.ask('tools/call', { name: 't' })).result).toBeDefined()
+  })
+
+  test('on a shared pipe a second initialize begins anew, and what was asked before is still answered', async () => {
+    const server = newServer()
+    const finish: (() => void)[] = []
+    server.tool('slow', {}, () => new Promise<string>((resolve) => finish.push(() => resolve('slow'))))
+    server.tool('who', {}, (_args, ctx) => `${ctx.caller.client?.name} ${ctx.caller.revision}`)
+    server.resource('a:{id}', { name: 'a' }, () => 'x')
+    const raw = rawChannel(server, { beginsAnew: true })
+    await raw.initialize('2025-06-18')
+    await raw.ask('resources/subscribe', { uri: 'a:1' })
+    const slow = raw.ask('tools/call', { name: 'slow' })
+
+    const refused = await raw.ask('initialize', { protocolVersion: revision, capabilities: [], clientInfo })
+    expect(refused.error).toMatchObject({ code: -32602 })
+    expect((await raw.ask('tools/call', { name: 'who' })).result.content[0].text).toBe('raw 2025-06-18')
+
+    const second = await raw.ask('initialize', { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'other', version: '1' } })
+    expect(second.result.protocolVersion).toBe(revision)
+    raw.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    expect((await raw.ask('tools/call', { name: 'who' })).result.content[0].text).toBe(`other ${revision}`)
+    server.resourceChanged('a:1')
+    server.tool('new', {}, () => 'x')
+    await raw.until(({ method }) => method === 'notifications/tools/list_changed')
+    await settle()
+    expect(raw.out.filter(({ method }) => method === 'notifications/tools/list_changed')).toHaveLength(1)
+    expect(raw.out.some(({ method }) => method === 'notifications/resources/updated')).toBe(false)
+    for (const each of finish) each()
+    expect((await slow).result.content[0].text).toBe('slow')
   })
 
   test('malformed initialize requests are -32602 and a good one still works [T-LIFE-041] [T-VER-010]', async () => {
@@ -396,7 +457,7 @@ describe('the stateless revision', () => {
   })
 
   test('a request without the metadata it must have is -32602', async () => {
-    proves('R-META-005', 'R-META-016')
+    proves('R-META-005', 'R-META-016', 'R-PAGE-003')
     const raw = rawChannel(newServer())
     const { 'io.modelcontextprotocol/clientCapabilities': _caps, ...noCapabilities } = envelope()
     const { 'io.modelcontextprotocol/protocolVersion': _version, ...noVersion } = envelope()
@@ -424,7 +485,7 @@ describe('the stateless revision', () => {
   })
 
   test('methods of sessions do not exist', async () => {
-    proves('R-BASE-070')
+    proves('R-BASE-070', 'R-RES-008')
     const raw = rawChannel(newServer())
     for (const method of ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'unknown/method']) {
       expect((await raw.ask(method, { _meta: envelope() })).error.code).toBe(-32601)

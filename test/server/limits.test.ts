@@ -73,7 +73,6 @@ describe('progress', () => {
           [0.2, 1, 'same'],
           [0.1, 1, 'back'],
           [0.6, 1, 'second'],
-          [Number.NaN, 1, 'none'],
           [1, undefined, undefined],
         ] as const)
           await ctx.progress(progress, total, message)

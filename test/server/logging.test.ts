@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { LOG_LEVELS } from '../../src/protocol/logging.ts'
 import { createServer, type LogMessage } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
+import { recordingOutlet } from '../support/recording-outlet.ts'
 
 const newServer = (options = {}) => {
   const server = createServer({ name: 'logger', version: '1.0.0', ...options })
@@ -15,6 +17,7 @@ const newServer = (options = {}) => {
 
 describe.each(REVISIONS)('logging in %s', (revision) => {
   test('messages at the level asked for and above arrive, with level, logger and data [T-LOG-001] [T-LOG-002] [T-LOG-003] [T-LOG-004] [T-LOG-006] [T-LOG-008] [T-LOG-009] [T-LOG-010] [T-LOG-011] [T-LOG-015] [T-LOG-016] [T-LIFE-021]', async () => {
+    proves('R-LOG-002')
     const messages: LogMessage[] = []
     const { client } = await connectPair(newServer(), { revision, logLevel: 'error', onLog: (message) => messages.push(message) })
     expect(client.server.capabilities.logging).toEqual({})
@@ -59,6 +62,7 @@ test('before a level is set a session gets what the server decides: info, or as 
 })
 
 test('a stateless request gets messages only when it says a level, and a wrong one is refused', async () => {
+  proves('R-LOG-001', 'R-LOG-004')
   const raw = rawChannel(newServer())
   const call = (extra = {}) => raw.ask('tools/call', { name: 'all', _meta: envelope({}, extra) })
   await call()
@@ -214,4 +218,27 @@ test('a message is cut at its bound and what is not JSON is written as text', as
   expect(data[1]).toContain('(cut at limits.maxLogBytes)')
   expect(data[2]).toBe('[object Object]')
   expect(data[3]).toBeNull()
+})
+
+test('messages of a stateless request go with its own answer and to no other stream', async () => {
+  proves('R-LOG-003', 'R-LOG-002')
+  const server = newServer()
+  const sender = { version: '2026-07-28', principal: undefined, account: 'a' }
+  const send = (id: number, method: string, params: object, level?: string) => {
+    const outlet = recordingOutlet()
+    const _meta = envelope({}, level === undefined ? {} : { 'io.modelcontextprotocol/logLevel': level })
+    server.answer({ kind: 'request', id, method, params: { ...params, _meta } }, outlet, sender)
+    return outlet
+  }
+  const listening = send(1, 'subscriptions/listen', { notifications: { toolsListChanged: true } }, 'debug')
+  const asking = send(2, 'tools/call', { name: 'all' }, 'debug')
+  const other = send(3, 'tools/call', { name: 'all' })
+  server.log.emergency('belongs to no request')
+  await settle()
+  const levels = (outlet: ReturnType<typeof recordingOutlet>) =>
+    outlet.pushed.filter(({ method }) => method === 'notifications/message').map(({ params }) => (params as { level: string }).level)
+  expect(levels(asking)).toHaveLength(8)
+  expect(levels(listening)).toEqual([])
+  expect(levels(other)).toEqual([])
+  expect(asking.answers).toHaveLength(1)
 })

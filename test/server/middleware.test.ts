@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createServer, McpError, type MiddlewareCall, type Service } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
-import { rawChannel } from '../support/raw-channel.ts'
+import { proves } from '../support/proves.ts'
+import { envelope, rawChannel } from '../support/raw-channel.ts'
 
 const newServer = () => {
   const server = createServer({ name: 'x', version: '1', onError: () => {} })
@@ -144,4 +145,35 @@ test('a call that ends in questions is a result that middleware sees like any ot
   })
   await client.call('asks')
   expect(types).toEqual(['input_required', undefined])
+})
+
+test('the trace of a request is given to handlers and middleware, and only what is valid of it', async () => {
+  proves('R-META-014')
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01'
+  const server = newServer()
+  server.tool('trace', {}, (_args, ctx) => JSON.stringify([ctx.trace ?? null, ctx.meta.traceparent ?? null]))
+  const seen: unknown[] = []
+  server.use((call, next) => {
+    seen.push(call.trace)
+    return next()
+  })
+  const valid = { traceparent, tracestate: 'vendor=1', baggage: 'user=anna' }
+  const cases: [Record<string, unknown>, unknown][] = [
+    [{}, null],
+    [{ traceparent }, { traceparent }],
+    [valid, valid],
+    [{ ...valid, traceparent: 'mine' }, { baggage: 'user=anna' }],
+    [{ ...valid, traceparent: 5, tracestate: {}, baggage: 'no pair' }, null],
+  ]
+  for (const revision of REVISIONS) {
+    seen.length = 0
+    const raw = rawChannel(server)
+    const isStateless = revision === '2026-07-28'
+    if (!isStateless) await raw.initialize(revision)
+    for (const [meta, expected] of cases) {
+      const { result } = await raw.ask('tools/call', { name: 'trace', _meta: isStateless ? envelope({}, meta) : meta })
+      expect(JSON.parse(result.content[0].text)).toEqual([expected, meta.traceparent ?? null])
+    }
+    expect(seen.slice(-cases.length)).toEqual(cases.map(([, expected]) => expected ?? undefined))
+  }
 })

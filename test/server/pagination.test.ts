@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createServer, type KeyRing } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel } from '../support/raw-channel.ts'
 
 const newServer = (count: number, options = {}) => {
@@ -16,6 +17,7 @@ const newServer = (count: number, options = {}) => {
 
 describe.each(REVISIONS)('pages in %s', (revision) => {
   test('all four lists come in pages that add up, in order [T-PAGE-001] [T-PAGE-002] [T-PAGE-004] [T-PAGE-005] [T-PAGE-006] [T-PAGE-007] [T-PAGE-008] [T-PAGE-009] [T-PAGE-012] [T-PAGE-013] [T-PROM-039]', async () => {
+    proves('R-RES-001')
     const { client, sent } = await connectPair(newServer(7), { revision, cache: false })
     const numbers = Array.from({ length: 7 }, (_, i) => i)
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(numbers.map((i) => `tool-${i}`))
@@ -94,7 +96,43 @@ describe('cursors', () => {
     expect((await page(rawChannel(newServer(7, { keys })), cursor)).result.tools[0].name).toBe('tool-3')
   })
 
+  test('whatever the length of its items, a list can be read to its end, with cursors of one length', async () => {
+    const server = createServer({ name: 'x', version: '1', pageSize: 1 })
+    const uris = [3, 700, 800, 1100, 4000, 8192].map((length) => `a:${'x'.repeat(length - 2)}`).concat('a:\u{1F600}', 'b:last')
+    for (const uri of uris) server.resource(uri, { name: 'x' }, () => 'x')
+    for (const revision of REVISIONS) {
+      const { client, sent } = await connectPair(server, { revision, cache: false })
+      expect((await client.resources().all()).map(({ uri }) => uri)).toEqual(uris)
+      const cursors = sent('client', 'resources/list').slice(1)
+      expect(cursors).toHaveLength(uris.length - 1)
+      expect(new Set(cursors.map(({ params }) => params.cursor.length)).size).toBe(1)
+    }
+  })
+
+  test('cursors and states of a key whose id has dots and is long are taken back', async () => {
+    const key = { id: `keys.2026.${'k'.repeat(2000)}`, secret: new Uint8Array(32).fill(7) }
+    const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
+    const server = newServer(7, { keys })
+    server.tool('ask', {}, async (_args, ctx) => String((await ctx.roots()).length))
+    const raw = rawChannel(server)
+    expect((await page(raw, await firstCursor(raw))).result.tools[0].name).toBe('tool-3')
+    const params = { name: 'ask', _meta: envelope({ roots: {} }) }
+    const { requestState } = (await raw.ask('tools/call', params)).result
+    const again = await raw.ask('tools/call', { ...params, requestState, inputResponses: { roots: { roots: [] } } })
+    expect(again.result.content).toEqual([{ type: 'text', text: '0' }])
+  })
+
+  test('a cursor finds its item when it has moved', async () => {
+    const server = createServer({ name: 'x', version: '1', pageSize: 2 })
+    const [a] = ['a', 'b', 'c', 'd'].map((name) => server.tool(name, {}, () => 'x'))
+    const raw = rawChannel(server)
+    const cursor = await firstCursor(raw)
+    a?.remove()
+    expect((await page(raw, cursor)).result.tools.map(({ name }: { name: string }) => name)).toEqual(['c', 'd'])
+  })
+
   test('all pages of a list have the same scope', async () => {
+    proves('R-CACHE-022')
     const raw = rawChannel(newServer(7, { listCache: { cacheScope: 'private' } }))
     const cursor = await firstCursor(raw)
     expect((await page(raw, cursor)).result.cacheScope).toBe('private')

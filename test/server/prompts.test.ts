@@ -2,12 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { audio, createServer, embed, image, link, text } from '../../src/server/index.ts'
 import { connectPair, REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { rawChannel, settle } from '../support/raw-channel.ts'
 
 const newServer = (options = {}) => createServer({ name: 'prompts', version: '1.0.0', onError: () => {}, ...options })
 
 describe.each(REVISIONS)('prompts in %s', (revision) => {
   test('prompts are declared, listed with their arguments, and got [T-PROM-001] [T-PROM-003] [T-PROM-004] [T-PROM-005] [T-PROM-006] [T-PROM-007] [T-PROM-008] [T-PROM-011] [T-PROM-012]', async () => {
+    proves('R-PROM-004')
     const server = newServer()
     server.prompt('review', { description: 'Reviews code', input: z.object({ code: z.string() }) }, ({ code }) => `Please review:\n${code}`)
     const { client } = await connectPair(server, { revision })
@@ -22,6 +24,7 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
   })
 
   test('an argument has its name, description, whether it is required, and a title where there are titles [T-PROM-015] [T-PROM-016] [T-PROM-017] [T-PROM-018] [T-PROM-019] [T-PROM-020] [T-PROM-021]', async () => {
+    proves('R-PROM-002')
     const server = newServer()
     const input = z.object({ a: z.string().meta({ title: 'The A', description: 'First' }), b: z.string().optional() })
     server.prompt('two', { title: 'Two', input }, () => 'x')
@@ -36,6 +39,7 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
   })
 
   test('messages carry every content type and both roles [T-PROM-022] [T-PROM-023] [T-PROM-024] [T-PROM-028] [T-PROM-029] [T-PROM-030] [T-PROM-031] [T-PROM-032] [T-PROM-033]', async () => {
+    proves('R-PROM-003', 'R-PROM-009')
     const server = newServer()
     server.prompt('rich', {}, () => [
       { role: 'assistant', content: text('hello', { annotations: { priority: 1 } }) },
@@ -84,6 +88,7 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
   })
 
   test('a change of the list is announced [T-PROM-013] [T-PROM-014]', async () => {
+    proves('R-PROM-008')
     const server = newServer()
     const handle = server.prompt('a', {}, () => 'x')
     const { client } = await connectPair(server, { revision, cache: false })
@@ -116,4 +121,13 @@ test('definitions that cannot work are refused', () => {
   expect(() => server.prompt('', {}, () => 'x')).toThrow("A prompt's name has 1 to 128 characters")
   expect(() => server.prompt('b', { input: z.string() as never }, () => 'x')).toThrow('the input schema must be an object with properties')
   expect(() => server.prompt('c', { complete: { x: () => [] } }, () => 'x')).toThrow('has no argument "x" to complete')
+})
+
+test.each(REVISIONS)('a prompt has icons where the revision has them, in %s', async (revision) => {
+  proves('R-PROM-001')
+  const server = newServer()
+  const icons = [{ src: 'https://example.com/i.png', mimeType: 'image/png' }]
+  server.prompt('p', { icons }, () => 'x')
+  const { client } = await connectPair(server, { revision })
+  expect((await client.prompts().all())[0]?.icons).toEqual(revision >= '2025-11-25' ? icons : undefined)
 })

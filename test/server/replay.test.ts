@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Context, createServer, form, type KeyRing, pageRequired, type ServerOptions } from '../../src/server/index.ts'
+import {
+  type Context,
+  createServer,
+  form,
+  type KeyRing,
+  page,
+  pageRequired,
+  rootList,
+  type ServerOptions,
+  sampling,
+} from '../../src/server/index.ts'
 import { rehearse } from '../../src/testing/index.ts'
 import { connectPair } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
@@ -32,7 +42,7 @@ const answering = (previous: Message, inputResponses: Message): Message => ({
 
 describe('a call that asks', () => {
   test('comes back with its questions and sealed state, and ends with the answers on any replica', async () => {
-    proves('R-BASE-039', 'R-BASE-059')
+    proves('R-BASE-039', 'R-BASE-059', 'R-MRTR-001', 'R-MRTR-002', 'R-MRTR-004', 'R-MRTR-009')
     const key = { id: 'fleet', secret: new Uint8Array(32).fill(3) }
     const keys: KeyRing = { current: () => key, find: (id) => (id === key.id ? key : undefined) }
     const make = () => serverOf(async (ctx) => `ok=${(await ctx.elicit('sure', 'Sure?', yes)).ok}`, { keys })
@@ -57,6 +67,7 @@ describe('a call that asks', () => {
   })
 
   test('asks questions of one turn in one round, and later ones in later rounds', async () => {
+    proves('R-MRTR-022')
     const { rounds, result } = await rehearse(
       serverOf(async (ctx) => {
         const both = await Promise.all([ctx.elicit('a', 'A?', yes), ctx.elicit('b', 'B?', yes)])
@@ -157,6 +168,7 @@ describe('a call that asks', () => {
   })
 
   test('gets a decline as a decline', async () => {
+    proves('R-ELIC-016')
     const server = serverOf((ctx) => ctx.elicit('a', 'A?', yes))
     const first = await round(server)
     expect((await round(server, answering(first, { a: { action: 'decline' } }))).result).toMatchObject({
@@ -169,19 +181,33 @@ describe('a call that asks', () => {
 describe('answers', () => {
   const server = serverOf(async (ctx) => `ok=${(await ctx.elicit('a', 'A?', yes)).ok}`)
 
+  test('that cannot be read are refused with -32602, whether or not a round came before', async () => {
+    proves('R-MRTR-029', 'R-MRTR-030')
+    const first = await round(server)
+    const { requestState } = first.result
+    for (const inputResponses of [null, [], 'x', 5, true]) {
+      const refused = { code: -32602, message: 'params.inputResponses must be an object' }
+      expect((await round(server, { inputResponses, requestState })).error).toEqual(refused)
+      expect((await round(server, { inputResponses })).error).toEqual(refused)
+    }
+    for (const a of [12345, null, 'accept', [accept]]) {
+      const refused = { code: -32602, message: 'params.inputResponses["a"] must be an object' }
+      expect((await round(server, { inputResponses: { a }, requestState })).error).toEqual(refused)
+    }
+    // Only the three methods that may ask look at it.
+    const listed = await rawChannel(server).ask('tools/list', { inputResponses: 5, _meta: envelope(ALL) })
+    expect(listed.result.tools).toHaveLength(1)
+  })
+
   test('of the wrong shape, under the wrong name, or missing are asked for again, never used', async () => {
+    proves('R-MRTR-032')
     const first = await round(server)
     for (const inputResponses of [
       {},
       { b: accept },
-      { a: 12345 },
-      { a: null },
       { a: { action: 'perhaps' } },
       { a: { action: 'accept' } },
       { a: { action: 'accept', content: { ok: 'yes' } } },
-      null,
-      [],
-      'x',
     ]) {
       const again = await round(server, { inputResponses, requestState: first.result.requestState })
       expect(again.result, JSON.stringify(inputResponses)).toMatchObject({ resultType: 'input_required', inputRequests: { a: {} } })
@@ -189,8 +215,10 @@ describe('answers', () => {
   })
 
   test('beyond those asked for are ignored', async () => {
+    proves('R-MRTR-031')
     const first = await round(server)
-    expect((await round(server, answering(first, { a: accept, extra: { action: 'accept' } }))).result.resultType).toBe('complete')
+    for (const extra of [{ action: 'accept' }, 5, null])
+      expect((await round(server, answering(first, { a: accept, extra }))).result.resultType).toBe('complete')
   })
 
   test('may come with the first round, before anything was asked; they are judged like all others', async () => {
@@ -228,6 +256,7 @@ describe('requestState', () => {
   const frozen = { code: -32602, message: 'Invalid or expired requestState' }
 
   test('with any byte changed, cut or extended is refused with one and the same error [T-ELIC-064]', async () => {
+    proves('R-MRTR-012', 'R-MRTR-013')
     const server = make()
     const first = await round(server)
     const state: string = first.result.requestState
@@ -240,6 +269,7 @@ describe('requestState', () => {
   })
 
   test('belongs to one principal, whatever the connection, and to one method, target and arguments [T-ELIC-062] [T-ELIC-063]', async () => {
+    proves('R-MRTR-015', 'R-MRTR-017', 'R-ELIC-014')
     const server = make()
     const first = await round(server, {}, { principal: 'alice' })
     const additions = answering(first, { a: accept })
@@ -253,6 +283,7 @@ describe('requestState', () => {
   })
 
   test('expires, and means nothing to a server with another key', async () => {
+    proves('R-MRTR-016')
     const short = make({ limits: { stateTtlMs: 20 } })
     const first = await round(short)
     await new Promise((resolve) => setTimeout(resolve, 40))
@@ -285,6 +316,7 @@ describe('requestState', () => {
 
 describe('bounds', () => {
   test('a call may come back maxRounds times', async () => {
+    proves('R-SAMP-022')
     const server = serverOf(
       async (ctx) => {
         for (let i = 0; i < 4; i++) await ctx.elicit(`q${i}`, `Q${i}?`, yes)
@@ -340,7 +372,7 @@ describe('bounds', () => {
 
 describe('capabilities', () => {
   test('that a request has not declared are answered with -32021 and what is missing', async () => {
-    proves('R-META-009')
+    proves('R-META-009', 'R-MRTR-020')
     const cases: [(ctx: Context) => unknown, unknown, unknown][] = [
       [(ctx) => ctx.elicit('a', 'A?', yes), {}, { elicitation: { form: {} } }],
       [(ctx) => ctx.elicit('a', 'A?', yes), { elicitation: { url: {} } }, { elicitation: { form: {} } }],
@@ -377,6 +409,7 @@ describe('capabilities', () => {
 
 describe('pages that must be visited first', () => {
   test('become questions, each round anew, until the handler is content', async () => {
+    proves('R-ELIC-012')
     let isConnected = false
     const server = serverOf(() => {
       if (!isConnected) throw pageRequired('Connect your account', 'https://example.com/connect')
@@ -416,6 +449,7 @@ describe('pages that must be visited first', () => {
   })
 
   test('are error -32042 with their ids in 2025-11-25, and readable text before that [T-ELIC-048] [T-ELIC-049] [T-ELIC-050] [T-ELIC-051] [T-ELIC-052]', async () => {
+    proves('R-ELIC-007')
     const server = serverOf(() => {
       throw pageRequired('Connect', 'https://example.com', 'id-1')
     })
@@ -519,8 +553,118 @@ test('the same handler runs live and by replay, with the same result', async () 
   expect(results[2]).toEqual(results[0])
 })
 
-test('lists never ask, and a handler of a completion has no way to', async () => {
-  const raw = rawChannel(serverOf(() => 'x'))
-  for (const method of ['tools/list', 'server/discover'])
-    expect((await raw.ask(method, { requestState: undefined, _meta: envelope(ALL) })).result.resultType).toBe('complete')
+test('only tools/call, prompts/get and resources/read come back with questions', async () => {
+  proves('R-MRTR-008')
+  const server = serverOf(() => 'x')
+  let context: object = {}
+  const complete = {
+    a: (_value: string, given: object) => {
+      context = given
+      return ['b']
+    },
+  }
+  server.prompt('p', { input: z.object({ a: z.string() }), complete }, () => 'x')
+  server.resource('a:1', { name: 'a' }, () => 'x')
+  const raw = rawChannel(server)
+  for (const [method, params] of [
+    ['server/discover', {}],
+    ['tools/list', {}],
+    ['prompts/list', {}],
+    ['resources/list', {}],
+    ['resources/templates/list', {}],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } }],
+  ] as const)
+    expect((await raw.ask(method, { ...params, _meta: envelope(ALL) })).result.resultType).toBe('complete')
+  // A completer is given nothing to ask with.
+  expect(Object.keys(context).sort()).toEqual(['arguments', 'caller', 'signal'])
+})
+
+describe('a call that asks, whatever it is and whatever it asks', () => {
+  const server = createServer({ name: 'replay', version: '1.0.0', onError: () => {} })
+  const ask = async (_args: unknown, ctx: Context): Promise<string> => {
+    const answers = await ctx.ask({
+      form: form('Sure?', yes),
+      page: page('Go', 'https://example.com'),
+      model: sampling({ messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }], maxTokens: 5 }),
+      roots: rootList(),
+    })
+    return Object.keys(answers).join()
+  }
+  server.tool('t', {}, ask)
+  server.prompt('p', {}, ask)
+  server.resource('a:1', { name: 'a' }, ask)
+  const answers = {
+    form: accept,
+    page: { action: 'accept' },
+    model: { role: 'assistant', content: { type: 'text', text: 'x' }, model: 'm' },
+    roots: { roots: [] },
+  }
+
+  test.each([
+    ['tools/call', { name: 't' }],
+    ['prompts/get', { name: 'p' }],
+    ['resources/read', { uri: 'a:1' }],
+  ])('%s carries its questions in the result, under different names, and sends no request', async (method, params) => {
+    proves('R-MRTR-001', 'R-MRTR-007', 'R-MRTR-010', 'R-MRTR-011', 'R-MRTR-019', 'R-ROOT-003', 'R-ELIC-009', 'R-CACHE-002', 'R-ARCH-001')
+    proves('R-TOOL-036', 'R-PROM-007', 'R-RES-006')
+    const raw = rawChannel(server)
+    const first = await raw.ask(method, { ...params, _meta: envelope(ALL) })
+    expect(Object.keys(first.result).sort()).toEqual(['_meta', 'inputRequests', 'requestState', 'resultType'])
+    expect(first.result.resultType).toBe('input_required')
+    expect(Object.entries(first.result.inputRequests as Message).map(([name, question]) => [name, question.method])).toEqual([
+      ['form', 'elicitation/create'],
+      ['page', 'elicitation/create'],
+      ['model', 'sampling/createMessage'],
+      ['roots', 'roots/list'],
+    ])
+    const second = await raw.ask(method, { ...params, ...answering(first, answers), _meta: envelope(ALL) })
+    expect(second.result.resultType).toBe('complete')
+    expect(JSON.stringify(second.result)).toContain('form,page,model,roots')
+    expect(raw.out.filter((message) => message.method !== undefined)).toEqual([])
+  })
+})
+
+test('calls whose client never comes back leave nothing behind', async () => {
+  proves('R-MRTR-021')
+  const signals: AbortSignal[] = []
+  const server = serverOf((ctx) => {
+    signals.push(ctx.signal)
+    return ctx.elicit('a', 'A?', yes)
+  })
+  const raw = rawChannel(server)
+  const rounds = Array.from({ length: 50 }, () => raw.ask('tools/call', { name: 'run', _meta: envelope(ALL) }))
+  for (const { result } of await Promise.all(rounds)) expect(result.resultType).toBe('input_required')
+  expect(signals).toHaveLength(50)
+  expect(signals.every(({ aborted }) => aborted)).toBe(true)
+  // Nothing is in hand any more that closing would have to wait for.
+  await server.close()
+})
+
+test('a round that is sent again runs again under the same callId, so that an author can refuse it', async () => {
+  const paid = new Map<string, number>()
+  const server = serverOf(async (ctx) => {
+    await ctx.elicit('a', 'Pay?', yes)
+    paid.set(ctx.callId, (paid.get(ctx.callId) ?? 0) + 1)
+    return paid.get(ctx.callId)
+  })
+  const first = await round(server)
+  const texts = []
+  for (let i = 0; i < 3; i++) texts.push((await round(server, answering(first, { a: accept }))).result.content[0].text)
+  expect(texts).toEqual(['1', '2', '3'])
+  expect(paid.size).toBe(1)
+})
+
+test('a page that is done with is told to nobody in 2026-07-28, and -32042 is not used', async () => {
+  proves('R-ELIC-011')
+  const server = serverOf(async (ctx) => {
+    await ctx.elicitUrl('a', 'Go', 'https://example.com', { elicitationId: 'e-1' })
+    throw pageRequired('Connect', 'https://example.com/connect', 'e-2')
+  })
+  const raw = rawChannel(server)
+  const params = { name: 'run', _meta: envelope(ALL) }
+  const first = await raw.ask('tools/call', params)
+  const second = await raw.ask('tools/call', { ...params, ...answering(first, { a: { action: 'accept' } }) })
+  expect(second.result.resultType).toBe('input_required')
+  for (const id of ['e-1', 'e-2']) expect(server.completeElicitation(id)).toBe(false)
+  expect(raw.out).toHaveLength(2)
 })

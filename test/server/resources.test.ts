@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { type Annotations, createServer, McpError } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
 
 const newServer = (options = {}) => createServer({ name: 'resources', version: '1.0.0', onError: () => {}, ...options })
@@ -8,6 +9,7 @@ const notFoundCode = (revision: string) => (revision === '2026-07-28' ? -32602 :
 
 describe.each(REVISIONS)('resources in %s', (revision) => {
   test('a server with resources declares the capability with subscribe and listChanged [T-RES-001] [T-RES-005] [T-RES-006] [T-RES-007] [T-RES-008] [T-ARCH-028]', async () => {
+    proves('R-RES-002')
     const server = newServer()
     server.resource('config://app', { name: 'config' }, () => 'x')
     const { client } = await connectPair(server, { revision })
@@ -34,10 +36,11 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
     expect(resource?.name).toBe(revision < '2025-06-18' ? 'The A' : 'a.txt')
     expect(resource?.title).toBe(revision < '2025-06-18' ? undefined : 'The A')
     expect(resource?.annotations?.lastModified).toBe(revision < '2025-06-18' ? undefined : annotations.lastModified)
-    expect(resource?.size).toBe(revision === '2024-11-05' ? undefined : 3)
+    expect(resource?.size).toBe(3)
   })
 
   test('text, bytes, values and whole results are read as text, blob, JSON and themselves [T-RES-011] [T-RES-012] [T-RES-036] [T-RES-037] [T-RES-038] [T-RES-057]', async () => {
+    proves('R-RES-005')
     const server = newServer()
     server.resource('a:text', { name: 'text' }, () => 'plain')
     server.resource('a:bytes', { name: 'bytes', mimeType: 'image/png' }, () => new Uint8Array([255, 0, 1]))
@@ -74,6 +77,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   })
 
   test('a resource that is not there is told with the code of the revision and its URI [T-RES-052] [T-RES-053] [T-BASE-035]', async () => {
+    proves('R-RES-009', 'R-RES-011')
     const server = newServer()
     server.resource('a:here', { name: 'here' }, () => 'x')
     server.resource('a:off', { name: 'off' }, () => 'x').disable()
@@ -100,6 +104,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   })
 
   test('a URI that is none, too long, or climbs out of its directory is refused [T-RES-055] [T-RES-058] [T-RES-051]', async () => {
+    proves('R-RES-012')
     const server = newServer()
     let reads = 0
     server.resource('file:///files/{+path}', { name: 'files' }, () => String(++reads))
@@ -171,6 +176,7 @@ describe.each(REVISIONS)('resources in %s', (revision) => {
   })
 
   test('a subscriber hears of updates of its resource and of what lies below it, and of no other [T-RES-023] [T-RES-025] [T-RES-026] [T-RES-027]', async () => {
+    proves('R-RES-002')
     const server = newServer()
     const handle = server.resource('dir://a', { name: 'a' }, () => 'x')
     server.resource('dir://{+path}', { name: 'any' }, () => 'x')
@@ -253,11 +259,30 @@ test('a disabled template is neither listed nor read', async () => {
   await expect(client.read('a:1')).rejects.toMatchObject({ code: -32002 })
 })
 
+test('a time to live that the protocol does not allow is never sent', async () => {
+  proves('R-CACHE-006', 'R-CACHE-005', 'R-CACHE-013')
+  const faults: unknown[] = []
+  for (const ttlMs of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '5']) {
+    const cache = { ttlMs: ttlMs as number }
+    expect(() => newServer({ listCache: cache })).toThrow('ttlMs must be a whole number of milliseconds, 0 or more')
+    const server = newServer({ onError: (error: unknown) => faults.push(error) })
+    expect(() => server.resource('a:1', { name: 'a', cache }, () => 'x')).toThrow('Resource a:1: ttlMs must be a whole number')
+    server.resource('a:own', { name: 'own' }, () => ({ contents: [], ttlMs }))
+    expect((await rawChannel(server).ask('resources/read', { uri: 'a:own', _meta: envelope() })).error).toMatchObject({ code: -32603 })
+    expect(String(faults.at(-1))).toContain('The handler of a:own returned a result whose ttlMs must be')
+  }
+  const cacheScope = 'shared' as 'public'
+  expect(() => newServer({ listCache: { cacheScope } })).toThrow('listCache: cacheScope must be "public" or "private", not "shared"')
+  expect(() => newServer().resource('a:1', { name: 'a', cache: { cacheScope } }, () => 'x')).toThrow('cacheScope must be')
+  for (const ttlMs of [0, 1, 2 ** 53 - 1]) newServer({ listCache: { ttlMs } })
+})
+
 test('definitions that cannot work are refused', () => {
   const server = newServer()
   server.resource('a:1', { name: 'one' }, () => 'x')
   expect(() => server.resource('a:1', { name: 'again' }, () => 'x')).toThrow('There is a resource "a:1" already')
   expect(() => server.resource('no scheme', { name: 'x' }, () => 'x')).toThrow("A resource's URI has a scheme and no spaces")
+  expect(() => server.resource(`a:${'x'.repeat(8191)}`, { name: 'x' }, () => 'x')).toThrow('at most 8192 characters, not 8193')
   expect(() => server.resource('a:{', { name: 'x' }, () => 'x')).toThrow()
   expect(() => server.resource('a:{id}', { name: 'x', complete: { other: () => [] } }, () => 'x')).toThrow(
     'has no variable "other" to complete',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Bus, type Change, createServer } from '../../src/server/index.ts'
 import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
+import { recordingOutlet } from '../support/recording-outlet.ts'
 
 const ID = 'io.modelcontextprotocol/subscriptionId'
 
@@ -21,7 +22,7 @@ const listen = async (raw: ReturnType<typeof rawChannel>, id: string | number, n
 
 describe('subscriptions/listen', () => {
   test('is acknowledged first with what the server can do of what was asked', async () => {
-    proves('R-LISTEN-001', 'R-LISTEN-002', 'R-LISTEN-004', 'R-LISTEN-007', 'R-LISTEN-009')
+    proves('R-LISTEN-001', 'R-LISTEN-002', 'R-LISTEN-004', 'R-LISTEN-007', 'R-LISTEN-009', 'R-TOOL-037')
     const raw = rawChannel(newServer())
     const acknowledged = await listen(raw, 'sub-1', {
       toolsListChanged: true,
@@ -109,17 +110,57 @@ describe('subscriptions/listen', () => {
     await listen(raw, 1, { toolsListChanged: true })
   })
 
-  test('ends with a result when the server ends it', async () => {
-    proves('R-LISTEN-013', 'R-LISTEN-014')
+  const ended = (id: number) => ({
+    jsonrpc: '2.0',
+    id,
+    result: { resultType: 'complete', _meta: { [ID]: id, 'io.modelcontextprotocol/serverInfo': { name: 'listen', version: '1.0.0' } } },
+  })
+
+  test('ends with a cancellation and a result when the server ends it, where it has no stream of its own', async () => {
+    proves('R-CANC-004', 'R-LISTEN-013', 'R-LISTEN-014')
     const server = newServer()
+    await settle()
     const raw = rawChannel(server)
     await listen(raw, 7, { toolsListChanged: true })
+    await listen(raw, 8, { toolsListChanged: true })
     await server.close()
-    expect(raw.out.at(-1)).toEqual({
+    const cancelled = (id: number) => ({
       jsonrpc: '2.0',
-      id: 7,
-      result: { resultType: 'complete', _meta: { [ID]: 7, 'io.modelcontextprotocol/serverInfo': { name: 'listen', version: '1.0.0' } } },
+      method: 'notifications/cancelled',
+      params: { requestId: id, reason: 'The server ends the subscription', _meta: { [ID]: id } },
     })
+    const told = raw.out.slice(2)
+    expect(told).toHaveLength(4)
+    for (const id of [7, 8]) {
+      const about = told.filter((message) => message.id === id || message.params?.requestId === id)
+      expect(about).toEqual([cancelled(id), ended(id)])
+    }
+  })
+
+  test('ends with a result alone where it has a stream of its own', async () => {
+    proves('R-LISTEN-013')
+    const server = newServer()
+    await settle()
+    const outlet = recordingOutlet()
+    const params = { notifications: { toolsListChanged: true }, _meta: envelope() }
+    const sender = { version: '2026-07-28', principal: undefined, account: 'a' }
+    const answering = server.answer({ kind: 'request', id: 7, method: 'subscriptions/listen', params }, outlet, sender)
+    await settle()
+    answering.finish()
+    await settle()
+    expect(outlet.pushed.map(({ method }) => method)).toEqual(['notifications/subscriptions/acknowledged'])
+    expect(outlet.answers).toEqual([ended(7)])
+  })
+
+  test('says nothing more about its end once the client has cancelled it', async () => {
+    const server = newServer()
+    await settle()
+    const raw = rawChannel(server)
+    await listen(raw, 7, { toolsListChanged: true })
+    raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } })
+    await settle()
+    await server.close()
+    expect(raw.out).toHaveLength(1)
   })
 
   test('refuses a filter that is none, and more than the bounds allow', async () => {
@@ -151,6 +192,19 @@ test('a session may be subscribed to maxSubscriptions resources', async () => {
   expect((await raw.ask('resources/subscribe', { uri: 'a:3' })).result).toEqual({})
 })
 
+test('resources/unsubscribe needs a URI, whether or not anything is subscribed to', async () => {
+  const raw = rawChannel(newServer())
+  await raw.initialize('2025-11-25')
+  const refused = async () => {
+    for (const params of [undefined, {}, { uri: 5 }, { uri: 'no uri' }])
+      expect((await raw.ask('resources/unsubscribe', params)).error).toMatchObject({ code: -32602 })
+  }
+  await refused()
+  expect((await raw.ask('resources/unsubscribe', { uri: 'a:1' })).result).toEqual({})
+  await raw.ask('resources/subscribe', { uri: 'a:1' })
+  await refused()
+})
+
 test('a session that is closed hears nothing more', async () => {
   const server = newServer()
   const raw = rawChannel(server)
@@ -177,4 +231,23 @@ test('changes travel over a bus that replicas share', async () => {
   await listen(raw, 1, { resourceSubscriptions: ['a:1'] })
   one.resourceChanged('a:1')
   await raw.until(({ method }) => method === 'notifications/resources/updated')
+})
+
+test('without a listen request nobody is told of changes in 2026-07-28', async () => {
+  proves('R-RES-013', 'R-TOOL-025', 'R-PROM-008', 'R-ARCH-001')
+  const server = newServer()
+  server.prompt('p', {}, () => 'x')
+  await settle()
+  const [silent, toolsOnly, all] = [rawChannel(server), rawChannel(server), rawChannel(server)]
+  await silent.ask('resources/list', { _meta: envelope() })
+  await listen(toolsOnly, 1, { toolsListChanged: true })
+  await listen(all, 1, { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true })
+  server.tool('new', {}, () => 'x')
+  server.prompt('new', {}, () => 'x')
+  server.resource('b:new', { name: 'b' }, () => 'x')
+  await settle()
+  const told = (raw: ReturnType<typeof rawChannel>) => raw.out.slice(1).map(({ method }) => method)
+  expect(told(silent)).toEqual([])
+  expect(told(toolsOnly)).toEqual(['notifications/tools/list_changed'])
+  expect(told(all).toSorted()).toEqual(['prompts', 'resources', 'tools'].map((kind) => `notifications/${kind}/list_changed`))
 })

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { audio, createServer, embed, image, link, McpError, ToolError, text } from '../../src/server/index.ts'
 import { everythingServer } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
-import { envelope, rawChannel, settle } from '../support/raw-channel.ts'
+import { proves } from '../support/proves.ts'
+import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
 
 const quiet = { onError: () => {} }
 const newServer = (options = {}) => createServer({ name: 'tools', version: '1.0.0', ...quiet, ...options })
@@ -20,6 +21,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
   })
 
   test('a listed tool has its name, description and an object input schema [T-TOOL-010] [T-TOOL-018] [T-TOOL-020] [T-TOOL-021]', async () => {
+    proves('R-TOOL-011')
     const server = newServer()
     server.tool('search', { description: 'Finds', input: z.object({ query: z.string(), limit: z.number().optional() }) }, () => 'x')
     server.tool('bare', {}, () => 'x')
@@ -62,6 +64,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
   })
 
   test('arguments are validated, with a text that says what was expected and what came [T-TOOL-041] [T-TOOL-012] [T-TOOL-013]', async () => {
+    proves('R-TOOL-018')
     const server = newServer()
     let calls = 0
     server.tool('forecast', { input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } }, () =>
@@ -132,18 +135,17 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(JSON.stringify(content[0]).includes('lastModified')).toBe(revision >= '2025-06-18')
   })
 
-  test('structured output is validated, sent with a text copy, and left out where the revision has none [T-TOOL-033] [T-TOOL-034] [T-TOOL-035] [T-TOOL-022] [T-VER-015]', async () => {
+  test('structured output is validated and sent with a text copy, whatever the revision [T-TOOL-033] [T-TOOL-034] [T-TOOL-035] [T-TOOL-022]', async () => {
     const server = newServer()
     const output = z.object({ celsius: z.number() })
     server.tool('weather', { output }, () => ({ celsius: 21 }))
     server.tool('broken', { output }, () => ({ celsius: 'warm' }) as never)
     const { client } = await connectPair(server, { revision })
-    const hasStructure = revision >= '2025-06-18'
     const [weather] = await client.tools().all()
-    expect(weather?.outputSchema !== undefined).toBe(hasStructure)
+    expect(weather?.outputSchema).toMatchObject({ type: 'object', required: ['celsius'] })
     const result = await client.call('weather')
     expect(result.content).toEqual([{ type: 'text', text: '{"celsius":21}' }])
-    expect(result.structuredContent).toEqual(hasStructure ? { celsius: 21 } : undefined)
+    expect(result.structuredContent).toEqual({ celsius: 21 })
     await expect(client.call('broken')).rejects.toMatchObject({
       code: -32603,
       message: 'Tool "broken" returned something else than its output schema says',
@@ -171,6 +173,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
   })
 
   test('enabling, disabling, updating and removing a tool changes the list and is announced once a turn [T-TOOL-008] [T-TOOL-016] [T-TOOL-017] [T-LIFE-024]', async () => {
+    proves('R-TOOL-025')
     const server = newServer()
     const handle = server.tool('one', { description: 'First' }, () => '1')
     server.tool('two', {}, () => '2')
@@ -212,6 +215,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
 })
 
 test('names and order are deterministic: order of registration, three times over', async () => {
+  proves('R-TOOL-024')
   const server = newServer()
   const names = ['zebra', 'apple', 'mango', '10', '9']
   for (const name of names) server.tool(name, {}, () => 'x')
@@ -223,7 +227,7 @@ test('a definition that cannot work is refused when it is made, with the reason'
   const server = newServer()
   server.tool('taken', {}, () => 'x')
   expect(() => server.tool('taken', {}, () => 'x')).toThrow('There is a tool "taken" already')
-  expect(() => server.tool('has space', {}, () => 'x')).toThrow('A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . / -, not "has space"')
+  expect(() => server.tool('has space', {}, () => 'x')).toThrow('A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . -, not "has space"')
   expect(() => server.tool('x'.repeat(129), {}, () => 'x')).toThrow('1 to 128')
   server.tool('x'.repeat(128), {}, () => 'x')
   expect(() => server.tool('list', { input: z.array(z.string()) as never }, () => 'x')).toThrow(
@@ -240,6 +244,41 @@ test('a definition that cannot work is refused when it is made, with the reason'
   expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow('An extension is named like "com.example/feature", not "noPrefix"')
 })
 
+test('names of tools have no slash unless the server allows it, and whoever lists them takes what comes', async () => {
+  proves('R-TOOL-012', 'R-TOOL-014', 'R-TOOL-015')
+  const strict = newServer()
+  expect(() => strict.tool('files/read', {}, () => 'x')).toThrow(
+    'A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . -, not "files/read" (the option slashesInToolNames allows slashes)',
+  )
+  for (const name of ['a b', 'a,b', 'ä', '', 'x'.repeat(129)]) {
+    expect(() => strict.tool(name, {}, () => 'x')).toThrow("A tool's name is 1 to 128 of")
+    expect(() => newServer({ slashesInToolNames: true }).tool(name, {}, () => 'x')).toThrow("A tool's name is 1 to 128 of")
+  }
+  for (const name of ['a', 'A-1_b.c', 'x'.repeat(128)]) strict.tool(name, {}, () => 'x')
+  const lax = newServer({ slashesInToolNames: true })
+  lax.tool('files/read', {}, () => 'read')
+  for (const revision of REVISIONS) {
+    const { client } = await connectPair(lax, { revision })
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(['files/read'])
+    expect((await client.call('files/read')).content).toEqual([text('read')])
+  }
+})
+
+test('names of tools that differ in letter case are different tools', async () => {
+  proves('R-TOOL-013', 'R-TOOL-016')
+  const server = newServer()
+  server.tool('getUser', {}, () => 'one')
+  server.tool('getuser', {}, () => 'two')
+  expect(() => server.tool('getUser', {}, () => 'three')).toThrow('There is a tool "getUser" already')
+  for (const revision of REVISIONS) {
+    const { client } = await connectPair(server, { revision })
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(['getUser', 'getuser'])
+    expect((await client.call('getUser')).content).toEqual([text('one')])
+    expect((await client.call('getuser')).content).toEqual([text('two')])
+    await expect(client.call('GETUSER')).rejects.toMatchObject({ code: -32602 })
+  }
+})
+
 test('malformed tools/call params are a protocol error [T-TOOL-038] [T-TOOL-039]', async () => {
   const server = newServer()
   server.tool('a', {}, () => 'x')
@@ -254,6 +293,7 @@ test('malformed tools/call params are a protocol error [T-TOOL-038] [T-TOOL-039]
 })
 
 test('structured content that is no object is sent only where the revision allows it', async () => {
+  proves('R-TOOL-009', 'R-TOOL-028', 'R-TOOL-029')
   const server = newServer()
   server.tool('list', { output: z.array(z.string()) }, () => ['a', 'b'])
   for (const revision of REVISIONS) {
@@ -370,6 +410,7 @@ test('the context tells who calls, what was sent and its metadata', async () => 
 test.each(REVISIONS)(
   'the everything server, whose tools and prompts embed resources, offers resources too, in %s [T-TOOL-031]',
   async (revision) => {
+    proves('R-TOOL-007')
     const { client } = await connectPair(everythingServer(), { revision })
     const tool = await client.call('test_embedded_resource')
     const prompt = await client.prompt('test_prompt_with_embedded_resource', { resourceUri: 'test://static-text' })
@@ -380,3 +421,67 @@ test.each(REVISIONS)(
     expect((await client.read(uri)).contents[0]).toMatchObject({ uri })
   },
 )
+
+test('structured content may be any JSON value in 2026-07-28, described by any schema', async () => {
+  proves('R-TOOL-028', 'R-TOOL-029')
+  const values: [string, unknown, object][] = [
+    ['list', ['a', 1], { type: 'array' }],
+    ['word', 'a', { type: 'string' }],
+    ['number', 0.5, { type: 'number' }],
+    ['flag', false, { type: 'boolean' }],
+    ['nothing', null, { type: 'null' }],
+    ['either', 'a', { anyOf: [{ type: 'string' }, { type: 'object' }] }],
+  ]
+  const server = newServer()
+  for (const [name, value, output] of values) server.tool(name, { output: output as never }, () => value as never)
+  const { client } = await connectPair(server, { revision: '2026-07-28' })
+  const listed = await client.tools().all()
+  for (const [name, value, output] of values) {
+    expect(listed.find((tool) => tool.name === name)?.outputSchema).toEqual(output)
+    expect(await client.call(name)).toMatchObject({ structuredContent: value, content: [text(JSON.stringify(value))] })
+  }
+})
+
+test('an input schema is an object, and may use any keyword inside', async () => {
+  proves('R-TOOL-010', 'R-TOOL-030', 'R-TOOL-031')
+  const server = newServer()
+  for (const wrong of [null, 'object', 5, { type: 'string' }, { oneOf: [{ type: 'object' }] }])
+    expect(() => server.tool('wrong', { input: wrong as never }, () => 'x')).toThrow('Tool "wrong"')
+  const input = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    $defs: { place: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+    properties: { from: { $ref: '#/$defs/place' }, kind: { type: 'string', enum: ['a', 'b'], 'x-mcp-header': 'Kind' } },
+    oneOf: [{ required: ['from'] }, { required: ['kind'] }],
+    if: { properties: { kind: { const: 'a' } }, required: ['kind'] },
+    then: { required: ['note'] },
+  } as const
+  server.tool('rich', { input: input as never }, () => 'x')
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const { client } = await connectPair(server, { revision })
+    expect((await client.tools().all())[0]?.inputSchema).toEqual(input)
+    const isError = async (args: Record<string, unknown>) => (await client.call('rich', args)).isError === true
+    expect(await isError({ from: { city: 'Bern' } })).toBe(false)
+    expect(await isError({ kind: 'b' })).toBe(false)
+    expect(await isError({ kind: 'a', note: 1 })).toBe(false)
+    for (const wrong of [{}, { from: {} }, { kind: 'a' }, { kind: 'b', from: { city: 'Bern' } }]) expect(await isError(wrong)).toBe(true)
+  }
+})
+
+test('requests that are none and unknown tools are protocol errors, bad arguments are a result for the model', async () => {
+  proves('R-TOOL-017', 'R-TOOL-018')
+  const server = newServer()
+  server.tool('a', { input: z.object({ n: z.number() }) }, () => 'x')
+  for (const revision of ['2025-11-25', '2026-07-28']) {
+    const raw = rawChannel(server)
+    if (revision === '2025-11-25') await raw.initialize(revision)
+    const ask = (params: Message) => raw.ask('tools/call', revision === '2025-11-25' ? params : { ...params, _meta: envelope() })
+    for (const params of [{}, { name: 5 }, { name: 'a', arguments: [] }, { name: 'unknown' }])
+      expect((await ask(params)).error.code).toBe(-32602)
+    for (const params of [{ name: 'a' }, { name: 'a', arguments: { n: 'one' } }]) {
+      const { result, error } = await ask(params)
+      expect(error).toBeUndefined()
+      expect(result.isError).toBe(true)
+    }
+  }
+})

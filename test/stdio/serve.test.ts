@@ -49,6 +49,14 @@ describe('a server process', () => {
     expect(server.messages).toHaveLength(2)
   })
 
+  test('serves a second client that comes over the same pipe, which begins anew', async () => {
+    const server = start()
+    await server.initialize('2025-06-18')
+    const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'second', version: '1' } }
+    expect(await server.ask('initialize', params)).toMatchObject({ result: { protocolVersion: '2025-03-26' } })
+    expect(texts(await server.ask(...call('echo', { text: 'again' })))).toEqual([{ type: 'text', text: 'again' }])
+  })
+
   test('lives on when its client does not want to hear its standard error', async () => {
     const server = start()
     await server.initialize()

@@ -27,6 +27,7 @@ export function definitionsOf(revision: string): Definitions {
   const document = JSON.parse(readFileSync(`${folder}${revision}.json`, 'utf8')) as Json
   const key = '$defs' in document ? '$defs' : 'definitions'
   const definitions = document[key] as Record<string, Json>
+  allowStructuredOutput(definitions)
   for (const definition of Object.values(definitions)) close(definition)
   // The published files were generated with "integer" for every number; the types they come from say number.
   if (definitions.ElicitResult)
@@ -50,6 +51,17 @@ export function definitionsOf(revision: string): Definitions {
   }
   loaded.set(revision, result)
   return result
+}
+
+/** Sent in every revision: no schema forbids it, and a bridge may name an old revision for a newer client. */
+function allowStructuredOutput(definitions: Record<string, Json>): void {
+  for (const [name, member] of [
+    ['Tool', 'outputSchema'],
+    ['CallToolResult', 'structuredContent'],
+  ] as const) {
+    const definition = definitions[name] as Json
+    definition.properties = { [member]: { type: 'object' }, ...(definition.properties as Json) }
+  }
 }
 
 // What an author writes into a tool's schema, and metadata, are open by their nature.

@@ -16,7 +16,10 @@ export interface OAuthOptions {
   askForClient?(need: ClientNeed): RegisteredClient | undefined | Promise<RegisteredClient | undefined>
   /** The https URL of a document about this client, which is its client id wherever such documents are known. */
   clientDocument?: string
-  /** What is said about this client when it registers itself. */
+  /**
+   * What is said about this client when it registers itself. Such registration is deprecated by the newest revision, and
+   * may be removed from the protocol in a revision of 2027-07-28 or later: give `client` or `clientDocument`.
+   */
   about?: { name?: string; uri?: string }
   /** Scopes to ask for besides those the server wants. */
   scopes?: readonly string[]

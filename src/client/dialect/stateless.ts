@@ -70,7 +70,7 @@ export class ClientStateless implements ClientDialect {
       [META.clientCapabilities]: statelessCapabilities(this.#settings),
     }
     if (this.#logLevel !== undefined) meta[META.logLevel] = this.#logLevel
-    this.#envelope = JSON.stringify(meta)
+    this.#envelope = jsonOf(meta)
   }
 
   close(): void {
@@ -101,7 +101,7 @@ export class ClientStateless implements ClientDialect {
 
   /** The request with the envelope spliced in as text: it is the same in every request. */
   #dressed(id: Id, method: string, params: Params, progressToken: Id | undefined, extra: Params | undefined): string {
-    const extras = extra === undefined && progressToken === undefined ? '{}' : JSON.stringify({ ...extra, progressToken })
+    const extras = extra === undefined && progressToken === undefined ? '{}' : jsonOf({ ...extra, progressToken })
     const meta = extras === '{}' ? this.#envelope : `${this.#envelope.slice(0, -1)},${extras.slice(1)}`
     const json = jsonOf(params)
     return writtenRequestJson(id, method, `${json.slice(0, -1)}${json === '{}' ? '' : ','}"_meta":${meta}}`)
@@ -227,7 +227,7 @@ class Listen {
 }
 
 /** Without sessions there is nobody to tell that roots changed. */
-function statelessCapabilities(settings: Settings): Params {
+export function statelessCapabilities(settings: Settings): Params {
   const { roots, ...rest } = settings.capabilities()
   return roots ? { ...rest, roots: {} } : rest
 }

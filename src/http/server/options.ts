@@ -106,7 +106,10 @@ export interface HttpOptions {
   authenticate?(knock: Knock): Visitor | TurnedAway | Promise<Visitor | TurnedAway>
   /** False keeps nothing between the requests of older clients either: no sessions, no questions, no notifications. */
   sessions?: boolean
-  /** False leaves the transport of the oldest revision out (`/sse` and `/messages` beside the endpoint). */
+  /**
+   * False leaves the transport of the oldest revision out (`/sse` and `/messages` beside the endpoint). Default: true. The
+   * protocol has called that transport deprecated since its second revision and may remove it; it is there for old clients.
+   */
   legacySse?: boolean
   /** `auto` answers with JSON and goes over to a stream when there is something to say before the answer. */
   responses?: 'auto' | 'json' | 'sse'

@@ -2,6 +2,8 @@
 
 /** JSON text with sorted keys: equal values, equal text. */
 export function canonical(value: unknown): string {
+  // Not as JSON: an Infinity that came as 1e400 is not null.
+  if (typeof value === 'number') return String(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   const object = value as Record<string, unknown>

@@ -69,6 +69,7 @@ const MAX_EXCERPT = 60
 function excerpt(value: unknown, room: number): string {
   if (room <= 0) return ''
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room))
+  if (typeof value === 'number') return String(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? String(value)
   const isList = Array.isArray(value)
   let text = ''

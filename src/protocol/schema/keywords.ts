@@ -31,7 +31,8 @@ export function keywordChecks(schema: SchemaObject, context: KeywordContext): Ch
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: (value) => typeof value === 'string',
-  number: (value) => typeof value === 'number',
+  // JSON has neither NaN nor Infinity.
+  number: (value) => Number.isFinite(value),
   integer: (value) => Number.isInteger(value),
   boolean: (value) => typeof value === 'boolean',
   null: (value) => value === null,
@@ -104,11 +105,29 @@ function numberCheck(schema: SchemaObject): Check | undefined {
   }
 }
 
-// 0.0075 / 0.0001 is 74.99999999999999 in binary floating point, and still a multiple.
+/**
+ * Both as the decimals they were written as: 0.0075 is a multiple of 0.0001, though their quotient is 74.99999999999999 in
+ * binary floating point.
+ */
 function isMultiple(value: number, factor: number): boolean {
-  const quotient = value / factor
-  if (!Number.isFinite(quotient)) return value % factor === 0
-  return Math.abs(quotient - Math.round(quotient)) <= Number.EPSILON * Math.max(1, Math.abs(quotient)) * 4
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(factor)) return value % factor === 0
+  if (factor === 0 || !Number.isFinite(value) || !Number.isFinite(factor)) return false
+  const [a, b] = [decimalOf(value), decimalOf(factor)]
+  const exponent = Math.min(a.exponent, b.exponent)
+  const scaled = ({ digits, exponent: own }: Decimal): bigint => digits * 10n ** BigInt(own - exponent)
+  return scaled(a) % scaled(b) === 0n
+}
+
+/** `digits` times ten to the `exponent`. */
+interface Decimal {
+  digits: bigint
+  exponent: number
+}
+
+function decimalOf(value: number): Decimal {
+  const [mantissa = '', power = '0'] = String(value).split('e')
+  const [whole, fraction = ''] = mantissa.split('.')
+  return { digits: BigInt(`${whole}${fraction}`), exponent: Number(power) - fraction.length }
 }
 
 function stringCheck(schema: SchemaObject, context: KeywordContext): Check | undefined {

@@ -2,7 +2,6 @@
 
 import { randomId } from '../../protocol/bytes.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { InputRequest } from '../../protocol/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
 import { type Asker, Names, requireCapabilities } from './asker.ts'
 import { describeAnswerIssues, type Question } from './question.ts'
@@ -10,7 +9,7 @@ import { describeAnswerIssues, type Question } from './question.ts'
 export interface LiveLine {
   capabilities: ClientCapabilities
   /** Sends a request of the neutral model and resolves with the answer of the neutral model. */
-  send(request: InputRequest): Promise<Record<string, unknown>>
+  send(question: Pick<Question, 'request' | 'elicitationId'>): Promise<Record<string, unknown>>
 }
 
 export class LiveAsker implements Asker {
@@ -30,7 +29,7 @@ export class LiveAsker implements Asker {
   async ask<Answer>(key: string, question: Question<Answer>): Promise<Answer> {
     this.#names.claim(key)
     requireCapabilities(question.needs, this.#line.capabilities)
-    const answer = await question.read(await this.#line.send(question.request))
+    const answer = await question.read(await this.#line.send(question))
     if (!answer.ok) throw new McpError('ERR_ANSWER_INVALID', describeAnswerIssues(question, answer.issues))
     return answer.value
   }

@@ -7,7 +7,7 @@ import type { InputRequest } from '../../protocol/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
 import { isPersonUrl } from '../../protocol/person-url.ts'
 import type { ListRootsResult } from '../../protocol/roots.ts'
-import { type CreateMessageParams, type CreateMessageResult, toolUseFault } from '../../protocol/sampling.ts'
+import { type CreateMessageParams, type CreateMessageResult, conversationFault } from '../../protocol/sampling.ts'
 import { compile, type Validate } from '../../protocol/schema/compile.ts'
 import { toFormSchema } from '../../protocol/schema/form.ts'
 import { type Checked, describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
@@ -17,6 +17,8 @@ export interface Question<Answer = unknown> {
   request: InputRequest
   /** What the client must have declared to be asked this. */
   needs: ClientCapabilities
+  /** Ties a later notice of completion to a page, where the revision has such notices. */
+  elicitationId?: string | undefined
   /** Judges an answer and gives it its final form. */
   read(answer: unknown): Checked<Answer> | Promise<Checked<Answer>>
 }
@@ -48,10 +50,11 @@ export function form<S extends AnySchema>(message: string, schema: S): Question<
 /** Asks the person to visit a page. Accepting means that they agreed to, not that they are done there. */
 export function page(message: string, url: string, elicitationId?: string): Question<UrlAnswer> {
   checkPageUrl(url)
-  const params: UrlElicitParams = elicitationId === undefined ? { mode: 'url', message, url } : { mode: 'url', message, url, elicitationId }
+  const params: UrlElicitParams = { mode: 'url', message, url }
   return {
     request: { method: 'elicitation/create', params },
     needs: { elicitation: { url: {} } },
+    elicitationId,
     read: (answer) => {
       const result = readElicitResult(answer)
       return result.ok ? { ok: true, value: { action: result.value.action } } : result
@@ -65,7 +68,10 @@ export function checkPageUrl(url: string): void {
     throw new McpError('ERR_ASK', `Not a URL to send a person to: ${JSON.stringify(url)}; https, or http to this machine`)
 }
 
-/** Asks the client's model for a message. */
+/**
+ * Asks the client's model for a message.
+ * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Call a provider of models directly.
+ */
 export function sampling(params: CreateMessageParams): Question<CreateMessageResult> {
   const needs: ClientCapabilities = { sampling: {} }
   if (params.tools || params.toolChoice) needs.sampling = { tools: {} }
@@ -77,7 +83,10 @@ export function sampling(params: CreateMessageParams): Question<CreateMessageRes
   }
 }
 
-/** Asks which directories the server may work in. */
+/**
+ * Asks which directories the server may work in.
+ * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use arguments of tools, URIs of resources or configuration.
+ */
 export function rootList(): Question<ListRootsResult> {
   return {
     request: { method: 'roots/list' },
@@ -134,9 +143,28 @@ const judge = (check: (value: unknown) => Checked, answer: unknown): Checked =>
 const within = (key: string, issues: readonly Issue[]): Issue[] => issues.map(({ path, message }) => ({ path: [key, ...path], message }))
 
 function checkSampling(params: CreateMessageParams): CreateMessageParams {
-  const fault = toolUseFault(params.messages)
+  const fault = conversationFault(params.messages) ?? toolResultFault(params)
   if (fault) throw new McpError('ERR_ASK', `Sampling message ${fault.index} ${fault.what}`)
   return params
+}
+
+/** What a tool of the conversation returned is what its output schema says. */
+function toolResultFault({ messages, tools = [] }: CreateMessageParams): { index: number; what: string } | undefined {
+  const schemas = new Map(tools.flatMap(({ name, outputSchema }) => (outputSchema ? [[name, outputSchema] as const] : [])))
+  if (schemas.size === 0) return undefined
+  const used = new Map<string, string>()
+  for (const [index, { content }] of messages.entries()) {
+    for (const block of Array.isArray(content) ? content : [content]) {
+      if (block.type === 'tool_use') used.set(block.id, block.name)
+      if (block.type !== 'tool_result' || block.structuredContent === undefined || block.isError) continue
+      const name = used.get(block.toolUseId)
+      const schema = name === undefined ? undefined : schemas.get(name)
+      const checked = schema && compile(schema)(block.structuredContent)
+      if (checked && !checked.ok)
+        return { index, what: `has a result that the output schema of ${JSON.stringify(name)} forbids: ${describeIssues(checked.issues)}` }
+    }
+  }
+  return undefined
 }
 
 export const describeAnswerIssues = (question: Question, issues: readonly Issue[]): string =>

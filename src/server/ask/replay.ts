@@ -4,6 +4,7 @@
  */
 
 import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { jsonOf } from '../../jsonrpc/write.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { InputRequest } from '../../protocol/input-required.ts'
@@ -88,10 +89,8 @@ export class ReplayAsker implements Asker {
     const { steps } = this.#journal
     if (Object.hasOwn(steps, key)) return steps[key] as T
     return this.#busily(async () => {
-      const json = JSON.stringify((await step()) ?? null)
-      if (json === undefined) throw new McpError('ERR_ASK', `The step ${JSON.stringify(key)} returned something that is not JSON`)
       // What the next round will read is what this round gets: no Date now and a string later.
-      steps[key] = JSON.parse(json)
+      steps[key] = JSON.parse(stepJson(key, (await step()) ?? null))
       return steps[key] as T
     })
   }
@@ -145,5 +144,13 @@ export class ReplayAsker implements Asker {
     }
     const next: Journal = { ...journal, round: journal.round + 1, asked }
     return { resultType: 'input_required', inputRequests, requestState: await sealJournal(next, owner, keys, limits) }
+  }
+}
+
+function stepJson(key: string, value: unknown): string {
+  try {
+    return jsonOf(value)
+  } catch (cause) {
+    throw new TypeError(`The step ${JSON.stringify(key)} returned something that is not JSON`, { cause })
   }
 }

@@ -24,7 +24,8 @@ export async function seal(text: string, binding: string, keys: KeyRing): Promis
 
 /** Undefined for anything that `seal` did not make with this binding; never says why. */
 export async function unseal(sealed: string, binding: string, keys: KeyRing): Promise<string | undefined> {
-  const dot = sealed.indexOf('.')
+  // The last dot: the id of a key may have dots of its own.
+  const dot = sealed.lastIndexOf('.')
   const key = dot < 0 ? undefined : keys.find(sealed.slice(0, dot))
   const bytes = fromBase64Url(sealed.slice(dot + 1))
   if (!key || !bytes || bytes.length <= IV_BYTES) return undefined

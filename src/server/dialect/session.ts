@@ -8,13 +8,13 @@ import { type Access, demand, permits } from '../../protocol/access.ts'
 import type { Implementation } from '../../protocol/base.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import { McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
-import type { InputRequest } from '../../protocol/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
 import type { LogLevel } from '../../protocol/logging.ts'
 import type { Change } from '../../protocol/ports.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { Asker } from '../ask/asker.ts'
 import { LiveAsker } from '../ask/live.ts'
+import type { Question } from '../ask/question.ts'
 import type { Call, Caller, Dialect } from '../call.ts'
 import type { Core } from '../core.ts'
 import { notFound, readUri } from '../features/resources.ts'
@@ -33,6 +33,8 @@ export interface SessionOptions {
   client: Implementation | undefined
 }
 
+type Sendable = Pick<Question, 'request' | 'elicitationId'>
+
 export class Session implements Dialect {
   readonly revision: Revision
   readonly #options: SessionOptions
@@ -40,10 +42,13 @@ export class Session implements Dialect {
   /** Resources, each with what its subscriber was allowed to read. */
   #subscriptions: Map<string, Access> | undefined
   /** Questions that wait for the client to be ready for them. */
-  #onReady: (() => void)[] | undefined
+  #onReady: { resolve: () => void; reject: (error: McpError) => void }[] | undefined
   #isReady = false
   #logLevel: LogLevel
-  #roots: Promise<Params> | undefined
+  /** The last answer to roots/list, for clients that say when it changes. */
+  #roots: Params | undefined
+  /** How often the client said that its roots changed: an answer from before is not kept. */
+  #rootsChanges = 0
   #scopes: readonly string[] | undefined
 
   constructor(options: SessionOptions) {
@@ -64,7 +69,7 @@ export class Session implements Dialect {
   }
 
   asker(call: Call): Asker {
-    return new LiveAsker({ capabilities: this.#caller.capabilities, send: (request) => this.#send(request, call) })
+    return new LiveAsker({ capabilities: this.#caller.capabilities, send: (question) => this.#send(question, call) })
   }
 
   method(call: Call): Params | undefined {
@@ -77,8 +82,7 @@ export class Session implements Dialect {
       case 'resources/subscribe':
         return this.#subscribe(readUri(call.params), call.access)
       case 'resources/unsubscribe':
-        this.#subscriptions?.delete(readUri(call.params))
-        return {}
+        return this.#unsubscribe(readUri(call.params))
       case 'initialize':
         throw new McpError('ERR_INVALID_REQUEST', 'The session is initialized already')
       default:
@@ -99,11 +103,12 @@ export class Session implements Dialect {
   /** The client has seen our answer to initialize: it may be asked things now. */
   onInitialized(): void {
     this.#isReady = true
-    for (const resolve of this.#onReady ?? []) resolve()
+    for (const { resolve } of this.#onReady ?? []) resolve()
     this.#onReady = undefined
   }
 
   onRootsChanged(): void {
+    this.#rootsChanges++
     this.#roots = undefined
   }
 
@@ -136,6 +141,9 @@ export class Session implements Dialect {
   close(): void {
     this.#options.core.audience.delete(this)
     this.#subscriptions = undefined
+    // Whoever waits for a client that never became ready is told so.
+    for (const { reject } of this.#onReady ?? []) reject(new McpError('ERR_CLOSED', 'The session ended before the client was ready'))
+    this.#onReady = undefined
   }
 
   #subscribe(uri: string, access: Access): Params {
@@ -147,6 +155,11 @@ export class Session implements Dialect {
     if (subscriptions.size >= core.limits.maxSubscriptions && !subscriptions.has(uri))
       throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
     subscriptions.set(uri, access)
+    return {}
+  }
+
+  #unsubscribe(uri: string): Params {
+    this.#subscriptions?.delete(uri)
     return {}
   }
 
@@ -175,25 +188,25 @@ export class Session implements Dialect {
     this.#notify('notifications/elicitation/complete', { elicitationId })
   }
 
-  async #send(request: InputRequest, call: Call): Promise<Params> {
-    if (request.method !== 'roots/list') return this.#request(request, call)
+  async #send(question: Sendable, call: Call): Promise<Params> {
+    if (question.request.method !== 'roots/list') return this.#request(question, call)
     // Kept only when the client promises to say when it changes.
-    if (!this.#caller.capabilities.roots?.listChanged) return this.#request(request, call)
-    const kept = this.#roots ?? this.#request(request, call)
-    this.#roots = kept
-    kept.catch(() => {
-      this.#roots = undefined
-    })
-    return kept
+    if (!this.#caller.capabilities.roots?.listChanged) return this.#request(question, call)
+    if (this.#roots) return this.#roots
+    // Each call asks for itself: a question belongs to the stream and the life of its call.
+    const changes = this.#rootsChanges
+    const answer = await this.#request(question, call)
+    if (changes === this.#rootsChanges) this.#roots = answer
+    return answer
   }
 
-  async #request(request: InputRequest, call: Call): Promise<Params> {
+  async #request(question: Sendable, call: Call): Promise<Params> {
     const { core, peer } = this.#options
     if (call.exchange.outlet.canPush === false)
       throw new McpError('ERR_ASK', 'The client cannot be asked here: its request is answered with JSON, not with a stream')
     if (!this.#isReady) await this.#becomingReady()
-    const { method } = request
-    const params = this.#withId(request)
+    const { method } = question.request
+    const params = this.#withId(question)
     const fitted = params && this.revision.fitParams(method, params)
     const id = peer.takeId()
     const result = await peer.request(id, method, requestJson(id, method, fitted), {
@@ -207,16 +220,15 @@ export class Session implements Dialect {
   }
 
   #becomingReady(): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       this.#onReady ??= []
-      this.#onReady.push(resolve)
+      this.#onReady.push({ resolve, reject })
     })
   }
 
   /** A page is given an id here, so that the client can be told when the person is done with it. */
-  #withId(request: InputRequest): Params | undefined {
+  #withId({ request, elicitationId = randomId() }: Sendable): Params | undefined {
     if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request.params as Params | undefined
-    const elicitationId = request.params.elicitationId ?? randomId()
     this.#options.core.elicitations.add(elicitationId, () => this.#complete(elicitationId))
     return { ...request.params, elicitationId }
   }

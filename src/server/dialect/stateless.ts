@@ -6,6 +6,7 @@ import { type Implementation, META } from '../../protocol/base.ts'
 import { Cancelled, Declined, McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
 import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
 import type { LogLevel } from '../../protocol/logging.ts'
+import { METHODS } from '../../protocol/methods.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { Asker } from '../ask/asker.ts'
 import { type Journal, type JournalOwner, openJournal } from '../ask/journal.ts'
@@ -32,6 +33,9 @@ export function runStateless(exchange: Exchange, revision: Revision, { core, pri
   const params = exchange.params as Params
   const dialect = new Stateless(core, revision, params, principal, listen)
   const call = new Call(exchange, params, revision, dialect, quota)
+  const { inputResponses } = params
+  if (inputResponses !== undefined && !isObject(inputResponses) && METHODS.get(call.method)?.mayAsk)
+    return exchange.fail(toErrorObject(new McpError('ERR_INVALID_PARAMS', 'params.inputResponses must be an object'), revision))
   if (params.requestState === undefined) return dispatch(call, core)
   dialect.resume(call).then(
     () => dispatch(call, core),
@@ -58,7 +62,9 @@ class Stateless implements Dialect {
 
   /** Opens what the client carried for us since the round before; only calls that come back have something. */
   async resume(call: Call): Promise<void> {
-    this.#journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#core.keys)
+    const journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#core.keys)
+    checkResponses(call.params.inputResponses, journal)
+    this.#journal = journal
   }
 
   caller(): Omit<Caller, 'auth'> {
@@ -106,6 +112,13 @@ class Stateless implements Dialect {
   #ownerOf(call: Call): JournalOwner {
     return { principal: this.#principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
   }
+}
+
+/** An answer to what was asked is an object. What was not asked is not looked at. */
+function checkResponses(responses: unknown, { asked }: Journal): void {
+  if (!isObject(responses)) return
+  const wrong = Object.keys(responses).find((key) => Object.hasOwn(asked, key) && !isObject(responses[key]))
+  if (wrong !== undefined) throw new McpError('ERR_INVALID_PARAMS', `params.inputResponses[${JSON.stringify(wrong)}] must be an object`)
 }
 
 /** A person who does not want to go there is not sent there again. Nothing else can be made of it, so its word is enough. */

@@ -34,7 +34,7 @@ export class Completions {
   }
 
   get isOffered(): boolean {
-    return this.#core.prompts.hasCompleters || this.#core.resources.hasCompleters
+    return this.#core.prompts.hadCompleters || this.#core.resources.hadCompleters
   }
 
   complete(call: Call): Params | Promise<Params> {

@@ -89,8 +89,13 @@ export const logOf = (send: (level: LogLevel, data: unknown, logger: string | un
 function toJson(data: unknown): unknown {
   if (data instanceof Error) return { name: data.name, message: data.message }
   try {
-    return JSON.parse(JSON.stringify(data) ?? 'null')
+    const json = JSON.stringify(data) ?? 'null'
+    // NaN and Infinity become text: a message must not fail the work it is about, nor say null.
+    return JSON.parse(json.includes('null') ? (JSON.stringify(data, writableNumber) ?? 'null') : json)
   } catch {
     return String(data)
   }
 }
+
+const writableNumber = (_key: string, value: unknown): unknown =>
+  typeof value === 'number' && !Number.isFinite(value) ? String(value) : value

@@ -11,7 +11,7 @@ import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
-import { checkMeta, checkScopes } from '../definition.ts'
+import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -51,6 +51,7 @@ export class Prompts {
   readonly #core: Core
   readonly #registry: Registry<PromptEntry>
   readonly #listing: Listing<Prompt>
+  #hadCompleters = false
 
   constructor(core: Core) {
     this.#core = core
@@ -67,13 +68,17 @@ export class Prompts {
   }
 
   get isOffered(): boolean {
-    return this.#registry.size > 0
+    return this.#registry.wasUsed
   }
 
   define(name: string, definition: PromptDefinition, handler: AnyPromptHandler): PromptHandle {
     if (name === '' || name.length > 128)
       throw new McpError('ERR_DEFINITION', `A prompt's name has 1 to 128 characters, not ${name.length}`)
-    return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyPromptHandler)) as PromptHandle
+    return this.#registry.add(name, definition, handler, (current, run) => {
+      const entry = toEntry(name, current, run as AnyPromptHandler)
+      if (current.complete !== undefined) this.#hadCompleters = true
+      return entry
+    }) as PromptHandle
   }
 
   list(call: Call): Params | Promise<Params> {
@@ -124,8 +129,9 @@ export class Prompts {
     return this.#registry.get(name)?.prompt.arguments?.some((each) => each.name === argument) ?? false
   }
 
-  get hasCompleters(): boolean {
-    return this.#registry.enabled().some(({ definition }) => definition.complete !== undefined)
+  /** Whether there ever were suggestions. */
+  get hadCompleters(): boolean {
+    return this.#hadCompleters
   }
 }
 
@@ -139,6 +145,7 @@ function toEntry(name: string, definition: PromptDefinition, handler: AnyPromptH
   if (unknown !== undefined)
     throw new McpError('ERR_DEFINITION', `The prompt ${JSON.stringify(name)} has no argument ${JSON.stringify(unknown)} to complete`)
   const prompt: Prompt = list === undefined ? { name, ...rest } : { name, ...rest, arguments: list }
+  checkWritable(`Prompt ${JSON.stringify(name)}`, prompt)
   return { prompt, input: port, definition, handler }
 }
 

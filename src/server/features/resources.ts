@@ -10,7 +10,7 @@ import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
-import { checkMeta, checkScopes } from '../definition.ts'
+import { checkCache, checkMeta, checkScopes, checkWritable, faultOfCache } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -55,6 +55,7 @@ export class Resources {
   readonly #templates: Registry<ResourceEntry>
   readonly #fixedListing: Listing<Resource>
   readonly #templateListing: Listing<ResourceTemplate>
+  #hadCompleters = false
 
   constructor(core: Core) {
     this.#core = core
@@ -84,15 +85,24 @@ export class Resources {
   }
 
   get isOffered(): boolean {
-    return this.#fixed.size + this.#templates.size > 0
+    return this.#fixed.wasUsed || this.#templates.wasUsed
   }
 
   define(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceHandle {
     const isTemplate = uri.includes('{')
     if (!isUri(isTemplate ? uri.replace(/\{[^}]*\}/g, 'x') : uri))
       throw new McpError('ERR_DEFINITION', `A resource's URI has a scheme and no spaces: ${JSON.stringify(uri)}`)
+    if (uri.length > MAX_URI_LENGTH)
+      throw new McpError(
+        'ERR_DEFINITION',
+        `A resource's URI has at most ${MAX_URI_LENGTH} characters, not ${uri.length}: nobody could read it`,
+      )
     const registry = isTemplate ? this.#templates : this.#fixed
-    const handle = registry.add(uri, definition, handler, (current, run) => toEntry(uri, current, run))
+    const handle = registry.add(uri, definition, handler, (current, run) => {
+      const entry = toEntry(uri, current, run)
+      if (current.complete !== undefined) this.#hadCompleters = true
+      return entry
+    })
     // Not a spread: the handle's `isEnabled` is computed when read.
     return Object.assign(handle, { changed: (changedUri = uri) => this.changed(changedUri) })
   }
@@ -160,15 +170,19 @@ export class Resources {
     return this.#fixed.get(uri) ? {} : undefined
   }
 
-  get hasCompleters(): boolean {
-    return this.#templates.enabled().some(({ definition }) => definition.complete !== undefined)
+  /** Whether there ever were suggestions. */
+  get hadCompleters(): boolean {
+    return this.#hadCompleters
   }
 }
 
 function toResult(value: unknown, uri: string, { cache, mimeType }: ResourceDefinition): Params {
   if (value === undefined || value === null) throw notFound(uri)
   const { ttlMs = 0, cacheScope = 'private' } = cache ?? {}
-  return { ttlMs, cacheScope, ...toReadResult(value, uri, mimeType) }
+  const result = { ttlMs, cacheScope, ...toReadResult(value, uri, mimeType) }
+  const fault = faultOfCache(result)
+  if (fault !== undefined) throw new TypeError(`The handler of ${uri} returned a result whose ${fault}`)
+  return result
 }
 
 export function readUri(params: Params): string {
@@ -185,9 +199,11 @@ export const notFound = (uri: string): McpError => new McpError('ERR_RESOURCE_NO
 const isUri = (text: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}<>"`{}|\\^]*$/u.test(text)
 
 function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceEntry {
-  const { cache: _cache, complete, scopes, timeoutMs: _timeout, ...listed } = definition
+  const { cache, complete, scopes, timeoutMs: _timeout, ...listed } = definition
   checkMeta(`Resource ${uri}`, definition._meta)
   checkScopes(`Resource ${uri}`, scopes)
+  checkCache(`Resource ${uri}`, cache)
+  checkWritable(`Resource ${uri}`, listed)
   if (!uri.includes('{')) return { listed: { uri, ...listed }, template: undefined, definition, handler }
   const template = uriTemplate(uri)
   const unknown = Object.keys(complete ?? {}).find((name) => !template.variables.includes(name))

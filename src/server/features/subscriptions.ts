@@ -27,11 +27,14 @@ export class Listener implements Hearer {
   readonly #exchange: Exchange
   readonly #filter: SubscriptionFilter
   readonly #core: Core
+  readonly #tellsEnd: boolean
   #end: () => void = () => {}
 
-  constructor(exchange: Exchange, params: Params, core: Core) {
+  /** @param tellsEnd the request has no stream of its own, whose end the client would see: it is told by a notification too */
+  constructor(exchange: Exchange, params: Params, core: Core, tellsEnd: boolean) {
     this.#exchange = exchange
     this.#core = core
+    this.#tellsEnd = tellsEnd
     this.#filter = honoured(params.notifications, core)
     demand(exchange.outlet.sender as Access, scopesOfAll(this.#filter.resourceSubscriptions, core))
   }
@@ -60,6 +63,11 @@ export class Listener implements Hearer {
 
   /** Ends the stream with a result, so that the client knows it was meant. */
   end(): void {
+    if (this.#tellsEnd && !this.#exchange.isOver) {
+      const { id } = this.#exchange
+      const params = { requestId: id, reason: 'The server ends the subscription', _meta: { [META.subscriptionId]: id } }
+      void this.#exchange.push(notificationJson('notifications/cancelled', params))
+    }
     this.#end()
   }
 

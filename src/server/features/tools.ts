@@ -9,10 +9,10 @@ import { describeIssues, type Issue, type JsonSchema } from '../../protocol/sche
 import { type AnySchema, type InputOf, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
 import type { Tool, ToolAnnotations } from '../../protocol/tools.ts'
 import type { Call } from '../call.ts'
-import { errorResult, type ToolReturn, toCallResult } from '../content.ts'
+import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
 import type { Core } from '../core.ts'
-import { checkMeta, checkScopes } from '../definition.ts'
+import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
@@ -57,7 +57,9 @@ interface ToolEntry {
   handler: AnyToolHandler
 }
 
-const TOOL_NAME = /^[A-Za-z0-9_./-]{1,128}$/
+const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
+/** As above, with the slash that an early proposal had and the specification does not. */
+const TOOL_NAME_WITH_SLASHES = /^[A-Za-z0-9_./-]{1,128}$/
 
 export class Tools {
   readonly #core: Core
@@ -79,12 +81,16 @@ export class Tools {
   }
 
   get isOffered(): boolean {
-    return this.#registry.size > 0
+    return this.#registry.wasUsed
   }
 
   define(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolHandle {
-    if (!TOOL_NAME.test(name))
-      throw new McpError('ERR_DEFINITION', `A tool's name is 1 to 128 of A-Z a-z 0-9 _ . / -, not ${JSON.stringify(name)}`)
+    const { slashesInToolNames } = this.#core
+    if (!(slashesInToolNames ? TOOL_NAME_WITH_SLASHES : TOOL_NAME).test(name)) {
+      const hint = !slashesInToolNames && TOOL_NAME_WITH_SLASHES.test(name) ? ' (the option slashesInToolNames allows slashes)' : ''
+      const characters = `A-Z a-z 0-9 _ . -${slashesInToolNames ? ' /' : ''}`
+      throw new McpError('ERR_DEFINITION', `A tool's name is 1 to 128 of ${characters}, not ${JSON.stringify(name)}${hint}`)
+    }
     return this.#registry.add(name, definition, handler, (current, run) => toEntry(name, current, run as AnyToolHandler)) as ToolHandle
   }
 
@@ -146,7 +152,7 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
   const where = `Tool ${JSON.stringify(name)}`
   checkMeta(where, definition._meta)
   checkScopes(where, scopes)
-  const inputPort = schemaPort(input ?? NO_ARGUMENTS, 'input', `${where} input`)
+  const inputPort = schemaPort(input === undefined ? NO_ARGUMENTS : input, 'input', `${where} input`)
   const outputPort = output === undefined ? undefined : schemaPort(output, 'output', `${where} output`)
   const inputSchema = inputPort.json
   if (inputSchema.type !== 'object')
@@ -157,6 +163,7 @@ function toEntry(name: string, definition: ToolDefinition, handler: AnyToolHandl
   const { headers, fault } = paramHeaders(inputSchema)
   if (fault !== undefined) throw new McpError('ERR_DEFINITION', `${where}: ${fault}`)
   const tool: Tool = { name, ...rest, inputSchema, ...(outputPort ? { outputSchema: outputPort.json } : {}) }
+  checkWritable(where, tool)
   return { tool, input: inputPort, output: outputPort, mirrored: headers, scopes, timeoutMs, handler }
 }
 
@@ -176,10 +183,11 @@ function describeBadArguments(name: string, issues: readonly Issue[]): string {
 }
 
 function toResult(value: unknown, { tool, output }: ToolEntry): Params | Promise<Params> {
-  const result = toCallResult(value, output !== undefined)
-  if (!output || result.isError) return result
-  return whenReady(output.check(result.structuredContent), (checked) => {
-    if (checked.ok) return result
+  const isWhole = isWholeResult(value)
+  if (!output || (isWhole && value.isError)) return toCallResult(value, output !== undefined)
+  // Checked before it is written: that it does not fit the schema says more than that it has no JSON text.
+  return whenReady(output.check(isWhole ? value.structuredContent : (value ?? null)), (checked) => {
+    if (checked.ok) return toCallResult(value, true)
     const cause = new Error(describeIssues(checked.issues))
     throw new McpError('ERR_OUTPUT_INVALID', `Tool ${JSON.stringify(tool.name)} returned something else than its output schema says`, {
       cause,

@@ -14,6 +14,7 @@ import {
   serve,
   testServer,
 } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 import { startIssuer } from '../../support/token-issuer.ts'
 
@@ -124,6 +125,7 @@ describe('a caller that lacks a scope', () => {
   })
 
   test('is not helped by a middleware that calls another tool for it: the server itself refuses', async () => {
+    proves('R-CACHE-024')
     const { server, url, runs, having } = await served()
     server.use((call, next) => next({ params: { ...call.params, name: 'wipe' } }))
     const answer = await askModern(url, callTool('hi'), await having('mcp'))
@@ -150,6 +152,7 @@ describe('lists', () => {
   }
 
   test('show a caller what it may use, page by page, and are for it alone', async () => {
+    proves('R-CACHE-024', 'R-CACHE-025')
     const { url, having } = await served()
     const all = await having('mcp notes:read notes:write notes:admin')
     const some = await having('mcp notes:read')

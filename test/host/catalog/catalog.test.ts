@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Catalog, type CatalogOptions, type EntryKind } from '../../../src/host/catalog/catalog.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
+import { proves } from '../../support/proves.ts'
 import { surface, tool } from './support.ts'
 
 const newCatalog = (options: Partial<CatalogOptions> = {}): Catalog => new Catalog({ isVisible: () => true, ...options })
@@ -29,6 +30,7 @@ describe('the catalogue', () => {
   })
 
   test('E3: two servers with a tool of the same name: both are there, and each call has one owner', () => {
+    proves('R-TOOL-026', 'R-TOOL-027')
     const catalog = newCatalog()
     catalog.put('good', surface({ tools: ['send'] }))
     const before = catalog.find('tool', 'good__send')

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Catalog } from '../../../src/host/catalog/catalog.ts'
 import { definitionTokens, offerToModel, resolveModelCall } from '../../../src/host/catalog/offer.ts'
 import { ToolSearch } from '../../../src/host/catalog/search.ts'
+import { proves } from '../../support/proves.ts'
 import { surface, tool } from './support.ts'
 
 const newCatalog = (isVisible: (server: string, kind: string, name: string) => boolean = () => true): Catalog => {
@@ -145,4 +146,24 @@ describe('what a model is offered', () => {
       expect.objectContaining({ code: 'ERR_SERVER_UNKNOWN' }),
     )
   })
+})
+
+test('a tool is called by its title, else by the title in its annotations, else by its name', () => {
+  proves('R-TOOL-001', 'R-TOOL-033')
+  const catalog = new Catalog({ isVisible: () => true })
+  catalog.put(
+    'x',
+    surface({
+      tools: [
+        tool('one', { title: 'Walrus', annotations: { title: 'Penguin' } }),
+        tool('two', { annotations: { title: 'Ostrich' } }),
+        tool('three'),
+      ],
+    }),
+  )
+  const search = new ToolSearch(catalog)
+  expect(found(search, 'walrus')).toEqual(['x__one'])
+  expect(found(search, 'penguin')).toEqual([])
+  expect(found(search, 'ostrich')).toEqual(['x__two'])
+  expect(found(search, 'three')).toEqual(['x__three'])
 })

@@ -4,11 +4,13 @@ import { Conversation } from '../../../src/host/chat/conversation.ts'
 import type { CallTool } from '../../../src/host/chat/tool-call.ts'
 import type { Model, ModelPart } from '../../../src/host/models/model.ts'
 import { scriptedModel } from '../../../src/host/models/scripted/model.ts'
+import { RemoteError } from '../../../src/jsonrpc/remote-error.ts'
 import { Declined, McpError } from '../../../src/protocol/errors.ts'
 import { toolUseFault } from '../../../src/protocol/sampling.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { fakeClock, pair } from '../../../src/testing/index.ts'
 import { connectPair } from '../../support/judged-pair.ts'
+import { proves } from '../../support/proves.ts'
 import { settle } from '../../support/raw-channel.ts'
 import { type CannedModel, call, cannedModel, end, text } from './models.ts'
 
@@ -422,4 +424,24 @@ test('a server hears the arguments of its calls and nothing else of the conversa
   expect(calls.map(({ params }) => params?.arguments)).toEqual([{ n: 7 }, { n: 8 }])
   expect(JSON.stringify(sent('client'))).not.toContain('canary')
   expect(JSON.stringify(model.asked)).toContain('result-canary')
+})
+
+test('what a tool says about its failure, and an error of its server, reach the model', async () => {
+  proves('R-TOOL-019', 'R-TOOL-020')
+  const failing = cannedModel([call('a', 'echo')], [text('sorry')])
+  await chat({
+    model: failing,
+    callTool: async () => ({ kind: 'result', result: { content: [{ type: 'text', text: 'There is no book 0' }], isError: true } }),
+  })
+  expect(told(failing)).toEqual(['There is no book 0'])
+  expect(failing.asked.at(-1)?.messages.at(-1)).toMatchObject({ content: [{ type: 'tool_result', isError: true }] })
+
+  const refusing = cannedModel([call('a', 'echo')], [text('sorry')])
+  await chat({
+    model: refusing,
+    callTool: async () => {
+      throw new RemoteError({ code: -32602, message: 'Unknown tool: echo' })
+    },
+  })
+  expect(told(refusing)[0]).toContain('Unknown tool: echo')
 })

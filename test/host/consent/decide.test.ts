@@ -4,6 +4,7 @@ import { ACTION_KINDS } from '../../../src/host/consent/action.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
 import { DEFAULTS } from '../../../src/host/consent/defaults.ts'
 import type { PolicyLayer, Rule } from '../../../src/host/consent/rule.ts'
+import { proves } from '../../support/proves.ts'
 import { action, grantFor, policy, rule } from './actions.ts'
 
 type Layers = Partial<Record<PolicyLayer, readonly Rule[]>>
@@ -124,6 +125,7 @@ describe('what holds whatever the rules say', () => {
   })
 
   test('E10: readOnlyHint of an untrusted server does not skip the question [T-TOOL-024][T-HOST-014]', () => {
+    proves('R-TOOL-006')
     const claims = { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
     const given = action({ server: { tier: 'untrusted' }, claimed: claims })
     expect(effectOf({}, given)).toBe('ask')

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ModelPart, ModelRequest } from '../../../src/host/models/model.ts'
 import { scriptedModel } from '../../../src/host/models/scripted/model.ts'
 import type { SamplingContent, SamplingMessage } from '../../../src/protocol/sampling.ts'
+import { proves } from '../../support/proves.ts'
 
 const object = (properties: Record<string, unknown>, ...required: string[]) => ({ type: 'object', properties, required })
 const text = { type: 'string' }
@@ -193,6 +194,7 @@ describe('without tools', () => {
   })
 
   test('the same goes for tools that must not be used, and one that must be is', async () => {
+    proves('R-SAMP-007')
     expect((await answer({ messages: [user('list my notes')], tools, toolChoice: { mode: 'none' } })).calls).toEqual([])
     expect((await answer({ messages: [user('hmm')], tools, toolChoice: { mode: 'required' } })).calls).toHaveLength(1)
   })

@@ -7,6 +7,7 @@ import { DIFFERENCE_CLASSES, type DifferenceClass, type PinDifference } from '..
 import { pinOf } from '../../../src/host/pins/pin.ts'
 import { schemaChanges } from '../../../src/host/pins/schema-difference.ts'
 import type { PrimitiveKind } from '../../../src/host/servers/surface.ts'
+import { proves } from '../../support/proves.ts'
 
 const TOOL = {
   name: 'read',
@@ -290,4 +291,14 @@ describe('whatever is defined', () => {
       }),
     )
   })
+})
+
+test('a hint that says what its absence says changes nothing: only reading and repeating are to be claimed', () => {
+  proves('R-TOOL-002', 'R-TOOL-003', 'R-TOOL-004', 'R-TOOL-005')
+  const byDefault = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
+  for (const [name, value] of Object.entries(byDefault)) {
+    const plain = { ...TOOL, annotations: {} }
+    expect(between(plain, { ...TOOL, annotations: { [name]: value } })?.class, name).toBe('cosmetic')
+    expect(between(plain, { ...TOOL, annotations: { [name]: !value } })?.class, name).not.toBe('cosmetic')
+  }
 })

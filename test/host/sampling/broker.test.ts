@@ -7,6 +7,7 @@ import type { CreateMessageParams } from '../../../src/protocol/sampling.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { connectPair } from '../../support/judged-pair.ts'
+import { proves } from '../../support/proves.ts'
 import { settle } from '../../support/raw-channel.ts'
 import { ask, heldModel, openGate, question, spyModel } from './gates.ts'
 
@@ -212,6 +213,7 @@ describe('E6: what a server may have of others', () => {
   })
 
   test('two that ask the one model at the same time each have their own words only [T-HOST-005]', async () => {
+    proves('R-SAMP-027')
     const model = spyModel()
     const gate = openGate()
     const broker = createBroker({ models: [model], gate })
@@ -239,6 +241,7 @@ describe('E6: what a server may have of others', () => {
 
 describe('bounds', () => {
   test('of tokens: no more than the server asked for, and no more than the host allows [T-SAMP-019]', async () => {
+    proves('R-SAMP-029')
     const model = spyModel()
     const broker = createBroker({ models: [model], gate: openGate(), limits: { maxTokens: 50 } })
     for (const maxTokens of [49, 50, 51]) await ask(broker, 'notes', question('hi', { maxTokens }))

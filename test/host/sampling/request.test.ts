@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkSamplingParams, checkSamplingResult, DEFAULT_REQUEST_LIMITS } from '../../../src/host/sampling/request.ts'
+import { proves } from '../../support/proves.ts'
 import { question } from './gates.ts'
 
 const text = { type: 'text', text: 'hi' }
@@ -10,6 +11,7 @@ const said = (...messages: unknown[]) => ({ messages, maxTokens: 1 })
 
 describe('a sampling request', () => {
   test('with everything the protocol has is taken as it is', () => {
+    proves('R-SAMP-009', 'R-SAMP-010', 'R-SAMP-011')
     const params = {
       messages: [
         { role: 'user', content: [text, { type: 'image', data: 'AAAA', mimeType: 'image/png' }] },

@@ -9,6 +9,7 @@ import { compile } from '../../../src/protocol/schema/compile.ts'
 import { toFormSchema } from '../../../src/protocol/schema/form.ts'
 import type { JsonSchema } from '../../../src/protocol/schema/json-schema.ts'
 import { type AnySchema, schemaPort } from '../../../src/protocol/schema/port.ts'
+import { proves } from '../../support/proves.ts'
 import { definitionsOf, hasPublishedSchemas } from '../../support/published-schemas.ts'
 
 const formOf = (schema: AnySchema): FormSchema => toFormSchema(schemaPort(schema, 'input', 'form').json)
@@ -175,6 +176,7 @@ describe('a field', () => {
   })
 
   test('keeps its expression, and no format that a form does not have [T-ELIC-024] [T-ELIC-025]', () => {
+    proves('R-ELIC-004')
     expect(fieldOf({ type: 'string', pattern: '^a' })).toEqual({ type: 'string', pattern: '^a' })
     expect(fieldOf({ type: 'string', pattern: '^a', format: 'uuid' })).toEqual({ type: 'string', pattern: '^a' })
   })

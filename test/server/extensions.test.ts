@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { Client } from '../../src/client/index.ts'
+import { createServer } from '../../src/server/index.ts'
+import { connectPair } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
+import { envelope, rawChannel } from '../support/raw-channel.ts'
+import { cannedServer } from '../support/scripted-server.ts'
+
+const newServer = (options = {}) => {
+  const server = createServer({ name: 'extended', version: '1', ...options })
+  server.tool('extensions', {}, (_args, ctx) => JSON.stringify(ctx.caller.capabilities.extensions ?? null))
+  return server
+}
+
+test('extensions are declared on both sides with their settings, and none by default', async () => {
+  proves('R-EXT-001', 'R-EXT-005')
+  const extensions = { 'com.example/plain': {}, 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html'] } }
+  const able = await connectPair(newServer({ extensions }), { revision: '2026-07-28', extensions })
+  expect(able.client.server.capabilities.extensions).toEqual(extensions)
+  expect((await able.client.call('extensions')).content).toEqual([{ type: 'text', text: JSON.stringify(extensions) }])
+
+  const plain = await connectPair(newServer(), { revision: '2026-07-28' })
+  expect(plain.client.server.capabilities).not.toHaveProperty('extensions')
+  expect((await plain.client.call('extensions')).content).toEqual([{ type: 'text', text: 'null' }])
+  for (const { params } of plain.sent('client'))
+    expect(params._meta['io.modelcontextprotocol/clientCapabilities']).not.toHaveProperty('extensions')
+})
+
+test('an extension is named like metadata with a prefix, on either side', async () => {
+  proves('R-EXT-002')
+  const refused = 'An extension is named like "com.example/feature"'
+  for (const name of ['tasks', '/x', 'com.example/', 'a b/x', '-x/y', 'com..example/x']) {
+    expect(() => newServer({ extensions: { [name]: {} } })).toThrow(refused)
+    await expect(Client.connect(cannedServer().target, { extensions: { [name]: {} } })).rejects.toThrow(refused)
+  }
+  for (const name of ['com.example/x', 'io.modelcontextprotocol/ui', 'example/x-1']) {
+    newServer({ extensions: { [name]: {} } })
+    await Client.connect(cannedServer().target, { extensions: { [name]: {} } })
+  }
+})
+
+test('where only one side has an extension the core goes on, and what belongs to the extension is refused', async () => {
+  proves('R-EXT-003')
+  const extensions = { 'com.example/x': {} }
+  for (const [ofServer, ofClient] of [
+    [extensions, undefined],
+    [undefined, extensions],
+  ]) {
+    const { client } = await connectPair(newServer({ extensions: ofServer }), {
+      revision: '2026-07-28',
+      ...(ofClient ? { extensions: ofClient } : {}),
+    })
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(['extensions'])
+  }
+  const answer = await rawChannel(newServer()).ask('com.example/x/do', { _meta: envelope({ extensions }) })
+  expect(answer.error.code).toBe(-32601)
+})
