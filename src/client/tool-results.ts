@@ -9,9 +9,14 @@ import type { Tool } from '../protocol/tools.ts'
 
 /** The output schemas of one server's tools, each compiled when its first result comes. */
 export class OutputSchemas {
-  #schemas = new Map<string, Promise<Validate> | undefined>()
+  readonly #onWarning: (message: string) => void
+  #schemas = new Map<string, Promise<Validate | undefined>>()
   #tools = new Map<string, Tool>()
   #isComplete = false
+
+  constructor(onWarning: (message: string) => void) {
+    this.#onWarning = onWarning
+  }
 
   get isComplete(): boolean {
     return this.#isComplete
@@ -37,19 +42,28 @@ export class OutputSchemas {
     return this.#isComplete || this.#tools.has(name)
   }
 
-  /** Says what is wrong with a result, or undefined. Throws ERR_SCHEMA when the schema itself is refused. */
+  /** Says what is wrong with a result, or undefined. A schema that is refused is not checked: without one nothing would be. */
   async faultOf(name: string, result: Params): Promise<string | undefined> {
     const schema = this.#tools.get(name)?.outputSchema
     if (schema === undefined || result.isError === true) return undefined
     if (result.structuredContent === undefined) return 'it has no structured content, though the tool declares an output schema'
     let validate = this.#schemas.get(name)
     if (!validate) {
-      validate = compileForeign(schema)
-      validate.catch(() => {})
+      validate = this.#compile(name, schema)
       this.#schemas.set(name, validate)
     }
-    const checked = (await validate)(result.structuredContent)
-    return checked.ok ? undefined : describeIssues(checked.issues)
+    const checked = (await validate)?.(result.structuredContent)
+    return !checked || checked.ok ? undefined : describeIssues(checked.issues)
+  }
+
+  async #compile(name: string, schema: NonNullable<Tool['outputSchema']>): Promise<Validate | undefined> {
+    try {
+      return await compileForeign(schema)
+    } catch (error) {
+      if (!(error instanceof McpError) || error.code !== 'ERR_SCHEMA') throw error
+      this.#onWarning(`The results of tool ${JSON.stringify(name)} are not checked: ${error.message}`)
+      return undefined
+    }
   }
 }
 

@@ -156,6 +156,12 @@ export class Wire {
     this.#peer.cancel(id, new DOMException(reason, 'AbortError'))
   }
 
+  /** Stops waiting for the answer to our request `id`, which fails with `error`. A transport that can closes its stream. */
+  abandon(id: Id, error: Error): void {
+    this.#link.cancel?.(id)
+    this.#peer.abandon(id, error)
+  }
+
   notify(method: string, params?: Params): void {
     if (!this.#isClosed) this.#link.send(notificationJson(method, params), { method, params, version: this.version })
   }
