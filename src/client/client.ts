@@ -20,7 +20,7 @@ import type { Answers } from './answers.ts'
 import { ResponseCache } from './cache.ts'
 import { Completer } from './completion.ts'
 import { Connection } from './connection.ts'
-import { faultOfList, type ServerDescription } from './dialect/dialect.ts'
+import type { ServerDescription } from './dialect/dialect.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
 import { type List, listOf } from './paging.ts'
@@ -252,10 +252,7 @@ export class Client {
       method,
       itemsOf,
       limits: this.#settings.limits,
-      fetch: (cursor) =>
-        this.request(method, cursor === undefined ? {} : { cursor }, options).catch((error: unknown) => {
-          throw faultOfList(method, error, this.server)
-        }),
+      fetch: (cursor) => this.request(method, cursor === undefined ? {} : { cursor }, options),
       onWarning: this.#settings.onWarning,
     })
   }

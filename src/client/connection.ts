@@ -5,7 +5,7 @@ import { McpError } from '../protocol/errors.ts'
 import type { Target } from '../protocol/link.ts'
 import type { LogLevel } from '../protocol/logging.ts'
 import type { SubscriptionFilter } from '../protocol/subscriptions.ts'
-import type { ClientDialect } from './dialect/dialect.ts'
+import { type ClientDialect, explainRefusal } from './dialect/dialect.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
 import { OpenAgain, openDialect, type Verdict, type VerdictMemory, verdictMemory } from './probe.ts'
@@ -72,7 +72,7 @@ export class Connection {
     if (this.#isClosed) return Promise.reject(new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`))
     const { dialect } = this
     const traced = withTrace(options, this.#options.trace, this.#settings.onWarning)
-    const sent = dialect.request(method, params, traced)
+    const sent = explainRefusal(method, dialect.request(method, params, traced), dialect.server)
     if (!this.#target.hasRemoteSessions || dialect.revision.dialect !== 'session') return sent
     return sent.catch((error: unknown) => this.#onceMore(error, dialect, () => this.dialect.request(method, params, traced)))
   }

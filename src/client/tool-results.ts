@@ -3,6 +3,7 @@
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Validate } from '../protocol/schema/compile.ts'
+import { findDialect } from '../protocol/schema/dialect.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
 import type { Tool } from '../protocol/tools.ts'
@@ -42,7 +43,7 @@ export class OutputSchemas {
     return this.#isComplete || this.#tools.has(name)
   }
 
-  /** Says what is wrong with a result, or undefined. A schema that is refused is not checked: without one nothing would be. */
+  /** Says what is wrong with a result, or undefined. Throws ERR_SCHEMA when the schema itself is refused. */
   async faultOf(name: string, result: Params): Promise<string | undefined> {
     const schema = this.#tools.get(name)?.outputSchema
     if (schema === undefined || result.isError === true) return undefined
@@ -50,20 +51,21 @@ export class OutputSchemas {
     let validate = this.#schemas.get(name)
     if (!validate) {
       validate = this.#compile(name, schema)
+      validate.catch(() => {})
       this.#schemas.set(name, validate)
     }
     const checked = (await validate)?.(result.structuredContent)
     return !checked || checked.ok ? undefined : describeIssues(checked.issues)
   }
 
+  /** What is written in a dialect that we do not know is not checked; anything else that is refused is refused. */
   async #compile(name: string, schema: NonNullable<Tool['outputSchema']>): Promise<Validate | undefined> {
-    try {
-      return await compileForeign(schema)
-    } catch (error) {
-      if (!(error instanceof McpError) || error.code !== 'ERR_SCHEMA') throw error
-      this.#onWarning(`The results of tool ${JSON.stringify(name)} are not checked: ${error.message}`)
-      return undefined
-    }
+    const { $schema } = schema as { $schema?: unknown }
+    if (findDialect($schema)) return compileForeign(schema)
+    this.#onWarning(
+      `The results of tool ${JSON.stringify(name)} are not checked: the dialect ${JSON.stringify($schema)} of its output schema is not supported`,
+    )
+    return undefined
   }
 }
 

@@ -48,11 +48,13 @@ export function faultOfRequest(method: string, { capabilities }: ServerDescripti
 
 const LISTS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
 
-/** The refusal of a list by a server that never said it had one, in the words of any other missing capability. */
-export function faultOfList(method: string, error: unknown, { capabilities }: ServerDescription): unknown {
-  if (!LISTS.has(method) || !(error instanceof RemoteError) || error.code !== METHOD_NOT_FOUND) return error
-  const capability = METHODS.get(method)?.capability as string
-  return isDeclared(capability, capabilities) ? error : missing(method, capability, error)
+/** Has a server that never said it had a list, and has none, refuse it in the words of any missing capability. */
+export function explainRefusal(method: string, answer: Promise<Params>, { capabilities }: ServerDescription): Promise<Params> {
+  const capability = METHODS.get(method)?.capability
+  if (!LISTS.has(method) || capability === undefined || isDeclared(capability, capabilities)) return answer
+  return answer.catch((error: unknown) => {
+    throw error instanceof RemoteError && error.code === METHOD_NOT_FOUND ? missing(method, capability, error) : error
+  })
 }
 
 const missing = (method: string, capability: string, cause?: unknown): McpError =>
