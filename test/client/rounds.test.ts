@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Answers, Client, Declined } from '../../src/index.ts'
+import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
 
@@ -146,4 +147,44 @@ test('every stateless request carries version, identity and capabilities, and th
   expect(discover?.params._meta['io.modelcontextprotocol/protocolVersion']).toBe('2026-07-28')
   expect(list?.params).toEqual({ _meta: envelope })
   expect(call?.params._meta).toEqual({ ...envelope, 'io.modelcontextprotocol/logLevel': 'warning' })
+})
+
+describe('a result of a type that the request cannot have', () => {
+  const methods: [string, Message][] = [
+    ['tools/list', { tools: [] }],
+    ['prompts/list', { prompts: [] }],
+    ['resources/list', { resources: [] }],
+    ['resources/templates/list', { resourceTemplates: [] }],
+    ['completion/complete', { completion: { values: [] } }],
+    ['tools/call', { content: [] }],
+    ['resources/read', { contents: [] }],
+    ['prompts/get', { messages: [] }],
+  ]
+  const asking = new Set(['tools/call', 'resources/read', 'prompts/get'])
+
+  test.each(methods)('makes the result of %s invalid, and it is not kept', async (method, result) => {
+    proves('R-BASE-041', 'R-BASE-042')
+    let resultType: unknown
+    const server = cannedServer({
+      revision: '2026-07-28',
+      results: { [method]: () => ({ ...result, resultType, ttlMs: 60_000, cacheScope: 'public' }) },
+    })
+    const client = await Client.connect(server.target)
+    const types = ['x', 'task', 'Complete', '', 5, null, {}, ...(asking.has(method) ? [] : ['input_required'])]
+    for (resultType of types) {
+      await expect(client.request(method, {})).rejects.toMatchObject({
+        code: 'ERR_ANSWER_INVALID',
+        message: expect.stringContaining(`The result of ${method} has the type `),
+      })
+    }
+    resultType = 'complete'
+    await expect(client.request(method, {})).resolves.toMatchObject(result)
+    await client.close()
+  })
+
+  test('is the business of the extension when the method is', async () => {
+    const server = cannedServer({ revision: '2026-07-28', results: { 'com.example/do': { resultType: 'com.example/odd' } } })
+    const client = await Client.connect(server.target)
+    expect(await client.request('com.example/do', {})).toMatchObject({ resultType: 'com.example/odd' })
+  })
 })
