@@ -48,12 +48,7 @@ export class LineWriter {
 
   /** Resolves when the producer may go on; undefined when it need not wait. Throws ERR_LIMIT when too much is waiting. */
   line(json: string): undefined | Promise<void> {
-    if (this.#isBlocked && this.pendingBytes + json.length > this.#options.maxPendingBytes) {
-      throw new McpError(
-        'ERR_LIMIT',
-        `More than ${this.#options.maxPendingBytes} bytes wait for a reader that does not read (maxPendingBytes)`,
-      )
-    }
+    this.#check(json)
     if (json.startsWith(PROGRESS)) this.#noteProgress(json)
     this.#put(json)
     return this.#isBlocked ? new Promise((resolve) => this.#onDrain.push(resolve)) : undefined
@@ -62,9 +57,9 @@ export class LineWriter {
   /** The same for an answer: one that follows progress of its request leaves a little later. */
   answer(json: string): undefined | Promise<void> {
     if (this.#recent.size + this.#older.size === 0 || !this.#followsProgress(json)) return this.line(json)
+    this.#check(json)
     this.#heldLength += json.length
-    const timer = setTimeout(() => this.#release(timer), GAP_MS)
-    this.#held.set(timer, json)
+    this.#hold(json)
     return undefined
   }
 
@@ -79,11 +74,31 @@ export class LineWriter {
     })
   }
 
+  #check(json: string): void {
+    if (!this.#isBlocked || this.pendingBytes + json.length <= this.#options.maxPendingBytes) return
+    throw new McpError(
+      'ERR_LIMIT',
+      `More than ${this.#options.maxPendingBytes} bytes wait for a reader that does not read (maxPendingBytes)`,
+    )
+  }
+
   #put(json: string): void {
     this.#lines += `${json}\n`
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(() => this.#flush())
+  }
+
+  #hold(json: string, isSecond = false): void {
+    const timer = setTimeout(() => {
+      const isLate = this.#isScheduled && !isSecond
+      this.#flush()
+      if (!isLate) return this.#release(timer)
+      // The progress left only now, because this process was busy, and the gap begins now.
+      this.#held.delete(timer)
+      this.#hold(json, true)
+    }, GAP_MS)
+    this.#held.set(timer, json)
   }
 
   #release(timer: NodeJS.Timeout): void {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { Client, connect, type Target, type Verdict, type VerdictMemory, verdictMemory } from '../../src/index.ts'
+import { Client, connect, type LinkReceiver, type Target, type Verdict, type VerdictMemory, verdictMemory } from '../../src/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
-import type { Message } from '../support/raw-channel.ts'
+import { type Message, settle } from '../support/raw-channel.ts'
 import { cannedServer, scriptedServer } from '../support/scripted-server.ts'
 
 const newServer = (options = {}) => {
@@ -580,5 +580,115 @@ describe('a target that may be opened again', () => {
     }
     expect(server.opened).toBe(6)
     expect(closed?.message).toBe('crashed')
+  })
+})
+
+describe('a session that the server has forgotten', () => {
+  /** A target whose links the test ends one by one. */
+  function forgetful() {
+    const links: { receiver: LinkReceiver; sent: Message[]; isClosed: boolean }[] = []
+    const target: Target = {
+      key: `forgetful:${Math.random()}`,
+      label: 'forgetful',
+      hasRemoteSessions: true,
+      open: async () => {
+        const link = { receiver: undefined as unknown as LinkReceiver, sent: [] as Message[], isClosed: false }
+        links.push(link)
+        return {
+          start: (receiver) => {
+            link.receiver = receiver
+          },
+          send: (json) => {
+            const message = JSON.parse(json) as Message
+            link.sent.push(message)
+            if (message.method !== 'initialize') return
+            const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'f', version: '1' } }
+            queueMicrotask(() => link.receiver.onMessage({ kind: 'result', id: message.id, result }))
+          },
+          close: async () => {
+            link.isClosed = true
+          },
+        }
+      },
+    }
+    return { target, links }
+  }
+  const revisions = ['2025-11-25']
+
+  test.each([
+    [
+      'answered',
+      (link: { receiver: LinkReceiver }, id: number) => link.receiver.onMessage({ kind: 'result', id, result: { content: [] } }),
+    ],
+    ['lost', (link: { receiver: LinkReceiver }, id: number) => link.receiver.onLost(id, new Error('cable cut'))],
+  ])('keeps its old connection until the last request on it is %s', async (_how, settleOn) => {
+    const { target, links } = forgetful()
+    const client = await Client.connect(target, { revisions })
+    const calls = [client.call('a'), client.call('b')]
+    for (const call of calls) call.catch(() => {})
+    const [old] = links as [(typeof links)[0]]
+    const ids = old.sent.filter(({ method }) => method === 'tools/call').map(({ id }) => id)
+    old.receiver.onForgotten()
+    await settle()
+    expect(links).toHaveLength(2)
+    expect(old.isClosed).toBe(false)
+    settleOn(old, ids[0])
+    await settle()
+    expect(old.isClosed).toBe(false)
+    settleOn(old, ids[1])
+    await settle()
+    expect(old.isClosed).toBe(true)
+    expect(links[1]?.isClosed).toBe(false)
+    await client.close()
+  })
+
+  test('closes its old connection when the last request on it is given up', async () => {
+    const { target, links } = forgetful()
+    const client = await Client.connect(target, { revisions })
+    const controller = new AbortController()
+    const call = client.call('a', {}, { signal: controller.signal })
+    call.catch(() => {})
+    links[0]?.receiver.onForgotten()
+    await settle()
+    expect(links[0]?.isClosed).toBe(false)
+    controller.abort()
+    await settle()
+    expect(links[0]?.isClosed).toBe(true)
+    await client.close()
+  })
+})
+
+describe('a process that could not be started again', () => {
+  test('is ended before the next try', async () => {
+    const clock = fakeClock()
+    let isMute = false
+    const closed: number[] = []
+    const server = scriptedServer(
+      ({ id, method }, send) => {
+        if (isMute || id === undefined) return
+        if (method === 'initialize')
+          send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } } })
+        else send({ jsonrpc: '2.0', id, result: {} })
+      },
+      { restarts: true },
+    )
+    const openLink = server.target.open
+    server.target.open = async () => {
+      const link = await openLink()
+      const number = server.opened
+      return { ...link, close: async () => void closed.push(number) }
+    }
+    const options = { clock, revisions: ['2025-11-25'], limits: { connectTimeoutMs: 1000 }, memory: verdictMemory() }
+    const client = await Client.connect(server.target, options)
+    isMute = true
+    server.hangUp(new Error('crashed'))
+    await clock.advance(10_000)
+    isMute = false
+    await clock.advance(10_000)
+    expect(server.opened).toBeGreaterThan(2)
+    // All but the first, which ended by itself, and the last, which is used.
+    for (let number = 2; number < server.opened; number++) expect(closed).toContain(number)
+    expect(closed).not.toContain(server.opened)
+    await client.close()
   })
 })
