@@ -45,7 +45,7 @@ export class Client {
   readonly #connection: Connection
   readonly #cache: ResponseCache | undefined
   readonly #cacheScope: { server: string; partition: string }
-  readonly #outputs = new OutputSchemas()
+  readonly #outputs: OutputSchemas
   /** Undefined where nothing travels beside the message. */
   readonly #mirrored: MirroredParams | undefined
   #learning: Promise<void> | undefined
@@ -66,6 +66,7 @@ export class Client {
       options.cache === false
         ? undefined
         : (options.cache ?? new ResponseCache({ maxEntries: this.#settings.limits.maxCached, clock: this.#settings.clock }))
+    this.#outputs = new OutputSchemas(this.#settings.onWarning)
     this.#cacheScope = { server: target.key, partition: options.cachePartition ?? crypto.randomUUID() }
     this.#watching = new Watching(this.#settings.limits.maxWatches, (filter) => this.#connection.listenTo(filter))
     this.#completer = new Completer({
@@ -113,9 +114,8 @@ export class Client {
   }
 
   tools(options: CallOptions = {}): List<Tool> {
-    return this.#list('tools/list', options, (page) => {
+    return this.#list('tools/list', options, (page, isLast) => {
       const tools = itemsIn<Tool>(page, 'tools').filter((tool) => this.#isUsable(tool))
-      const isLast = page.nextCursor === undefined
       this.#outputs.learn(tools, isLast)
       if (isLast) this.#mirrored?.complete()
       return tools
@@ -137,11 +137,9 @@ export class Client {
   /** Calls a tool. A failure of the tool is a result with `isError`; structured content is checked against its schema. */
   call<T = unknown>(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<ToolResult<T>> {
     return this.request('tools/call', { name, arguments: args }, options).then((result) => {
-      if (!Array.isArray(result.content)) {
-        throw new McpError('ERR_ANSWER_INVALID', `The result of tool ${JSON.stringify(name)} has no content`)
-      }
-      if (result.structuredContent === undefined && !this.#outputs.knows(name)) return result as ToolResult<T>
-      return this.#checkOutput(name, result).then(() => result as ToolResult<T>)
+      const whole = withContent(name, result)
+      if (whole.structuredContent === undefined && !this.#outputs.knows(name)) return whole as ToolResult<T>
+      return this.#checkOutput(name, whole).then(() => whole as ToolResult<T>)
     })
   }
 
@@ -250,7 +248,8 @@ export class Client {
     const known = cache.get(method, params, this.#cacheScope)
     if (known) return known
     const result = await this.#connection.request(method, params, options)
-    cache.put(method, params, result, this.#cacheScope)
+    // In a revision without caching the members mean whatever the server likes.
+    if (this.#connection.dialect.revision.hasCaching) cache.put(method, params, result, this.#cacheScope)
     return result
   }
 
@@ -262,12 +261,13 @@ export class Client {
     await this.close()
   }
 
-  #list<Item>(method: string, options: CallOptions, itemsOf: (page: Params) => Item[]): List<Item> {
+  #list<Item>(method: string, options: CallOptions, itemsOf: (page: Params, isLast: boolean) => Item[]): List<Item> {
     return listOf({
       method,
       itemsOf,
       limits: this.#settings.limits,
       fetch: (cursor) => this.request(method, cursor === undefined ? {} : { cursor }, options),
+      onWarning: this.#settings.onWarning,
     })
   }
 
@@ -338,6 +338,16 @@ export class Client {
     for (const kind of ['tools', 'prompts', 'resources'] as const) this.#onChange({ kind })
     this.#cache?.invalidate(this.#target.key, ['resources/read', 'server/discover'])
   }
+}
+
+/** Servers of long ago, and those with structured content only, leave the content out. */
+function withContent(name: string, result: Params): Params {
+  if (Array.isArray(result.content)) return result
+  if (result.content === undefined || result.content === null) return { ...result, content: [] }
+  throw new McpError(
+    'ERR_ANSWER_INVALID',
+    `The content of the result of tool ${JSON.stringify(name)} is a ${typeof result.content}, not a list`,
+  )
 }
 
 const itemsIn = <Item>(page: Params, member: string): Item[] => {

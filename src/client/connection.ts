@@ -5,11 +5,12 @@ import { McpError } from '../protocol/errors.ts'
 import type { Target } from '../protocol/link.ts'
 import type { LogLevel } from '../protocol/logging.ts'
 import type { SubscriptionFilter } from '../protocol/subscriptions.ts'
-import type { ClientDialect } from './dialect/dialect.ts'
+import { type ClientDialect, explainRefusal } from './dialect/dialect.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
-import { openDialect, type Verdict, type VerdictMemory, verdictMemory } from './probe.ts'
+import { OpenAgain, openDialect, type Verdict, type VerdictMemory, verdictMemory } from './probe.ts'
 import type { Settings } from './settings.ts'
+import { withTrace } from './trace.ts'
 import { Wire } from './wire.ts'
 
 export interface ConnectionEvents {
@@ -62,32 +63,18 @@ export class Connection {
     return this.#isClosed
   }
 
-  async open(): Promise<void> {
-    const expected = this.#memory.get(this.#target.key)
-    try {
-      await this.#openAs(expected)
-    } catch (error) {
-      // Some old servers exit at the first request they do not know; and what was remembered may no longer be true.
-      const next = this.#wire?.isClosed && expected === undefined ? 'session' : expected === undefined ? undefined : 'any'
-      await this.#wire?.close().catch(() => {})
-      // A person who said no is not asked twice.
-      const isRefused = error instanceof McpError && error.code === 'ERR_AUTH'
-      if (next === undefined || isRefused || this.#isClosed) throw error
-      this.#memory.set(this.#target.key, undefined)
-      await this.#openAs(next === 'session' ? 'session' : undefined).catch(async (second: unknown) => {
-        await this.#wire?.close().catch(() => {})
-        throw next === 'session' ? error : second
-      })
-    }
+  open(): Promise<void> {
+    return this.#openAs(this.#memory.get(this.#target.key))
   }
 
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
     if (this.#reopening) return this.#reopening.then(() => this.request(method, params, options))
     if (this.#isClosed) return Promise.reject(new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`))
     const { dialect } = this
-    const sent = dialect.request(method, params, options)
+    const traced = withTrace(options, this.#options.trace, this.#settings.onWarning)
+    const sent = explainRefusal(method, dialect.request(method, params, traced), dialect.server)
     if (!this.#target.hasRemoteSessions || dialect.revision.dialect !== 'session') return sent
-    return sent.catch((error: unknown) => this.#onceMore(error, dialect, () => this.dialect.request(method, params, options)))
+    return sent.catch((error: unknown) => this.#onceMore(error, dialect, () => this.dialect.request(method, params, traced)))
   }
 
   async listenTo(filter: SubscriptionFilter): Promise<void> {
@@ -116,7 +103,28 @@ export class Connection {
     await Promise.all([this.#wire, ...this.#retired].map((wire) => wire?.close()))
   }
 
-  async #openAs(expected: Verdict | undefined): Promise<void> {
+  /** @param remembered what was found out about the server before, which may no longer be true */
+  async #openAs(remembered: Verdict | undefined): Promise<void> {
+    if (remembered !== undefined) {
+      try {
+        return await this.#openOnce(remembered)
+      } catch (error) {
+        if (this.#isClosed || isRefusal(error)) throw error
+        this.#memory.set(this.#target.key, undefined)
+      }
+    }
+    try {
+      await this.#openOnce(undefined)
+    } catch (error) {
+      if (!(error instanceof OpenAgain)) throw error
+      if (this.#isClosed) throw closedError()
+      await this.#openOnce(error.as).catch((second: unknown) => {
+        throw error.why ?? (second instanceof OpenAgain ? (second.why ?? second) : second)
+      })
+    }
+  }
+
+  async #openOnce(expected: Verdict | undefined): Promise<void> {
     const { limits, clock, deadlines, onWarning, mirrored } = this.#settings
     const link = await this.#target.open()
     const onForgotten = (): void => this.#onForgotten(wire)
@@ -125,7 +133,13 @@ export class Connection {
     const wire = new Wire(link, { limits, clock, deadlines, onWarning, mirrored, onForgotten, onPermitted, onClose })
     if (this.#isClosed) await abandon(wire)
     this.#wire = wire
-    const dialect = await openDialect(wire, this.#settings, expected)
+    const standsAlone = this.#target.hasRemoteSessions === true
+    const dialect = await openDialect(wire, this.#settings, { expected, standsAlone }).catch(async (error: unknown) => {
+      // Some old servers exit at the first request they do not know.
+      const hasEnded = wire.isClosed && expected === undefined && !this.#isClosed
+      await wire.close().catch(() => {})
+      throw hasEnded && !isRefusal(error) ? new OpenAgain('session', error as Error) : error
+    })
     if (this.#isClosed) await abandon(wire)
     this.#dialect = dialect
     this.#memory.set(this.#target.key, dialect.revision.dialect)
@@ -188,8 +202,9 @@ export class Connection {
     // A connection that ends while it is opened is `open`'s business.
     if (this.#isClosed || wire !== this.#wire || !this.#dialect || this.#reopening) return
     this.#stopHeartbeat()
-    if (!this.#target.restarts || !this.#mayRestart())
-      return this.#over(error ?? new McpError('ERR_CLOSED', 'The server closed the connection'))
+    const { restarts } = this.#target
+    const isWanted = restarts === 'stateless' ? this.#dialect.revision.dialect === 'stateless' : restarts === true
+    if (!isWanted || !this.#mayRestart()) return this.#over(error ?? new McpError('ERR_CLOSED', 'The server closed the connection'))
     this.#settings.onWarning(`${this.#target.label} ended${error ? ` (${error.message})` : ''}; starting it again`)
     this.#reopening = this.#reopen().finally(() => {
       this.#reopening = undefined
@@ -200,7 +215,7 @@ export class Connection {
   async #reopen(): Promise<void> {
     for (let waitMs = FIRST_RESTART_MS; ; waitMs *= 2) {
       await new Promise<void>((resolve) => this.#settings.clock.after(waitMs * (0.5 + Math.random()), resolve).hold(true))
-      if (this.#isClosed) throw new McpError('ERR_CLOSED', 'The client was closed')
+      if (this.#isClosed) throw closedError()
       try {
         await this.#openAs(this.#memory.get(this.#target.key))
         break
@@ -241,8 +256,13 @@ export class Connection {
   }
 }
 
+/** A person who said no is not asked twice. */
+const isRefusal = (error: unknown): boolean => error instanceof McpError && error.code === 'ERR_AUTH'
+
+const closedError = (): McpError => new McpError('ERR_CLOSED', 'The client was closed')
+
 /** A connection that was being opened while the client was closed. */
 async function abandon(wire: Wire): Promise<never> {
   await wire.close().catch(() => {})
-  throw new McpError('ERR_CLOSED', 'The client was closed')
+  throw closedError()
 }

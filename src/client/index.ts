@@ -16,6 +16,7 @@ export type { Root } from '../protocol/roots.ts'
 export type { CreateMessageParams, CreateMessageResult } from '../protocol/sampling.ts'
 export type { CreateTaskResult, Task } from '../protocol/tasks.ts'
 export type { CallToolResult, Tool } from '../protocol/tools.ts'
+export type { TraceContext } from '../protocol/trace-context.ts'
 export {
   type MatchedValue,
   type TemplateValue,
@@ -32,3 +33,4 @@ export { memoryTarget } from './memory-link.ts'
 export type { CallOptions, ConnectOptions } from './options.ts'
 export type { List } from './paging.ts'
 export { type Verdict, type VerdictMemory, verdictMemory } from './probe.ts'
+export type { TraceSource } from './trace.ts'

@@ -2,7 +2,7 @@
 
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { read } from '../jsonrpc/read.ts'
-import { DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
+import { ANSWER_BOUNDS, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
 import type { Link, LinkReceiver, Target } from '../protocol/link.ts'
 import type { Channel, Service } from '../protocol/service.ts'
 
@@ -20,7 +20,7 @@ class MemoryLink implements Link {
 
   constructor(service: Service) {
     const toClient = new Lane((json) => {
-      if (!this.#isClosed) this.#receiver?.onMessage(read(json, DEFAULT_READ_BOUNDS))
+      if (!this.#isClosed) this.#receiver?.onMessage(read(json, ANSWER_BOUNDS))
     })
     const put = (json: string): undefined => toClient.put(json)
     const outlet: Outlet = { push: put, answer: put, drop: () => {} }

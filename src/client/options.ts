@@ -5,10 +5,12 @@ import type { Implementation } from '../protocol/base.ts'
 import type { Settings } from '../protocol/lifecycle.ts'
 import type { LogLevel, LogMessage } from '../protocol/logging.ts'
 import type { Progress } from '../protocol/progress.ts'
+import type { TraceContext } from '../protocol/trace-context.ts'
 import type { Answers } from './answers.ts'
 import type { ResponseCache } from './cache.ts'
 import type { ClientLimits } from './limits.ts'
 import type { VerdictMemory } from './probe.ts'
+import type { TraceSource } from './trace.ts'
 
 export interface ConnectOptions {
   /** Who the client says it is. */
@@ -28,6 +30,11 @@ export interface ConnectOptions {
   signal?: AbortSignal
   /** How often to look whether a quiet session is alive; 0 for never. */
   pingIntervalMs?: number
+  /**
+   * Trace context to send with every request, or a function that is asked before each: `traceparent`, `tracestate` and
+   * `baggage` as W3C defines them. Values that are not valid are left out with a warning.
+   */
+  trace?: TraceSource
   /**
    * The least severe log message wanted from the start.
    * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Servers are to use standard error or OpenTelemetry.
@@ -52,6 +59,8 @@ export interface CallOptions {
   /** Whether progress starts the timeout anew, up to the total; true unless given. */
   resetTimeoutOnProgress?: boolean
   onProgress?(progress: Progress): void
-  /** Metadata to send along, such as trace context. */
+  /** Metadata to send along. */
   meta?: Record<string, unknown>
+  /** Trace context of this request, in place of that of the connection. */
+  trace?: TraceContext
 }

@@ -13,8 +13,10 @@ export interface ListSource<Item> {
   /** For errors. */
   method: string
   fetch(cursor: string | undefined): Promise<Params>
-  itemsOf(page: Params): readonly Item[]
+  /** @param isLast no page follows */
+  itemsOf(page: Params, isLast: boolean): readonly Item[]
   limits: Pick<ClientLimits, 'maxPages' | 'maxItems'>
+  onWarning(message: string): void
 }
 
 export function listOf<Item>(source: ListSource<Item>): List<Item> {
@@ -28,21 +30,30 @@ export function listOf<Item>(source: ListSource<Item>): List<Item> {
   }
 }
 
-async function* items<Item>({ method, fetch, itemsOf, limits }: ListSource<Item>): AsyncGenerator<Item> {
+async function* items<Item>({ method, fetch, itemsOf, limits, onWarning }: ListSource<Item>): AsyncGenerator<Item> {
   const seen = new Set<string>()
   let cursor: string | undefined
+  let before: readonly Item[] = []
   let count = 0
   for (let pages = 1; ; pages++) {
     const page = await fetch(cursor)
-    for (const item of itemsOf(page)) {
-      if (++count > limits.maxItems) throw new McpError('ERR_LIMIT', `${method} has more than ${limits.maxItems} items (limits.maxItems)`)
-      yield item
-    }
     const next = page.nextCursor
-    if (typeof next !== 'string') return
+    // The cursor that was just used leads nowhere: some servers write one that means nothing, such as an empty text.
+    const isStuck = next !== undefined && next === cursor
+    const found = itemsOf(page, typeof next !== 'string' || isStuck)
+    if (isStuck) onWarning(`${method} gave the cursor ${JSON.stringify(cursor)} again in answer to it; the list ends there`)
+    // A server that takes no notice of cursors sends its one page again.
+    if (!isStuck || JSON.stringify(found) !== JSON.stringify(before)) {
+      for (const item of found) {
+        if (++count > limits.maxItems) throw new McpError('ERR_LIMIT', `${method} has more than ${limits.maxItems} items (limits.maxItems)`)
+        yield item
+      }
+    }
+    if (typeof next !== 'string' || isStuck) return
     if (seen.has(next)) throw new McpError('ERR_LIMIT', `${method} gave the same cursor twice`)
     if (pages >= limits.maxPages) throw new McpError('ERR_LIMIT', `${method} has more than ${limits.maxPages} pages (limits.maxPages)`)
     seen.add(next)
     cursor = next
+    before = found
   }
 }

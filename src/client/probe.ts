@@ -8,9 +8,9 @@ import { META } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { ServerCapabilities } from '../protocol/lifecycle.ts'
 import { describeRevisions } from '../revisions/index.ts'
-import { chooseStateless, isModernError, offerHandshake, offerStateless, versionsIn } from '../revisions/negotiate.ts'
+import { chooseStateless, isBareVersionError, isModernError, offerHandshake, offerStateless, versionsIn } from '../revisions/negotiate.ts'
 import type { Revision } from '../revisions/revision.ts'
-import { type ClientDialect, implementationIn, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
+import { type ClientDialect, faultOfResultType, implementationIn, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
 import { ClientSession } from './dialect/session.ts'
 import { ClientStateless, statelessCapabilities } from './dialect/stateless.ts'
 import type { Settings } from './settings.ts'
@@ -41,39 +41,139 @@ export function verdictMemory(): VerdictMemory {
   }
 }
 
-export async function openDialect(wire: Wire, settings: Settings, expected: Verdict | undefined): Promise<ClientDialect> {
-  const stateless = offerStateless(settings.supported)
-  const handshake = offerHandshake(settings.supported)
-  const opening = { timeoutMs: settings.limits.connectTimeoutMs }
-  if (!stateless || (expected === 'session' && handshake)) return ClientSession.open(wire, settings, opening)
-  const discovery = discover(wire, settings, stateless)
-  if (!handshake) return statelessOf(await discovery, wire, settings)
+/**
+ * The connection showed what the server is, but can no longer be used for it: server and client would mean different
+ * things by what was said on it. A new one has to be opened.
+ */
+export class OpenAgain extends Error {
+  /** What to open the next connection as. */
+  readonly as: Verdict
+  /** What to report if the next one fails as well; undefined for the error of the next one. */
+  readonly why: Error | undefined
 
-  const early = await within(discovery, wire, settings)
-  if (early === 'legacy') return ClientSession.open(wire, settings, opening)
-  if (early !== 'silence') return statelessOf(early, wire, settings)
-  // A server that is slow to start is not yet a legacy server: both questions stay open, the first answer counts.
-  const given = new AbortController()
-  const session = ClientSession.open(wire, settings, { ...opening, signal: given.signal })
-  const late = await Promise.race([
-    discovery,
-    session.then(
-      () => 'legacy' as const,
-      () => discovery,
-    ),
-  ])
-  if (late === 'legacy') return session
-  given.abort()
-  return statelessOf(late, wire, settings)
+  constructor(as: Verdict, why?: Error) {
+    super(`The connection has to be opened again for a ${as} server`)
+    this.as = as
+    this.why = why
+  }
 }
 
-interface Discovered {
-  revision: Revision
-  server: ServerDescription
+export interface Opening {
+  /** What was found out before. It may no longer be true. */
+  expected: Verdict | undefined
+  /** Requests of one connection have nothing to do with each other: a handshake changes nothing for the others. */
+  standsAlone: boolean
 }
 
-/** Resolves with `legacy` for every answer that only a server with a handshake would give. */
-async function discover(wire: Wire, settings: Settings, revision: Revision, isRetry = false): Promise<Discovered | 'legacy'> {
+/** Throws `OpenAgain` when only a new connection can be used. */
+export async function openDialect(wire: Wire, settings: Settings, opening: Opening): Promise<ClientDialect> {
+  const probe = new Probe(wire, settings, opening)
+  try {
+    return await probe.open()
+  } catch (error) {
+    const { connectTimeoutMs, maxTotalMs } = settings.limits
+    if (!(error instanceof McpError) || error.code !== 'ERR_TIMEOUT' || maxTotalMs < connectTimeoutMs) throw error
+    const what = probe.asked.join(' and ')
+    throw new McpError('ERR_TIMEOUT', `No answer to ${what} within ${connectTimeoutMs} ms (limits.connectTimeoutMs)`, { cause: error })
+  }
+}
+
+class Probe {
+  readonly #wire: Wire
+  readonly #settings: Settings
+  readonly #opening: Opening
+  readonly #startedAt: number
+  /** The methods sent so far. */
+  readonly asked: string[] = []
+
+  constructor(wire: Wire, settings: Settings, opening: Opening) {
+    this.#wire = wire
+    this.#settings = settings
+    this.#opening = opening
+    this.#startedAt = settings.clock.now()
+  }
+
+  async open(): Promise<ClientDialect> {
+    const { expected } = this.#opening
+    const stateless = offerStateless(this.#settings.supported)
+    const handshake = offerHandshake(this.#settings.supported)
+    if (!stateless || (expected === 'session' && handshake)) return this.#shakeHands()
+    this.asked.push('server/discover')
+    const given = new AbortController()
+    const discovery = discover(this.#wire, this.#settings, stateless, given.signal)
+    if (!handshake) return this.#stateless(await discovery)
+    // A server that is known to answer the probe may be slow to start, and is waited for.
+    const early = expected === 'stateless' ? await discovery : await within(discovery, this.#wire, this.#settings)
+    if (early !== 'silence') return early.kind === 'legacy' ? this.#afterProbe(this.#shakeHands(), early.why) : this.#stateless(early)
+    const dialect = await this.#openBoth(discovery)
+    given.abort(new DOMException('The server has answered the handshake', 'AbortError'))
+    return dialect
+  }
+
+  #shakeHands(signal?: AbortSignal): Promise<ClientSession> {
+    this.asked.push('initialize')
+    const { clock, limits } = this.#settings
+    const left = limits.connectTimeoutMs - (clock.now() - this.#startedAt)
+    const timeoutMs = Math.max(left, Math.min(limits.probeTimeoutMs, limits.connectTimeoutMs))
+    return ClientSession.open(this.#wire, this.#settings, { timeoutMs, ...(signal ? { signal } : {}) })
+  }
+
+  /** The handshake with a server that was probed before. @param why what was wrong with the answer to the probe */
+  async #afterProbe(session: Promise<ClientSession>, why: Error | undefined): Promise<ClientSession> {
+    try {
+      return await session
+    } catch (error) {
+      if (!(error instanceof RemoteError)) throw error
+      // A bridge may open a session of its own at the first request, whatever it is, and then refuse ours.
+      if (!this.#opening.standsAlone) throw new OpenAgain('session', why)
+      throw why ?? error
+    }
+  }
+
+  /** The probe was not answered in time: the handshake is tried as well, and both questions stay open. */
+  async #openBoth(discovery: Promise<Discovery>): Promise<ClientDialect> {
+    const given = new AbortController()
+    const session = this.#shakeHands(given.signal)
+    const answered = session.then(
+      () => 'opened' as const,
+      () => 'refused' as const,
+    )
+    // A probe that fails is as good as one that is not answered: the handshake decides.
+    const probed = discovery.catch(() => answered)
+    const first = await Promise.race([probed, answered])
+    if (first === 'opened') return session
+    if (first === 'refused') {
+      // A server without a handshake, which was only slow to start, answers the probe.
+      const late = await within(probed, this.#wire, this.#settings)
+      return typeof late === 'object' && late.kind === 'stateless' ? this.#stateless(late) : this.#afterProbe(session, undefined)
+    }
+    if (first.kind === 'legacy') return this.#afterProbe(session, first.why)
+    if (this.#opening.standsAlone) {
+      given.abort()
+      return this.#stateless(first)
+    }
+    // The handshake is in its input already. A server that takes it means a session from then on.
+    const next = await within(answered, this.#wire, this.#settings)
+    if (next === 'opened') return session
+    if (next === 'refused') return this.#stateless(first)
+    throw new OpenAgain('stateless')
+  }
+
+  #stateless(discovered: Discovery): ClientStateless {
+    if (discovered.kind === 'stateless') return new ClientStateless(this.#wire, this.#settings, discovered.revision, discovered.server)
+    const { supported } = this.#settings
+    if (discovered.why) throw discovered.why
+    throw new McpError('ERR_VERSION_UNSUPPORTED', `The server does not speak ${describeRevisions(supported)}; it wants a handshake`)
+  }
+}
+
+type Discovery =
+  | { kind: 'stateless'; revision: Revision; server: ServerDescription }
+  /** `why`: what was wrong with the answer, if something was. */
+  | { kind: 'legacy'; why?: Error }
+
+/** Resolves with `legacy` for every answer that is not that of a server without sessions. */
+async function discover(wire: Wire, settings: Settings, revision: Revision, signal: AbortSignal, isRetry = false): Promise<Discovery> {
   const meta = {
     [META.protocolVersion]: revision.version,
     [META.clientInfo]: settings.info,
@@ -83,34 +183,34 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, isRe
   try {
     const result = await wire.request('server/discover', {}, (id) => requestJson(id, 'server/discover', { _meta: meta }), {
       timeoutMs: settings.limits.connectTimeoutMs,
+      signal,
     })
+    const fault = faultOfResultType('server/discover', result)
+    if (fault) return { kind: 'legacy', why: fault }
     const chosen = chooseStateless(result.supportedVersions, settings.supported)
-    return chosen ? { revision: chosen, server: describe(result) } : 'legacy'
+    return chosen ? { kind: 'stateless', revision: chosen, server: describe(result) } : { kind: 'legacy' }
   } catch (error) {
-    if (error instanceof McpError && error.code === 'ERR_NO_ENDPOINT') return 'legacy'
+    if (error instanceof McpError && error.code === 'ERR_NO_ENDPOINT') return { kind: 'legacy' }
+    // Old servers have many ways to say that they do not know a method.
+    if (error instanceof McpError && error.code === 'ERR_ANSWER_INVALID') return { kind: 'legacy', why: error }
     if (!(error instanceof RemoteError)) throw error
-    if (!isModernError(error.code)) return 'legacy'
+    if (!isModernError(error.code) || isBareVersionError(error.code, error.data)) return { kind: 'legacy' }
     const theirs = versionsIn(error.data)
     const other = chooseStateless(theirs, settings.supported)
     // A server may refuse the very version it lists, when it has just been started or updated: once more, then no more.
-    if (other && !isRetry) return discover(wire, settings, other, true)
+    if (other && !isRetry) return discover(wire, settings, other, signal, true)
     if (
       other === undefined &&
       theirs &&
       settings.supported.some(({ version, dialect }) => dialect === 'session' && theirs.includes(version))
     )
-      return 'legacy'
+      return { kind: 'legacy' }
     throw new McpError(
       'ERR_VERSION_UNSUPPORTED',
       `The server speaks ${theirs?.join(', ') ?? 'another revision'}; this client speaks ${describeRevisions(settings.supported)}`,
       { cause: error },
     )
   }
-}
-
-function statelessOf(discovered: Discovered | 'legacy', wire: Wire, settings: Settings): ClientStateless {
-  if (discovered !== 'legacy') return new ClientStateless(wire, settings, discovered.revision, discovered.server)
-  throw new McpError('ERR_VERSION_UNSUPPORTED', `The server does not speak ${describeRevisions(settings.supported)}; it wants a handshake`)
 }
 
 function describe(result: Params): ServerDescription {

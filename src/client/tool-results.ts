@@ -3,15 +3,21 @@
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Validate } from '../protocol/schema/compile.ts'
+import { findDialect } from '../protocol/schema/dialect.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
 import type { Tool } from '../protocol/tools.ts'
 
 /** The output schemas of one server's tools, each compiled when its first result comes. */
 export class OutputSchemas {
-  #schemas = new Map<string, Promise<Validate> | undefined>()
+  readonly #onWarning: (message: string) => void
+  #schemas = new Map<string, Promise<Validate | undefined>>()
   #tools = new Map<string, Tool>()
   #isComplete = false
+
+  constructor(onWarning: (message: string) => void) {
+    this.#onWarning = onWarning
+  }
 
   get isComplete(): boolean {
     return this.#isComplete
@@ -44,12 +50,22 @@ export class OutputSchemas {
     if (result.structuredContent === undefined) return 'it has no structured content, though the tool declares an output schema'
     let validate = this.#schemas.get(name)
     if (!validate) {
-      validate = compileForeign(schema)
+      validate = this.#compile(name, schema)
       validate.catch(() => {})
       this.#schemas.set(name, validate)
     }
-    const checked = (await validate)(result.structuredContent)
-    return checked.ok ? undefined : describeIssues(checked.issues)
+    const checked = (await validate)?.(result.structuredContent)
+    return !checked || checked.ok ? undefined : describeIssues(checked.issues)
+  }
+
+  /** What is written in a dialect that we do not know is not checked; anything else that is refused is refused. */
+  async #compile(name: string, schema: NonNullable<Tool['outputSchema']>): Promise<Validate | undefined> {
+    const { $schema } = schema as { $schema?: unknown }
+    if (findDialect($schema)) return compileForeign(schema)
+    this.#onWarning(
+      `The results of tool ${JSON.stringify(name)} are not checked: the dialect ${JSON.stringify($schema)} of its output schema is not supported`,
+    )
+    return undefined
   }
 }
 

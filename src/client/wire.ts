@@ -3,7 +3,7 @@
 import type { Clock } from '../jsonrpc/clock.ts'
 import type { Deadlines } from '../jsonrpc/deadlines.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
-import { type Id, METHOD_NOT_FOUND, type NotificationMessage, type Params } from '../jsonrpc/message.ts'
+import { type Id, METHOD_NOT_FOUND, type NotificationMessage, numbered, type Params } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { Peer } from '../jsonrpc/peer.ts'
 import { notificationJson } from '../jsonrpc/write.ts'
@@ -76,7 +76,7 @@ export class Wire {
       onMessage: (message) => {
         this.heardAt = options.clock.now()
         // With its answer a request is over: progress that comes after it, even in the same turn, is not delivered.
-        if (this.#sinks.size > 0 && (message.kind === 'result' || message.kind === 'error')) this.#endSink(message.id)
+        if (this.#sinks.size > 0 && (message.kind === 'result' || message.kind === 'error')) this.#endSink(numbered(message.id))
         this.#peer.receive(message, this.#outlet)
         if (this.#isRetired) this.#closeWhenIdle()
       },
@@ -164,6 +164,12 @@ export class Wire {
     this.#peer.cancel(id, new DOMException(reason, 'AbortError'))
   }
 
+  /** Stops waiting for the answer to our request `id`, which fails with `error`. A transport that can closes its stream. */
+  abandon(id: Id, error: Error): void {
+    this.#link.cancel?.(id)
+    this.#peer.abandon(id, error)
+  }
+
   notify(method: string, params?: Params): void {
     if (!this.#isClosed) this.#link.send(notificationJson(method, params), { method, params, version: this.version })
   }
@@ -227,7 +233,7 @@ export class Wire {
 
   #notice(message: NotificationMessage): void {
     if (message.method !== 'notifications/progress') return this.onNotification(message)
-    const token = progressTokenIn(message.params)
+    const token = numbered(progressTokenIn(message.params))
     const entry = this.#sinks.get(token)
     if (entry?.sink.take(message.params as Params) && entry.resetsTimeout) this.#peer.touch(token as Id)
   }

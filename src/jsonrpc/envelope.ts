@@ -7,6 +7,8 @@ export interface Envelope {
   kind: 'request' | 'notification' | 'response' | 'unknown'
   /** Undefined when there is none that could be used. */
   id: Id | undefined
+  /** The other id of a response that has two. */
+  otherId?: Id | undefined
 }
 
 /** Reads the outermost object only, in one pass. An id may stand anywhere in it: some clients write it last. */
@@ -14,18 +16,17 @@ export function envelopeOf(text: string): Envelope {
   let depth = 0
   let awaitsKey = false
   let seen = 0
-  let id: Id | undefined
+  const ids: (Id | undefined)[] = []
   if (!/^\s*\{/.test(text)) return UNKNOWN
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         const close = closingQuote(text, at + 1)
-        if (close < 0) return told(seen, id, false)
+        if (close < 0) return told(seen, ids, false)
         if (awaitsKey) {
           awaitsKey = false
           const bit = bitOf(KEYS, text, at + 1, close)
-          // Of two ids neither is the id.
-          if (bit === ID_BIT) id = seen & ID_BIT ? undefined : idAfter(text, close + 1)
+          if (bit === ID_BIT && ids.length < 2) ids.push(idAfter(text, close + 1))
           seen |= bit
         }
         at = close
@@ -39,14 +40,14 @@ export function envelopeOf(text: string): Envelope {
         break
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        if (--depth === 0) return told(seen, id, true)
+        if (--depth === 0) return told(seen, ids, true)
         break
       case COMMA:
         awaitsKey = depth === 1
         break
     }
   }
-  return told(seen, id, false)
+  return told(seen, ids, false)
 }
 
 const KEYS = keyNames('id', 'method', 'result', 'error')
@@ -55,12 +56,17 @@ const METHOD_BIT = 2
 const ANSWER_BITS = 4 | 8
 const UNKNOWN: Envelope = { kind: 'unknown', id: undefined }
 
-function told(seen: number, id: Id | undefined, isWhole: boolean): Envelope {
+function told(seen: number, ids: readonly (Id | undefined)[], isWhole: boolean): Envelope {
+  const [first, second] = ids
+  // Of the two ids of a request neither is the id: nobody may act on either.
+  const id = ids.length > 1 ? undefined : first
   if (seen & METHOD_BIT) {
     if (seen & ID_BIT) return { kind: 'request', id }
     return isWhole ? { kind: 'notification', id } : UNKNOWN
   }
-  return { kind: seen & ANSWER_BITS ? 'response' : 'unknown', id }
+  if (!(seen & ANSWER_BITS)) return { kind: 'unknown', id }
+  // A response is refused anyway: whoever waits for one of the ids is told.
+  return second === undefined || second === first ? { kind: 'response', id: first } : { kind: 'response', id: first, otherId: second }
 }
 
 /** Reads a string or an integer that follows the colon after `at`. */

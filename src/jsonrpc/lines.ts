@@ -7,8 +7,8 @@ export interface LineReaderOptions {
   onLine(text: string, from: number, to: number): void
   /** A line passed the limit; called once for it, as soon as it does. */
   onTooLong(): void
-  /** A line is not UTF-8. */
-  onNotUtf8(): void
+  /** A line is not UTF-8. The bytes are only good until this returns. */
+  onNotUtf8(line: Uint8Array): void
 }
 
 export class LineReader {
@@ -97,7 +97,7 @@ export class LineReader {
 
   #emit(line: Uint8Array): void {
     const text = decode(line)
-    if (text === undefined) this.#options.onNotUtf8()
+    if (text === undefined) this.#options.onNotUtf8(line)
     else this.#emitText(text, 0, text.length)
   }
 

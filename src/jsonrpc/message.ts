@@ -50,6 +50,8 @@ export interface IgnoredMessage {
   reason: string
   /** The request of ours that it answers in a way that cannot be used. */
   id?: Id | undefined
+  /** A second id that the message has: nobody can tell which of the two it answers. */
+  otherId?: Id | undefined
 }
 
 export type SingleMessage = RequestMessage | NotificationMessage | ResultMessage | ErrorMessage | MalformedMessage | IgnoredMessage
@@ -68,5 +70,10 @@ export const INVALID_PARAMS = -32602
 export const INTERNAL_ERROR = -32603
 
 export const isId = (value: unknown): value is Id => typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
+
+/** An id as a number where it is the text of one: some peers turn the ids of requests into strings. Anything else as it is. */
+export const numbered = <T>(id: T): T | number => (typeof id === 'string' && COUNTED.test(id) ? Number(id) : id)
+
+const COUNTED = /^(?:0|[1-9]\d{0,14})$/
 
 export const isObject = (value: unknown): value is Params => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -16,6 +16,7 @@ import {
   INVALID_REQUEST,
   type Incoming,
   type NotificationMessage,
+  numbered,
   type Params,
   type RequestMessage,
   type SingleMessage,
@@ -158,10 +159,7 @@ export class Peer {
 
   receive(message: Incoming, outlet: Outlet): void {
     if (message.kind !== 'batch') return this.#receiveOne(message, outlet)
-    if (!this.#options.acceptsBatch()) {
-      const error = { code: INVALID_REQUEST, message: 'Batches are not part of this protocol revision' }
-      return outlet.answer(errorJson(this.#options.unreadableId(), error), error.code)
-    }
+    if (!this.#options.acceptsBatch()) return this.#refuseBatch(message.messages, outlet)
     const owed = message.messages.filter((each) => each.kind === 'request' || each.kind === 'malformed').length
     const shared = owed > 0 ? new BatchOutlet(outlet, owed) : outlet
     for (const each of message.messages) this.#receiveOne(each, shared)
@@ -200,7 +198,7 @@ export class Peer {
 
   /** Says that the answer to our request `id` will not come: its stream ended, the write failed. */
   abandon(id: Id, error: Error): void {
-    const pending = this.#state.pending.get(id)
+    const pending = this.#pendingOf(id)
     if (!pending) return
     this.#forget(pending)
     pending.reject(error)
@@ -208,7 +206,7 @@ export class Peer {
 
   /** A sign of life for our request `id`: its timeout starts anew, at most once a second and never past the total. */
   touch(id: Id): boolean {
-    const pending = this.#state.pending.get(id)
+    const pending = this.#pendingOf(id)
     if (!pending) return false
     const now = this.#options.deadlines.now()
     const { timeoutMs } = pending.options
@@ -265,17 +263,48 @@ export class Peer {
       case 'error':
         return this.#settle(message.id, undefined, message.error)
       case 'malformed':
+        // An object with an id and nothing else may be an answer that lacks its result.
+        if (!message.isRequest && this.#reject(message.id, message.error.message)) return
         return outlet.answer(errorJson(message.id ?? this.#options.unreadableId(), message.error), message.error.code)
       case 'ignored':
         return this.#ignore(message)
     }
   }
 
-  #ignore({ id, reason }: IgnoredMessage): void {
-    const pending = id === undefined ? undefined : this.#state.pending.get(id)
-    if (!pending) return this.#options.onIgnored?.(reason)
+  #ignore({ id, otherId, reason }: IgnoredMessage): void {
+    const isFirst = this.#reject(id, reason)
+    const isOther = this.#reject(otherId, reason)
+    if (!isFirst && !isOther) this.#options.onIgnored?.(reason)
+  }
+
+  /** Answers that came in an array fail at once: nobody waits to the limit for something that is there. */
+  #refuseBatch(messages: readonly SingleMessage[], outlet: Outlet): void {
+    const reason = 'Batches are not part of this protocol revision'
+    let settled = 0
+    for (const each of messages) {
+      const isAnswer = each.kind === 'result' || each.kind === 'error' || each.kind === 'ignored'
+      if (isAnswer && this.#reject(each.id, reason)) settled++
+    }
+    // What holds nothing but answers of ours is owed none.
+    if (settled > 0 && settled === messages.length) return outlet.drop()
+    outlet.answer(errorJson(this.#options.unreadableId(), { code: INVALID_REQUEST, message: reason }), INVALID_REQUEST)
+  }
+
+  /** Fails our request `id` because its answer cannot be used; false when nobody waits for it. */
+  #reject(id: Id | undefined, reason: string): boolean {
+    const pending = this.#pendingOf(id)
+    if (!pending) return false
     this.#forget(pending)
     pending.reject(this.#options.failure('ERR_ANSWER_INVALID', `The answer to ${pending.method} cannot be used: ${reason}`))
+    return true
+  }
+
+  /** Some peers turn numbers into text: the number counts when nobody waits for the text. */
+  #pendingOf(id: Id | undefined): Pending | undefined {
+    if (id === undefined) return undefined
+    const { pending } = this.#state
+    const exact = pending.get(id)
+    return exact || typeof id === 'number' ? exact : pending.get(numbered(id))
   }
 
   #notice(message: NotificationMessage, outlet: Outlet): void {
@@ -340,7 +369,7 @@ export class Peer {
   }
 
   #settle(id: Id | undefined, result: Params | undefined, error: ErrorObject | undefined): void {
-    const pending = id === undefined ? undefined : this.#state.pending.get(id)
+    const pending = this.#pendingOf(id)
     if (!pending) {
       const what = id === undefined ? 'an error without an id' : `an answer to ${JSON.stringify(id)}, which is not waited for`
       return this.#options.onIgnored?.(error ? `${what}: ${error.message}` : what)

@@ -22,6 +22,9 @@ export interface ReadBounds extends ScanBounds {
 
 export const DEFAULT_READ_BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
 
+/** What a client reads: answers hold schemas, and those nest deeper than anything a client sends. */
+export const ANSWER_BOUNDS: ReadBounds = { ...DEFAULT_READ_BOUNDS, maxDepth: 256 }
+
 /** The longest text that is taken for a message where messages come as lines. */
 export const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024
 
@@ -37,7 +40,7 @@ export function read(text: string, bounds: ReadBounds, from = 0, to = text.lengt
   try {
     value = JSON.parse(message)
   } catch {
-    return malformed(undefined, PARSE_ERROR, 'The message is not valid JSON')
+    return unparsed(message)
   }
   if (!Array.isArray(value)) return classify(value)
   if (value.length === 0) return malformed(undefined, INVALID_REQUEST, 'An empty array is not a message')
@@ -53,10 +56,24 @@ export function read(text: string, bounds: ReadBounds, from = 0, to = text.lengt
 
 /** A flawed message is never parsed, but what it was meant to be decides who hears of it. */
 function refused(text: string, flaw: ErrorObject): SingleMessage {
-  const { kind, id } = envelopeOf(text)
+  const { kind, id, otherId } = envelopeOf(text)
+  if (kind === 'response' && otherId !== undefined) return { kind: 'ignored', reason: flaw.message, id, otherId }
   if (kind === 'notification' || kind === 'response') return { kind: 'ignored', reason: flaw.message, id }
   return { kind: 'malformed', id, error: flaw, isRequest: kind === 'request' }
 }
+
+/** Text that is no JSON. If it was meant as an answer, such as one with NaN in it, the request it answers fails now. */
+function unparsed(text: string): SingleMessage {
+  const reason = 'The message is not valid JSON'
+  if (VERSIONED.test(text)) {
+    const { kind, id } = envelopeOf(text)
+    if (kind === 'response' && id !== undefined) return { kind: 'ignored', reason, id }
+  }
+  return malformed(undefined, PARSE_ERROR, reason)
+}
+
+/** What tells a message from a line of a log that happens to have an id. */
+const VERSIONED = /"jsonrpc"\s*:\s*"2\.0"/
 
 /** Judges one parsed value. Members are looked up by their exact names: `Method` is not `method`. */
 export function classify(value: unknown): SingleMessage {
@@ -87,21 +104,32 @@ function faultOf(value: Params): ErrorObject | undefined {
 
 function classifyResponse(value: Params): SingleMessage {
   const { jsonrpc, id, result, error } = value
-  const hasResult = result !== undefined
-  const hasError = error !== undefined
-  if (!hasResult && !hasError) {
-    return malformed(isId(id) ? id : undefined, INVALID_REQUEST, 'A message needs "method", "result" or "error"')
-  }
-  if (jsonrpc !== '2.0') return { kind: 'ignored', reason: 'a response without "jsonrpc": "2.0"' }
+  // Servers in some languages write both members, and null for the one that is not there.
+  const hasError = error !== undefined && (error !== null || result === undefined)
+  const hasResult = result !== undefined && (result !== null || !hasError)
   const usableId = isId(id) ? id : undefined
+  if (!hasResult && !hasError) return malformed(usableId, INVALID_REQUEST, 'A message needs "method", "result" or "error"')
+  if (jsonrpc !== '2.0') {
+    const reason = `a response without "jsonrpc": "2.0"`
+    // Lines of logs have ids and errors too, but not of this shape.
+    return isObject(result) || isErrorObject(error) ? { kind: 'ignored', reason, id: usableId } : { kind: 'ignored', reason }
+  }
   if (hasResult && hasError) return { kind: 'ignored', reason: 'a response with both "result" and "error"', id: usableId }
   if (hasError) {
     if (isErrorObject(error)) return { kind: 'error', id: usableId, error }
-    return { kind: 'ignored', reason: 'an error response without an integer code and a message', id: usableId }
+    return { kind: 'ignored', reason: `an error without an integer code and a message: ${excerptOf(error)}`, id: usableId }
   }
   if (!isId(id)) return { kind: 'ignored', reason: 'a result without a usable id' }
   if (!isObject(result)) return { kind: 'ignored', reason: `a result that is ${nameOf(result)}, not an object`, id }
   return { kind: 'result', id, result }
+}
+
+const EXCERPT_LENGTH = 200
+
+/** What came, for an error message. */
+function excerptOf(value: unknown): string {
+  const json = JSON.stringify(value)
+  return json.length > EXCERPT_LENGTH ? `${json.slice(0, EXCERPT_LENGTH - 3)}...` : json
 }
 
 const isErrorObject = (value: unknown): value is ErrorObject =>

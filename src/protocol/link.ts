@@ -48,8 +48,8 @@ export interface Target {
   open(): Promise<Link>
   /** Tool parameters are mirrored into headers on this transport, so their annotations must be known and valid. */
   mirrorsHeaders?: boolean
-  /** Open again when the connection ends by itself. */
-  restarts?: boolean
+  /** Open again when the connection ends by itself: always, or only where no session is lost by it. Default: never. */
+  restarts?: boolean | 'stateless'
   /** A session lives on the server, whatever becomes of connections; when the server forgets it, a new one is opened. */
   hasRemoteSessions?: boolean
 }

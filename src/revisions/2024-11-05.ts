@@ -11,6 +11,7 @@ export const r20241105: Base = {
     reportsBadArgumentsInResult: false,
     hasUrlElicitationError: false,
     completesUnannounced: true,
+    hasCaching: false,
     hasPolledStreams: false,
   },
   adds: [

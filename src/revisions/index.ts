@@ -16,6 +16,13 @@ const byVersion = new Map(REVISIONS.map((revision) => [revision.version, revisio
 
 export const revisionOf = (version: unknown): Revision | undefined => (typeof version === 'string' ? byVersion.get(version) : undefined)
 
+/** Names of drafts that servers still answer a handshake with, and the revision that they became. */
+const DRAFTS = new Map([['2024-10-07', r20241105.version]])
+
+/** The revision that a server's answer to a handshake names. */
+export const revisionAnswered = (version: unknown): Revision | undefined =>
+  revisionOf(typeof version === 'string' ? (DRAFTS.get(version) ?? version) : version)
+
 /** The revisions of these versions, oldest first; all of them when none are named. */
 export function selectRevisions(versions: readonly string[] | undefined): readonly Revision[] {
   if (versions === undefined) return REVISIONS

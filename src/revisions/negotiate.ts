@@ -26,7 +26,11 @@ export function versionsIn(data: unknown): string[] | undefined {
   return Array.isArray(list) && list.every((each) => typeof each === 'string') ? (list as string[]) : undefined
 }
 
-const MODERN_CODES = new Set([-32020, -32021, -32022])
+const VERSION_UNSUPPORTED = -32022
+const MODERN_CODES = new Set([-32020, -32021, VERSION_UNSUPPORTED])
 
 /** Whether an error could only come from a server that reads per-request metadata. */
 export const isModernError = (code: number): boolean => MODERN_CODES.has(code)
+
+/** Whether an error says that a version is not spoken, without the list of those that are. */
+export const isBareVersionError = (code: number, data: unknown): boolean => code === VERSION_UNSUPPORTED && versionsIn(data) === undefined

@@ -26,6 +26,8 @@ export interface Facts {
   hasUrlElicitationError: boolean
   /** Completion exists without a capability to announce it. */
   completesUnannounced: boolean
+  /** A result may say how long it can be kept. */
+  hasCaching: boolean
   /** A stream of events begins with a mark to come back to, and may be broken off before its answer. */
   hasPolledStreams: boolean
 }
@@ -34,7 +36,7 @@ export interface Revision extends Facts {
   version: string
   has(method: string): boolean
   errorCode(code: ErrorCode): number
-  /** What of outgoing params or results a peer of this revision can take, and of its own we accept. */
+  /** What of outgoing params or results a peer of this revision can take. */
   fitParams(method: string, params: Json): Json
   fitResult(method: string, result: Json): Json
   mendResult(method: string, result: Json, params: Json): Json

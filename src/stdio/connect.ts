@@ -5,10 +5,15 @@ import { redactText } from '../protocol/redact.ts'
 import type { ProcessOptions } from './child.ts'
 
 export interface ProcessTargetOptions extends ProcessOptions {
-  /** Start it again when it ends by itself, at most 5 times a minute. */
+  /**
+   * Start it again when it ends by itself, at most 5 times a minute. Default: only where the revision spoken has no
+   * sessions, because there a new process is as good as the old one.
+   */
   restarts?: boolean
   /** The longest message it may send; a longer one ends the connection. */
   maxLineBytes?: number
+  /** Lines in a row that are no messages; then the connection ends. Default: 1,000. */
+  maxGarbageLines?: number
   /** What may wait for a server that does not read; past it the connection ends. */
   maxPendingBytes?: number
   /** Something odd came and was left out. */
@@ -21,7 +26,7 @@ export function processTarget(options: ProcessTargetOptions): Target {
   return {
     key: `process:${JSON.stringify([command, ...args, options.cwd ?? ''])}`,
     label,
-    restarts: options.restarts ?? false,
+    restarts: options.restarts ?? 'stateless',
     open: async () => {
       // Loaded now: a program that only serves has this file too, and starts no process.
       const { openProcess } = await import('./process-link.ts')

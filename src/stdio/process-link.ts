@@ -3,7 +3,7 @@
 import { LineReader } from '../jsonrpc/lines.ts'
 import type { Incoming } from '../jsonrpc/message.ts'
 import { read } from '../jsonrpc/read.ts'
-import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
+import { ANSWER_BOUNDS, DEFAULT_MAX_LINE_BYTES } from '../protocol/bounds.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Link, LinkReceiver } from '../protocol/link.ts'
 import { type Child, endChild, endChildrenAtExit, endGroup, Stderr, startChild } from './child.ts'
@@ -11,6 +11,8 @@ import type { ProcessTargetOptions } from './connect.ts'
 import { LineWriter } from './writer.ts'
 
 const MAX_GARBAGE_WARNINGS = 10
+const DEFAULT_MAX_GARBAGE_LINES = 1000
+const NOT_UTF8 = 'bytes that are not UTF-8'
 const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024
 /** How long after an exit its last output may take to arrive. */
 const LAST_OUTPUT_MS = 50
@@ -31,7 +33,9 @@ class ProcessLink implements Link {
   readonly #writer: LineWriter
   #receiver: LinkReceiver | undefined
   #isOver = false
+  /** Lines that were no messages: all of them, and those since the last message. */
   #garbage = 0
+  #garbageInARow = 0
 
   constructor(child: Child, label: string, options: ProcessTargetOptions) {
     this.#child = child
@@ -52,7 +56,7 @@ class ProcessLink implements Link {
       onLine: (text, from, to) => this.#onLine(text, from, to),
       onTooLong: () =>
         this.#fail(new McpError('ERR_LIMIT', `${this.#label} sent a message longer than ${maxLineBytes} bytes (maxLineBytes)`)),
-      onNotUtf8: () => this.#skip('bytes that are not UTF-8'),
+      onNotUtf8: (line) => this.#onNotUtf8(line),
     })
     this.#child.stdout.on('data', (chunk: Uint8Array) => {
       if (!this.#isOver) reader.push(chunk)
@@ -82,12 +86,33 @@ class ProcessLink implements Link {
 
   #onLine(text: string, from: number, to: number): void {
     if (this.#isOver) return
-    const message = read(text, DEFAULT_READ_BOUNDS, from, to)
-    if (isNoise(message)) this.#skip(excerpt(text.slice(from, to)))
-    else this.#receiver?.onMessage(message)
+    const message = messageIn(text, from, to)
+    if (!message) return this.#skip(excerpt(text.slice(from, to)))
+    this.#garbageInARow = 0
+    this.#receiver?.onMessage(message)
+  }
+
+  /** An answer with a few unreadable characters is worth more than none. */
+  #onNotUtf8(line: Uint8Array): void {
+    if (this.#isOver) return
+    const text = lenient.decode(line)
+    const message = messageIn(text, 0, text.length)
+    if (!message) return this.#skip(NOT_UTF8)
+    this.#warn(NOT_UTF8)
+    this.#garbageInARow = 0
+    this.#receiver?.onMessage(message)
   }
 
   #skip(what: string): void {
+    this.#warn(what)
+    const max = this.#options.maxGarbageLines ?? DEFAULT_MAX_GARBAGE_LINES
+    if (++this.#garbageInARow < max) return
+    this.#fail(
+      new McpError('ERR_LIMIT', `${this.#label} wrote ${max} lines in a row that are no messages (maxGarbageLines); the last: ${what}`),
+    )
+  }
+
+  #warn(what: string): void {
     if (++this.#garbage > MAX_GARBAGE_WARNINGS) return
     this.#options.onWarning?.(
       `${this.#label} wrote something that is no message: ${what}${this.#garbage === MAX_GARBAGE_WARNINGS ? ' (no more of these are told)' : ''}`,
@@ -122,6 +147,20 @@ class ProcessLink implements Link {
     this.#receiver?.onClose(error)
   }
 }
+
+/** The message on a line; undefined when there is none that anybody could use or would have to answer. */
+function messageIn(text: string, from: number, to: number): Incoming | undefined {
+  const message = read(text, ANSWER_BOUNDS, from, to)
+  if (!isNoise(message)) return message
+  // An answer that lacks its result ends the request it names; a line of a log with an id in it ends nothing.
+  if (message.kind !== 'malformed' || message.id === undefined || !VERSIONED.test(text.slice(from, to))) return undefined
+  return { kind: 'ignored', id: message.id, reason: message.error.message }
+}
+
+const VERSIONED = /"jsonrpc"\s*:\s*"2\.0"/
+
+// A byte order mark is kept, as it is where the bytes are UTF-8.
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Noise on standard output is the server's mistake; only something that asks for an answer gets one. */
 function isNoise(message: Incoming): boolean {

@@ -51,16 +51,16 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     { maxPendingBytes: options.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES, onBlocked: (isBlocked) => setFlow('output', isBlocked) },
     write,
   )
-  const put = (json: string): undefined | Promise<void> => {
+  const put = (json: string, isAnswer: boolean): undefined | Promise<void> => {
     if (isOver) return undefined
     try {
-      return writer.line(json)
+      return isAnswer ? writer.answer(json) : writer.line(json)
     } catch (error) {
       void finish(0, String(error))
       return undefined
     }
   }
-  const outlet: Outlet = { push: put, answer: (json) => void put(json), drop: () => {} }
+  const outlet: Outlet = { push: (json) => put(json, false), answer: (json) => void put(json, true), drop: () => {} }
   const channel = service.open({ outlet, beginsAnew: true })
   const reader = new LineReader({
     maxLineBytes,

@@ -1,4 +1,8 @@
-/** Lines out: those of one turn of the event loop leave in one write. */
+/**
+ * Lines out: those of one turn of the event loop leave in one write. The exception is an answer right after progress of
+ * the same request. The official clients hand a progress notice on a turn later than an answer, and forget the request
+ * with its answer: of a notice and an answer that arrive in one chunk, nobody hears the notice.
+ */
 
 import type { Writable } from 'node:stream'
 import { McpError } from '../protocol/errors.ts'
@@ -10,6 +14,9 @@ export interface LineWriterOptions {
   onBlocked?(isBlocked: boolean): void
 }
 
+/** How long an answer stays behind the last progress of its request: long enough for most readers to read in between. */
+const GAP_MS = 3
+
 export class LineWriter {
   readonly #stream: Writable
   readonly #write: Writable['write']
@@ -18,6 +25,13 @@ export class LineWriter {
   #isScheduled = false
   #isBlocked = false
   #onDrain: (() => void)[] = []
+  /** Tokens of the progress written within the last gap, and within the one before it. */
+  #recent = new Set<string>()
+  #older = new Set<string>()
+  #recentSince = 0
+  /** Answers that wait for the gap to pass. */
+  readonly #held = new Map<NodeJS.Timeout, string>()
+  #heldLength = 0
 
   /** @param write the stream's own write, where somebody has put another in its place */
   constructor(stream: Writable, options: LineWriterOptions, write: Writable['write'] = stream.write.bind(stream)) {
@@ -29,33 +43,94 @@ export class LineWriter {
   }
 
   get pendingBytes(): number {
-    return this.#lines.length + this.#stream.writableLength
+    return this.#lines.length + this.#heldLength + this.#stream.writableLength
   }
 
   /** Resolves when the producer may go on; undefined when it need not wait. Throws ERR_LIMIT when too much is waiting. */
   line(json: string): undefined | Promise<void> {
-    if (this.#isBlocked && this.pendingBytes + json.length > this.#options.maxPendingBytes) {
-      throw new McpError(
-        'ERR_LIMIT',
-        `More than ${this.#options.maxPendingBytes} bytes wait for a reader that does not read (maxPendingBytes)`,
-      )
-    }
-    this.#lines += `${json}\n`
-    if (!this.#isScheduled) {
-      this.#isScheduled = true
-      setImmediate(() => this.#flush())
-    }
+    this.#check(json)
+    if (json.startsWith(PROGRESS)) this.#noteProgress(json)
+    this.#put(json)
     return this.#isBlocked ? new Promise((resolve) => this.#onDrain.push(resolve)) : undefined
+  }
+
+  /** The same for an answer: one that follows progress of its request leaves a little later. */
+  answer(json: string): undefined | Promise<void> {
+    if (this.#recent.size + this.#older.size === 0 || !this.#followsProgress(json)) return this.line(json)
+    this.#check(json)
+    this.#heldLength += json.length
+    this.#hold(json)
+    return undefined
   }
 
   /** Resolves when everything written so far has left the process, or cannot any more. */
   async end(): Promise<void> {
+    for (const timer of [...this.#held.keys()]) this.#release(timer)
     this.#flush()
     if (this.#stream.writableLength === 0 || this.#stream.destroyed) return
     // Not 'drain', which only follows a write that was told to wait.
     await new Promise<void>((resolve) => {
       this.#write.call(this.#stream, '', 'utf8', () => resolve())
     })
+  }
+
+  #check(json: string): void {
+    if (!this.#isBlocked || this.pendingBytes + json.length <= this.#options.maxPendingBytes) return
+    throw new McpError(
+      'ERR_LIMIT',
+      `More than ${this.#options.maxPendingBytes} bytes wait for a reader that does not read (maxPendingBytes)`,
+    )
+  }
+
+  #put(json: string): void {
+    this.#lines += `${json}\n`
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#flush())
+  }
+
+  #hold(json: string, isSecond = false): void {
+    const timer = setTimeout(() => {
+      const isLate = this.#isScheduled && !isSecond
+      this.#flush()
+      if (!isLate) return this.#release(timer)
+      // The progress left only now, because this process was busy, and the gap begins now.
+      this.#held.delete(timer)
+      this.#hold(json, true)
+    }, GAP_MS)
+    this.#held.set(timer, json)
+  }
+
+  #release(timer: NodeJS.Timeout): void {
+    clearTimeout(timer)
+    const json = this.#held.get(timer)
+    if (json === undefined) return
+    this.#held.delete(timer)
+    this.#heldLength -= json.length
+    this.#put(json)
+  }
+
+  #noteProgress(json: string): void {
+    const token = TOKEN.exec(json)?.[1]
+    if (token === undefined) return
+    this.#age()
+    this.#recent.add(token)
+  }
+
+  #followsProgress(json: string): boolean {
+    this.#age()
+    const id = ID.exec(json)?.[1]
+    return id !== undefined && (this.#recent.has(id) || this.#older.has(id))
+  }
+
+  /** Two sets that take turns hold no more than what was written within two gaps. */
+  #age(): void {
+    const now = performance.now()
+    const age = now - this.#recentSince
+    if (age < GAP_MS) return
+    this.#older = age < 2 * GAP_MS ? this.#recent : new Set()
+    this.#recent = new Set()
+    this.#recentSince = now
   }
 
   #flush(): void {
@@ -77,3 +152,8 @@ export class LineWriter {
     for (const resume of this.#onDrain.splice(0)) resume()
   }
 }
+
+const PROGRESS = '{"jsonrpc":"2.0","method":"notifications/progress"'
+// The token of the official clients is the id of the request, written the same way.
+const TOKEN = /"progressToken":("(?:[^"\\]|\\.)*"|-?\d+)/
+const ID = /^\{"jsonrpc":"2\.0","id":("(?:[^"\\]|\\.)*"|-?\d+),/

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Answers, Client, type ConnectOptions, Declined } from '../../src/index.ts'
+import { type Answers, Cancelled, Client, type ConnectOptions, Declined } from '../../src/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
@@ -433,4 +433,41 @@ test('a form may name the dialect of its schema', async () => {
     expect(answers).toEqual([{ action: 'accept', content: { name: 'Anna' } }])
   }
   expect(asked).toEqual([requestedSchema.properties, requestedSchema.properties])
+})
+
+describe('a handler that fails', () => {
+  const broken = () => {
+    throw new TypeError('secret detail')
+  }
+
+  test.each(['2025-06-18', '2025-11-25'])('is an error in %s, not something that a person did', async (revision) => {
+    const warnings: string[] = []
+    const options = { revision, onWarning: (message: string) => void warnings.push(message) }
+    const answered = await asked('elicitation/create', form({}), { elicit: broken }, options)
+    expect(answered).toEqual({ jsonrpc: '2.0', id: 'q', error: { code: -32603, message: 'Internal error' } })
+    expect(warnings).toEqual(['A handler failed: TypeError: secret detail'])
+  })
+
+  test('is one for pages as well', async () => {
+    const params = { mode: 'url', message: 'Go', url: 'https://example.com/', elicitationId: '1' }
+    const answered = await asked('elicitation/create', params, { elicitUrl: broken })
+    expect(answered).toEqual({ jsonrpc: '2.0', id: 'q', error: { code: -32603, message: 'Internal error' } })
+  })
+
+  test('is not one when it says that the person said no or nothing', async () => {
+    const says = (error: Error) => () => {
+      throw error
+    }
+    expect((await asked('elicitation/create', form({}), { elicit: says(new Declined('no')) })).result).toEqual({ action: 'decline' })
+    expect((await asked('elicitation/create', form({}), { elicit: says(new Cancelled()) })).result).toEqual({ action: 'cancel' })
+  })
+
+  test('fails the call of a revision without sessions, and nothing is sent back', async () => {
+    const inputRequests = { q: { method: 'elicitation/create', params: form({}) } }
+    const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': { resultType: 'input_required', inputRequests } } })
+    const client = await Client.connect(server.target, { answer: { elicit: broken } })
+    await expect(client.call('x')).rejects.toThrow('secret detail')
+    expect(server.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1)
+    await client.close()
+  })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { Client, connect, type Verdict, type VerdictMemory, verdictMemory } from '../../src/index.ts'
+import { Client, connect, type LinkReceiver, type Target, type Verdict, type VerdictMemory, verdictMemory } from '../../src/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
-import type { Message } from '../support/raw-channel.ts'
+import { type Message, settle } from '../support/raw-channel.ts'
 import { cannedServer, scriptedServer } from '../support/scripted-server.ts'
 
 const newServer = (options = {}) => {
@@ -188,7 +188,7 @@ describe('the probe', () => {
     expect((await Client.connect(dual.target)).revision).toBe('2025-11-25')
   })
 
-  test('that gets no answer is followed by the handshake, and the first of the two to be answered counts', async () => {
+  test('that gets no answer is followed by the handshake, which may be answered at once', async () => {
     proves('R-DISC-026', 'R-DISC-024')
     const clock = fakeClock()
     const silent = scriptedServer(({ id, method }, send) => {
@@ -203,23 +203,181 @@ describe('the probe', () => {
     await clock.advance(999)
     expect(methods(silent.received)).toEqual(['server/discover'])
     await clock.advance(1)
-    expect((await connecting).revision).toBe('2025-03-26')
+    const client = await connecting
+    expect(client.revision).toBe('2025-03-26')
+    // The probe is not waited for any longer.
+    expect(methods(silent.received)).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'notifications/cancelled'])
+    await client.close()
+  })
 
-    let answerProbe = () => {}
-    const slow = scriptedServer(({ id, method }, send) => {
-      if (method === 'server/discover')
-        answerProbe = () =>
-          send({
-            jsonrpc: '2.0',
-            id,
-            result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {}, ttlMs: 0, cacheScope: 'public' },
-          })
+  describe('and the handshake behind it, both read by a server that was slow to start', () => {
+    const limits = { probeTimeoutMs: 1000 }
+
+    /** Reads nothing until it is started; then it answers in order, one message a turn. */
+    function slowServer(answer: (message: Message) => object | undefined, target: Partial<Target> = {}) {
+      const waiting: Message[] = []
+      let isStarted = false
+      const reply = (message: Message, send: (message: unknown) => void): void => {
+        const said = message.id === undefined ? undefined : answer(message)
+        if (said) send({ jsonrpc: '2.0', id: message.id, ...said })
+      }
+      const server = scriptedServer((message, send) => {
+        if (isStarted) reply(message, send)
+        else waiting.push(message)
+      }, target)
+      return {
+        ...server,
+        server,
+        start: () => {
+          isStarted = true
+          for (const message of waiting.splice(0)) reply(message, server.send)
+        },
+      }
+    }
+    const discovered = { result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } }
+    const opened = {
+      result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'slow', version: '1' } },
+    }
+
+    test('that takes both lead to a session, which is what the server means', async () => {
+      proves('R-DISC-021', 'R-DISC-026')
+      const clock = fakeClock()
+      let isSession = false
+      const slow = slowServer(({ method }) => {
+        if (method === 'server/discover') return discovered
+        if (method === 'initialize') {
+          isSession = true
+          return opened
+        }
+        // As the official SDK does: after a handshake the process speaks no other way.
+        return isSession && method === 'ping' ? { result: {} } : { error: { code: -32601, message: 'Method not found' } }
+      })
+      const connecting = Client.connect(slow.target, { clock, limits, memory: verdictMemory() })
+      await clock.advance(4000)
+      slow.start()
+      await clock.advance(0)
+      const client = await connecting
+      expect(client.revision).toBe('2025-11-25')
+      await client.ping()
+      expect(slow.server.opened).toBe(1)
+      await client.close()
     })
-    const late = Client.connect(slow.target, { clock, limits: { probeTimeoutMs: 1000 } })
-    await clock.advance(5000)
-    expect(methods(slow.received)).toEqual(['server/discover', 'initialize'])
-    answerProbe()
-    expect((await late).revision).toBe('2026-07-28')
+
+    test('that has no handshake lead to the revision it has', async () => {
+      const clock = fakeClock()
+      const slow = slowServer(({ method }) =>
+        method === 'server/discover' ? discovered : { error: { code: -32601, message: 'Method not found' } },
+      )
+      const connecting = Client.connect(slow.target, { clock, limits, memory: verdictMemory() })
+      await clock.advance(4000)
+      slow.start()
+      await clock.advance(0)
+      expect((await connecting).revision).toBe('2026-07-28')
+      expect(slow.server.opened).toBe(1)
+    })
+
+    test('that takes the probe and is silent about the handshake is started again, and not sent a handshake', async () => {
+      const clock = fakeClock()
+      const slow = slowServer(({ method }) => (method === 'server/discover' ? discovered : undefined))
+      const connecting = Client.connect(slow.target, { clock, limits, memory: verdictMemory() })
+      await clock.advance(4000)
+      slow.start()
+      await clock.advance(999)
+      expect(slow.server.opened).toBe(1)
+      await clock.advance(1)
+      const client = await connecting
+      expect(client.revision).toBe('2026-07-28')
+      expect(slow.server.opened).toBe(2)
+      expect(methods(slow.server.received)).toEqual(['server/discover'])
+      await client.close()
+    })
+
+    test('that is known to have no sessions is waited for without a handshake', async () => {
+      const clock = fakeClock()
+      const memory = verdictMemory()
+      const slow = slowServer(({ method }) => (method === 'server/discover' ? discovered : opened))
+      memory.set(slow.target.key, 'stateless')
+      const connecting = Client.connect(slow.target, { clock, limits, memory })
+      await clock.advance(30_000)
+      expect(methods(slow.server.received)).toEqual(['server/discover'])
+      slow.start()
+      await clock.advance(0)
+      expect((await connecting).revision).toBe('2026-07-28')
+    })
+
+    test('where requests stand alone lead to whatever is answered first', async () => {
+      const clock = fakeClock()
+      const slow = slowServer(({ method }) => (method === 'server/discover' ? discovered : undefined), { hasRemoteSessions: true })
+      const connecting = Client.connect(slow.target, { clock, limits, memory: verdictMemory() })
+      await clock.advance(4000)
+      slow.start()
+      await clock.advance(0)
+      expect((await connecting).revision).toBe('2026-07-28')
+      expect(slow.server.opened).toBe(1)
+    })
+  })
+
+  test('that makes a bridge open its own session is not repeated: the bridge is started again and only greeted', async () => {
+    let isOpen = false
+    const bridge = scriptedServer(({ id, method }, send) => {
+      if (id === undefined) return
+      // As supergateway does: it opens a session by itself at the first request, whatever that is.
+      if (isOpen || method !== 'initialize') {
+        const message = method === 'initialize' ? 'Invalid Request: Server already initialized' : 'Method not found'
+        isOpen = true
+        return send({ jsonrpc: '2.0', id, error: { code: method === 'initialize' ? -32000 : -32601, message } })
+      }
+      send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'b', version: '1' } } })
+    })
+    const open = bridge.target.open
+    bridge.target.open = () => {
+      isOpen = false
+      return open()
+    }
+    const client = await Client.connect(bridge.target, { memory: verdictMemory() })
+    expect(client.revision).toBe('2025-06-18')
+    expect(bridge.opened).toBe(2)
+    expect(methods(bridge.received)).toEqual(['initialize', 'notifications/initialized'])
+  })
+
+  test('that is refused like the handshake after it ends with what the handshake alone is answered', async () => {
+    const refusing = scriptedServer(({ id, method }, send) => {
+      if (id !== undefined) send({ jsonrpc: '2.0', id, error: { code: -32000, message: `no ${method}` } })
+    })
+    await expect(Client.connect(refusing.target, { memory: verdictMemory() })).rejects.toMatchObject({
+      code: -32000,
+      message: 'no initialize',
+    })
+    expect(refusing.opened).toBe(2)
+    expect(refusing.isClosed).toBe(true)
+    const remote = scriptedServer(
+      ({ id, method }, send) => {
+        if (id !== undefined) send({ jsonrpc: '2.0', id, error: { code: -32000, message: `no ${method}` } })
+      },
+      { hasRemoteSessions: true },
+    )
+    await expect(Client.connect(remote.target, { memory: verdictMemory() })).rejects.toMatchObject({ message: 'no initialize' })
+    expect(remote.opened).toBe(1)
+  })
+
+  test('that is answered with a result of an unknown type is not believed', async () => {
+    proves('R-BASE-042')
+    const server = (hasHandshake: boolean) =>
+      scriptedServer(({ id, method }, send) => {
+        if (id === undefined) return
+        if (method === 'server/discover')
+          return send({ jsonrpc: '2.0', id, result: { resultType: 'x', supportedVersions: ['2026-07-28'], capabilities: {} } })
+        if (!hasHandshake) return send({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } })
+        send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } } })
+      })
+    expect((await Client.connect(server(true).target, { memory: verdictMemory() })).revision).toBe('2025-11-25')
+    const invalid = {
+      code: 'ERR_ANSWER_INVALID',
+      message: 'The result of server/discover has the type "x"; known is "complete"',
+    }
+    await expect(Client.connect(server(false).target, { memory: verdictMemory() })).rejects.toMatchObject(invalid)
+    const only = Client.connect(server(true).target, { memory: verdictMemory(), revisions: ['2026-07-28'] })
+    await expect(only).rejects.toMatchObject(invalid)
   })
 
   test('gives up when nothing is ever answered, and never cancels an initialize [T-LIFE-039] [T-CANC-007]', async () => {
@@ -232,7 +390,10 @@ describe('the probe', () => {
     })
     connecting.catch(() => {})
     await clock.advance(20_000)
-    await expect(connecting).rejects.toMatchObject({ code: 'ERR_TIMEOUT' })
+    await expect(connecting).rejects.toMatchObject({
+      code: 'ERR_TIMEOUT',
+      message: 'No answer to server/discover and initialize within 5000 ms (limits.connectTimeoutMs)',
+    })
     const initializeId = dead.received.find(({ method }) => method === 'initialize')?.id
     expect(dead.received.filter(({ method, params }) => method === 'notifications/cancelled' && params.requestId === initializeId)).toEqual(
       [],
@@ -287,12 +448,36 @@ describe('what was not agreed on', () => {
         code: 'ERR_UNSUPPORTED',
         message: `Protocol revision ${revision} has no subscriptions/listen`,
       })
-      for (const method of ['tools/list', 'tools/call', 'resources/list', 'resources/subscribe', 'prompts/get', 'logging/setLevel'])
+      for (const method of ['tools/call', 'resources/read', 'resources/subscribe', 'prompts/get', 'logging/setLevel'])
         await expect(client.request(method, {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
       expect(server.received.length).toBe(before)
       if (revision !== '2024-11-05')
         await expect(client.request('completion/complete', {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
       await client.close()
+    },
+  )
+
+  test.each(['tools', 'prompts', 'resources'] as const)(
+    'a list of %s is asked for all the same: some forget to declare it',
+    async (kind) => {
+      const having = cannedServer({ capabilities: {}, results: { [`${kind}/list`]: { [kind]: [{ name: 'n', inputSchema: {} }] } } })
+      expect(await (await Client.connect(having.target))[kind]().all()).toHaveLength(1)
+      const lacking = await Client.connect(cannedServer({ capabilities: {} }).target)
+      await expect(lacking[kind]().all()).rejects.toMatchObject({
+        code: 'ERR_CAPABILITY_MISSING',
+        message: `${kind}/list needs the server capability ${kind}, which was not declared`,
+      })
+      const telling = cannedServer({
+        capabilities: {},
+        results: {
+          [`${kind}/list`]: () => {
+            throw Object.assign(new Error('Log in at example.com first'), { code: -32000 })
+          },
+        },
+      })
+      await expect((await Client.connect(telling.target))[kind]().all()).rejects.toMatchObject({ message: 'Log in at example.com first' })
+      const broken = cannedServer({ capabilities: { [kind]: {} } })
+      await expect((await Client.connect(broken.target))[kind]().all()).rejects.toMatchObject({ code: -32601 })
     },
   )
 
@@ -404,5 +589,115 @@ describe('a target that may be opened again', () => {
     }
     expect(server.opened).toBe(6)
     expect(closed?.message).toBe('crashed')
+  })
+})
+
+describe('a session that the server has forgotten', () => {
+  /** A target whose links the test ends one by one. */
+  function forgetful() {
+    const links: { receiver: LinkReceiver; sent: Message[]; isClosed: boolean }[] = []
+    const target: Target = {
+      key: `forgetful:${Math.random()}`,
+      label: 'forgetful',
+      hasRemoteSessions: true,
+      open: async () => {
+        const link = { receiver: undefined as unknown as LinkReceiver, sent: [] as Message[], isClosed: false }
+        links.push(link)
+        return {
+          start: (receiver) => {
+            link.receiver = receiver
+          },
+          send: (json) => {
+            const message = JSON.parse(json) as Message
+            link.sent.push(message)
+            if (message.method !== 'initialize') return
+            const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'f', version: '1' } }
+            queueMicrotask(() => link.receiver.onMessage({ kind: 'result', id: message.id, result }))
+          },
+          close: async () => {
+            link.isClosed = true
+          },
+        }
+      },
+    }
+    return { target, links }
+  }
+  const revisions = ['2025-11-25']
+
+  test.each([
+    [
+      'answered',
+      (link: { receiver: LinkReceiver }, id: number) => link.receiver.onMessage({ kind: 'result', id, result: { content: [] } }),
+    ],
+    ['lost', (link: { receiver: LinkReceiver }, id: number) => link.receiver.onLost(id, new Error('cable cut'))],
+  ])('keeps its old connection until the last request on it is %s', async (_how, settleOn) => {
+    const { target, links } = forgetful()
+    const client = await Client.connect(target, { revisions })
+    const calls = [client.call('a'), client.call('b')]
+    for (const call of calls) call.catch(() => {})
+    const [old] = links as [(typeof links)[0]]
+    const ids = old.sent.filter(({ method }) => method === 'tools/call').map(({ id }) => id)
+    old.receiver.onForgotten()
+    await settle()
+    expect(links).toHaveLength(2)
+    expect(old.isClosed).toBe(false)
+    settleOn(old, ids[0])
+    await settle()
+    expect(old.isClosed).toBe(false)
+    settleOn(old, ids[1])
+    await settle()
+    expect(old.isClosed).toBe(true)
+    expect(links[1]?.isClosed).toBe(false)
+    await client.close()
+  })
+
+  test('closes its old connection when the last request on it is given up', async () => {
+    const { target, links } = forgetful()
+    const client = await Client.connect(target, { revisions })
+    const controller = new AbortController()
+    const call = client.call('a', {}, { signal: controller.signal })
+    call.catch(() => {})
+    links[0]?.receiver.onForgotten()
+    await settle()
+    expect(links[0]?.isClosed).toBe(false)
+    controller.abort()
+    await settle()
+    expect(links[0]?.isClosed).toBe(true)
+    await client.close()
+  })
+})
+
+describe('a process that could not be started again', () => {
+  test('is ended before the next try', async () => {
+    const clock = fakeClock()
+    let isMute = false
+    const closed: number[] = []
+    const server = scriptedServer(
+      ({ id, method }, send) => {
+        if (isMute || id === undefined) return
+        if (method === 'initialize')
+          send({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'x', version: '1' } } })
+        else send({ jsonrpc: '2.0', id, result: {} })
+      },
+      { restarts: true },
+    )
+    const openLink = server.target.open
+    server.target.open = async () => {
+      const link = await openLink()
+      const number = server.opened
+      return { ...link, close: async () => void closed.push(number) }
+    }
+    const options = { clock, revisions: ['2025-11-25'], limits: { connectTimeoutMs: 1000 }, memory: verdictMemory() }
+    const client = await Client.connect(server.target, options)
+    isMute = true
+    server.hangUp(new Error('crashed'))
+    await clock.advance(10_000)
+    isMute = false
+    await clock.advance(10_000)
+    expect(server.opened).toBeGreaterThan(2)
+    // All but the first, which ended by itself, and the last, which is used.
+    for (let number = 2; number < server.opened; number++) expect(closed).toContain(number)
+    expect(closed).not.toContain(server.opened)
+    await client.close()
   })
 })

@@ -63,8 +63,40 @@ describe('a list', () => {
     })
   })
 
-  test('whose cursor comes twice is not followed for ever', async () => {
-    const client = await Client.connect(cannedServer({ results: { 'tools/list': { tools: [tool('a')], nextCursor: 'same' } } }).target)
+  test.each(['same', ''])('whose cursor %j comes again in answer to it ends there, with a warning', async (cursor) => {
+    proves('R-PAGE-001')
+    const warnings: string[] = []
+    const onWarning = (message: string) => void warnings.push(message)
+    const sent: unknown[] = []
+    const stuck = cannedServer({
+      results: {
+        'tools/list': (params: { cursor?: string }) => {
+          sent.push(params.cursor)
+          return { tools: [tool('a')], nextCursor: cursor }
+        },
+      },
+    })
+    const client = await Client.connect(stuck.target, { onWarning })
+    expect(await client.tools().all()).toEqual([tool('a')])
+    expect(sent).toEqual([undefined, cursor])
+    expect(warnings).toEqual([`tools/list gave the cursor ${JSON.stringify(cursor)} again in answer to it; the list ends there`])
+  })
+
+  test('whose last page gives its own cursor again is read to that page', async () => {
+    const paged = cannedServer({
+      results: { 'tools/list': (params: { cursor?: string }) => ({ tools: [tool(params.cursor ?? 'a')], nextCursor: 'b' }) },
+    })
+    const client = await Client.connect(paged.target)
+    expect((await client.tools().all()).map(({ name }) => name)).toEqual(['a', 'b'])
+  })
+
+  test('whose cursors go in a circle is not followed for ever', async () => {
+    const circle = cannedServer({
+      results: {
+        'tools/list': (params: { cursor?: string }) => ({ tools: [tool('a')], nextCursor: params.cursor === 'x' ? 'y' : 'x' }),
+      },
+    })
+    const client = await Client.connect(circle.target)
     await expect(client.tools().all()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list gave the same cursor twice' })
   })
 

@@ -28,10 +28,31 @@ describe('errors', () => {
   })
 
   test('of a result that is none say so', async () => {
-    const client = await Client.connect(cannedServer({ results: { 'tools/call': {}, 'resources/read': {}, 'prompts/get': {} } }).target)
-    await expect(client.call('x')).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID', message: 'The result of tool "x" has no content' })
+    const client = await Client.connect(
+      cannedServer({ results: { 'tools/call': { content: 'text' }, 'resources/read': {}, 'prompts/get': {} } }).target,
+    )
+    await expect(client.call('x')).rejects.toMatchObject({
+      code: 'ERR_ANSWER_INVALID',
+      message: 'The content of the result of tool "x" is a string, not a list',
+    })
     await expect(client.read('a:1')).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
     await expect(client.prompt('p')).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+  })
+})
+
+describe('a tool result without content', () => {
+  test.each([
+    ['nothing at all', {}],
+    ['structured content only', { structuredContent: { a: 1 } }],
+    ['the member of a draft', { toolResult: { a: 1 } }],
+    ['null for it', { content: null, isError: true }],
+  ])('with %s has an empty list of it', async (_name, result) => {
+    for (const revision of ['2024-11-05', '2025-11-25', '2026-07-28']) {
+      const listed = { tools: [{ name: 'x', inputSchema: { type: 'object' } }] }
+      const server = cannedServer({ revision, results: { 'tools/list': listed, 'tools/call': result } })
+      const client = await Client.connect(server.target)
+      expect(await client.call('x')).toMatchObject({ ...result, content: [] })
+    }
   })
 })
 
@@ -180,7 +201,7 @@ describe('ids and answers', () => {
     const client = await Client.connect(server.target)
     const calls = ['a', 'b', 'c'].map((name) => client.call(name))
     expect(new Set(waiting).size).toBe(3)
-    server.send({ jsonrpc: '2.0', id: String(waiting[0]), result: { content: [{ type: 'text', text: 'a string id is another id' }] } })
+    server.send({ jsonrpc: '2.0', id: `0${waiting[0]}`, result: { content: [{ type: 'text', text: 'another id' }] } })
     for (const [i, id] of [...waiting.entries()].reverse())
       server.send({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: `answer ${i}` }] } })
     const texts = (await Promise.all(calls)).map(({ content }) => content[0])
@@ -215,11 +236,11 @@ test('metadata goes along with a request, in every dialect', async () => {
   for (const revision of ['2025-11-25', '2026-07-28']) {
     const server = cannedServer({ revision, results: { 'tools/call': { content: [] } } })
     const client = await Client.connect(server.target)
-    await client.call('x', { a: 1 }, { meta: { traceparent: '00-a-b-01' }, onProgress: () => {} })
+    await client.call('x', { a: 1 }, { meta: { 'com.example/tag': 'blue' }, onProgress: () => {} })
     expect(server.received.at(-1)?.params).toMatchObject({
       name: 'x',
       arguments: { a: 1 },
-      _meta: { traceparent: '00-a-b-01', progressToken: expect.any(Number) },
+      _meta: { 'com.example/tag': 'blue', progressToken: expect.any(Number) },
     })
   }
 })

@@ -68,6 +68,17 @@ describe('structured results', () => {
     }
   })
 
+  test('with an output schema in a dialect that is not supported are not checked, and that is told once', async () => {
+    const warnings: string[] = []
+    const schema = { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object', required: ['celsius'] }
+    const server = cannedServer({ results: { 'tools/list': weather(schema), 'tools/call': { content: [], structuredContent: { f: 1 } } } })
+    const client = await Client.connect(server.target, { onWarning: (message) => warnings.push(message) })
+    for (let i = 0; i < 3; i++) expect((await client.call('weather')).structuredContent).toEqual({ f: 1 })
+    expect(warnings).toEqual([
+      'The results of tool "weather" are not checked: the dialect "http://json-schema.org/draft-04/schema#" of its output schema is not supported',
+    ])
+  })
+
   test('without an output schema are passed on as they are', async () => {
     const { client } = await connect({
       'tools/list': { tools: [{ name: 'x', inputSchema: { type: 'object' } }] },

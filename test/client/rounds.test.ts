@@ -222,3 +222,43 @@ test('every request says what the client can be asked, and roots promise no noti
   await (await Client.connect(plain.target)).call('x')
   for (const { params } of plain.received) expect(params._meta['io.modelcontextprotocol/clientCapabilities']).toEqual({})
 })
+
+describe('a result of a type that the request cannot have', () => {
+  const methods: [string, Message][] = [
+    ['tools/list', { tools: [] }],
+    ['prompts/list', { prompts: [] }],
+    ['resources/list', { resources: [] }],
+    ['resources/templates/list', { resourceTemplates: [] }],
+    ['completion/complete', { completion: { values: [] } }],
+    ['tools/call', { content: [] }],
+    ['resources/read', { contents: [] }],
+    ['prompts/get', { messages: [] }],
+  ]
+  const asking = new Set(['tools/call', 'resources/read', 'prompts/get'])
+
+  test.each(methods)('makes the result of %s invalid, and it is not kept', async (method, result) => {
+    proves('R-BASE-041', 'R-BASE-042')
+    let resultType: unknown
+    const server = cannedServer({
+      revision: '2026-07-28',
+      results: { [method]: () => ({ ...result, resultType, ttlMs: 60_000, cacheScope: 'public' }) },
+    })
+    const client = await Client.connect(server.target)
+    const types = ['x', 'task', 'Complete', '', 5, null, {}, ...(asking.has(method) ? [] : ['input_required'])]
+    for (resultType of types) {
+      await expect(client.request(method, {})).rejects.toMatchObject({
+        code: 'ERR_ANSWER_INVALID',
+        message: expect.stringContaining(`The result of ${method} has the type `),
+      })
+    }
+    resultType = 'complete'
+    await expect(client.request(method, {})).resolves.toMatchObject(result)
+    await client.close()
+  })
+
+  test('is the business of the extension when the method is', async () => {
+    const server = cannedServer({ revision: '2026-07-28', results: { 'com.example/do': { resultType: 'com.example/odd' } } })
+    const client = await Client.connect(server.target)
+    expect(await client.request('com.example/do', {})).toMatchObject({ resultType: 'com.example/odd' })
+  })
+})

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Client } from '../../src/client/index.ts'
+import { Client, type ConnectOptions } from '../../src/client/index.ts'
+import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
@@ -7,7 +8,7 @@ import { cannedServer } from '../support/scripted-server.ts'
 const ID = 'io.modelcontextprotocol/subscriptionId'
 
 /** A server without sessions that agrees to a listen request when the test says so. */
-const listening = async () => {
+const listening = async (options: ConnectOptions = {}) => {
   const server = cannedServer({
     revision: '2026-07-28',
     results: {
@@ -21,7 +22,7 @@ const listening = async () => {
   })
   const requests: unknown[] = []
   const refusals: Error[] = []
-  const client = await Client.connect(server.target)
+  const client = await Client.connect(server.target, options)
   const tell = (method: string, subscription: unknown, params: Message) =>
     server.send({ jsonrpc: '2.0', method: `notifications/${method}`, params: { ...params, _meta: { [ID]: subscription } } })
   return {
@@ -127,6 +128,119 @@ describe('watches without a session', () => {
     await settle()
     expect(cancelled()).toEqual([requests[0]])
     expect(requests).toHaveLength(1)
+    await client.close()
+  })
+})
+
+describe('listening that the server never agrees to', () => {
+  const limits = { timeoutMs: 5000 }
+  const failure = {
+    code: 'ERR_TIMEOUT',
+    message: 'subscriptions/listen was not acknowledged within 5000 ms (limits.timeoutMs)',
+  }
+
+  test.each([
+    ['onChange', (client: Client) => client.onChange('tools', () => {})],
+    ['onResourceChange', (client: Client) => client.onResourceChange('a:1', () => {})],
+    ['watch', (client: Client) => client.watch('a:1').next()],
+  ])('ends %s with an error after the time limit, and the server is told', async (_name, listen) => {
+    const clock = fakeClock()
+    const { client, requests, agree, cancelled } = await listening({ clock, limits })
+    const waiting = listen(client)
+    waiting.catch(() => {})
+    await settle()
+    // An acknowledgement of another request is none of this one.
+    await agree(99)
+    await clock.advance(4999)
+    expect(cancelled()).toEqual([])
+    await clock.advance(1)
+    await expect(waiting).rejects.toMatchObject(failure)
+    expect(cancelled()).toEqual([requests[0]])
+    await client.close()
+  })
+
+  test('takes nothing from what was agreed to before', async () => {
+    const clock = fakeClock()
+    const { client, requests, agree, change } = await listening({ clock, limits })
+    const first = watch(client, 'a:1')
+    await settle()
+    await agree(requests[0])
+    // The limit is one for the agreement, not for the listening.
+    await clock.advance(60_000)
+    const second = watch(client, 'a:2')
+    await settle()
+    await clock.advance(5000)
+    await expect(second.over).rejects.toMatchObject(failure)
+    await change(requests[0], 'a:1')
+    expect(first.heard).toEqual(['a:1'])
+    await client.close()
+  })
+
+  test('is no failure when the id of the agreement is text', async () => {
+    const { client, server, requests, change } = await listening()
+    const heard = watch(client, 'a:1')
+    await settle()
+    server.send({
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: { resourceSubscriptions: ['a:1'] }, _meta: { [ID]: String(requests[0]) } },
+    })
+    await settle()
+    await change(String(requests[0]), 'a:1')
+    expect(heard.heard).toEqual(['a:1'])
+    await client.close()
+  })
+})
+
+describe('listening that the server ends with notifications/cancelled', () => {
+  const forms: [string, (id: unknown) => Message][] = [
+    ['the id of the request', (id) => ({ requestId: id })],
+    ['the id of the request as text', (id) => ({ requestId: String(id) })],
+    ['the id of the subscription', (id) => ({ _meta: { [ID]: id } })],
+    ['both', (id) => ({ requestId: id, reason: 'shutting down', _meta: { [ID]: id } })],
+  ]
+
+  test.each(forms)('named by %s is begun anew, and everything may have changed meanwhile', async (_name, params) => {
+    proves('R-CANC-004', 'R-LISTEN-013')
+    const clock = fakeClock()
+    const { client, server, requests, agree, change, cancelled } = await listening({ clock })
+    const { heard, over } = watch(client, 'a:1')
+    await settle()
+    await agree(requests[0])
+    server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: params(requests[0]) })
+    await settle()
+    await clock.advance(1000)
+    expect(requests).toHaveLength(2)
+    await agree(requests[1])
+    expect(heard).toEqual(['a:1'])
+    await change(requests[1], 'a:1')
+    expect(heard).toEqual(['a:1', 'a:1'])
+    // Who ended it need not be told that it is over.
+    expect(cancelled()).toEqual([])
+    await client.close()
+    await over
+  })
+
+  test.each(forms)('named by %s before it was agreed to fails', async (_name, params) => {
+    proves('R-CANC-004')
+    const { client, server, requests } = await listening()
+    const { over } = watch(client, 'a:1')
+    await settle()
+    server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: params(requests[0]) })
+    await expect(over).rejects.toMatchObject({ code: 'ERR_CLOSED', message: 'The server cancelled subscriptions/listen' })
+    await client.close()
+  })
+
+  test('that names something else goes on', async () => {
+    const { client, server, requests, agree, change } = await listening()
+    const { heard } = watch(client, 'a:1')
+    await settle()
+    await agree(requests[0])
+    for (const params of [{ requestId: 77 }, {}, { requestId: null }, { _meta: { [ID]: 'other' } }, undefined])
+      server.send({ jsonrpc: '2.0', method: 'notifications/cancelled', ...(params ? { params } : {}) })
+    await settle()
+    await change(requests[0], 'a:1')
+    expect(heard).toEqual(['a:1'])
     await client.close()
   })
 })

@@ -19,9 +19,7 @@ export interface SdkServerRun {
 export type Version = 'v1' | 'v2'
 
 const FORM_SINCE = '2025-06-18'
-const ALL_DEFAULTS_SINCE = '2025-11-25'
 const STRUCTURED_SINCE = '2025-06-18'
-const AUDIO_SINCE = '2025-03-26'
 const PAGES_SINCE = '2025-11-25'
 const STATELESS_SINCE = '2026-07-28'
 
@@ -66,7 +64,7 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
     test(`agree on the revision and know each other${ids('[T-LIFE-003] [T-LIFE-009]')}${stdioIds('[T-STDIO-001] [T-STDIO-002]')}`, () => {
       expect(client.revision).toBe(revision)
       expect(client.server.info).toMatchObject({ name: `${version}-server` })
-      expect(client.server.info.title).toBe(revision < STRUCTURED_SINCE ? undefined : `Version ${version[1]}`)
+      expect(client.server.info.title).toBe(`Version ${version[1]}`)
       expect(client.server.instructions).toBe('Made to be tested.')
       expect(client.server.capabilities).toMatchObject({
         logging: {},
@@ -101,34 +99,23 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
       else await expect(client.call('nowhere')).rejects.toMatchObject({ name: 'RemoteError', code: -32602 })
     })
 
-    const structuredName =
-      revision >= STRUCTURED_SINCE
-        ? `structured output is checked against its schema and given out`
-        : 'structured output that a careless server sends too early is not given out [T-LIFE-027] [T-VER-015]'
-    proves('structured', structuredName, async () => {
+    // The SDK sends it whatever was agreed, and what it sends is of use.
+    proves('structured', 'structured output is checked against its schema and given out', async () => {
       const add = (await client.tools().all()).find(({ name }) => name === 'add')
       const result = await client.call<{ sum: number }>('add', { a: 1, b: 2 })
       expect(result.content).toEqual([{ type: 'text', text: '{"sum":3}' }])
-      if (revision >= STRUCTURED_SINCE) {
-        expect(add?.outputSchema).toMatchObject({ type: 'object', properties: { sum: { type: 'number' } } })
-        expect(result.structuredContent?.sum).toBe(3)
-      } else {
-        expect(add).not.toHaveProperty('outputSchema')
-        expect(result).not.toHaveProperty('structuredContent')
-      }
+      expect(add?.outputSchema).toMatchObject({ type: 'object', properties: { sum: { type: 'number' } } })
+      expect(result.structuredContent?.sum).toBe(3)
     })
 
     proves('content kinds', `every kind of content arrives whole${ids('[T-TOOL-014]')}`, async () => {
       const content = await contentOf(client, 'kinds')
       expect(content[0]).toEqual({ type: 'text', text: 'Words', annotations: { audience: ['user'], priority: 0.5 } })
       expect(content[1]).toMatchObject({ type: 'image', mimeType: 'image/gif', data: expect.stringMatching(/^R0lGOD/) })
-      if (revision >= AUDIO_SINCE) expect(content[2]).toMatchObject({ type: 'audio', mimeType: 'audio/wav' })
-      else
-        expect(content[2]).toMatchObject({ type: 'resource', resource: { mimeType: 'audio/wav', blob: expect.stringMatching(/^UklGR/) } })
+      expect(content[2]).toMatchObject({ type: 'audio', mimeType: 'audio/wav' })
       expect(content[3]).toEqual({ type: 'resource', resource: { uri: 'test://text', mimeType: 'text/plain', text: 'Inside' } })
       expect(content[4]).toMatchObject({ type: 'resource', resource: { blob: expect.stringMatching(/^R0lGOD/) } })
-      if (revision >= STRUCTURED_SINCE) expect(content[5]).toMatchObject({ type: 'resource_link', uri: 'test://text', name: 'text' })
-      else expect(content[5]).toEqual({ type: 'text', text: 'text: test://text' })
+      expect(content[5]).toMatchObject({ type: 'resource_link', uri: 'test://text', name: 'text' })
     })
 
     proves(
@@ -245,8 +232,8 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
     if (revision >= FORM_SINCE) {
       proves('elicit', `a form is answered, with defaults for what was left blank${ids('[T-ELIC-001] [T-ELIC-054]')}`, async () => {
         connected.person.elicit = () => ({ action: 'accept', content: { name: 'Ada', colour: 'red' } })
-        // 2025-06-18 knows defaults for booleans alone; what it does not know is not read from its peers.
-        const defaults = revision >= ALL_DEFAULTS_SINCE ? { age: 30, isMember: true } : { isMember: true }
+        // 2025-06-18 knows defaults for booleans alone; what a server sends beyond that is used.
+        const defaults = { age: 30, isMember: true }
         expect(JSON.parse(await text('ask_form'))).toEqual({
           action: 'accept',
           content: { name: 'Ada', colour: 'red', ...defaults },

@@ -28,7 +28,13 @@ test.each(['null', '1.5', '1e3', '07', 'true', '[7]', '{"id":7}', '"\\q"', '"\t"
   },
 )
 
-test('of two ids neither is the id', () => {
+test('of a response with two ids it tells both: whoever waits for either is told', () => {
+  expect(envelopeOf('{"id":1,"result":{},"id":2}')).toEqual({ kind: 'response', id: 1, otherId: 2 })
+  expect(envelopeOf('{"id":1,"result":{},"id":1}')).toEqual({ kind: 'response', id: 1 })
+  expect(envelopeOf('{"id":1,"result":{},"id":2,"id":3}')).toEqual({ kind: 'response', id: 1, otherId: 2 })
+})
+
+test('of the two ids of a request neither is the id', () => {
   expect(envelopeOf('{"id":1,"method":"x","id":2}')).toEqual({ kind: 'request', id: undefined })
 })
 

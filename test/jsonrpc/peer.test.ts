@@ -138,14 +138,81 @@ describe('our requests', () => {
     expect(sent.every(({ id }) => Number.isInteger(id))).toBe(true)
   })
 
-  test('are answered by the same id, same type and value [T-BASE-017]', async () => {
+  test('are answered by the same id, and by nothing that only looks like it [T-BASE-017]', async () => {
     const { ask, receive, ignored } = bench()
     const reply = ask()
-    receive(answer('1', { wrong: 'type' }))
+    const others = ['01', ' 1', '1.0', '+1', '1e0', '', 'one', '9007199254740993']
+    for (const id of others) receive(answer(id, { wrong: 'id' }))
     expect(await outcome(reply)).toBe('open')
-    expect(ignored).toEqual(['an answer to "1", which is not waited for'])
+    expect(ignored).toEqual(others.map((id) => `an answer to ${JSON.stringify(id)}, which is not waited for`))
     receive(answer(1, { right: true }))
     expect(await reply).toEqual({ right: true })
+  })
+
+  test('are answered by the text of their number as well, when nobody waits for that text', async () => {
+    const { ask, receive, peer, ignored } = bench()
+    const first = ask()
+    receive(answer('1', { as: 'text' }))
+    expect(await first).toEqual({ as: 'text' })
+    const failed = ask()
+    receive({ jsonrpc: '2.0', id: '2', error: { code: -32000, message: 'no' } })
+    expect(await outcome(failed)).toMatchObject({ code: -32000 })
+    const named = peer.request('3', 'x', '{}', { write: () => {}, timeoutMs: 1000, maxTotalMs: 1000 })
+    const numberThree = ask()
+    receive(answer('3', { for: 'the text' }))
+    expect(await named).toEqual({ for: 'the text' })
+    expect(await outcome(numberThree)).toBe('open')
+    receive(answer('3', { for: 'the number' }))
+    expect(await numberThree).toEqual({ for: 'the number' })
+    expect(ignored).toEqual([])
+  })
+
+  test('that are answered inside an array fail at once where arrays are not messages, and nothing is sent back', async () => {
+    const { ask, receive, outlet } = bench()
+    const replies = [ask('tools/list'), ask('ping'), ask('x')]
+    receive([
+      answer(1, { tools: [] }),
+      { jsonrpc: '2.0', id: 2, error: { code: -32000, message: 'no' } },
+      { jsonrpc: '2.0', id: '3', result: 'text' },
+    ])
+    const reasons = await Promise.all(replies.map(outcome))
+    expect(reasons).toEqual(
+      ['tools/list', 'ping', 'x'].map((method) =>
+        expect.objectContaining({
+          code: 'ERR_ANSWER_INVALID',
+          message: `The answer to ${method} cannot be used: Batches are not part of this protocol revision`,
+        }),
+      ),
+    )
+    expect(outlet).toMatchObject({ answers: [], dropped: 1 })
+  })
+
+  test('that are answered beside something else in an array fail, and the rest is refused', async () => {
+    const { ask, receive, outlet } = bench()
+    const reply = ask()
+    receive([answer(1), { jsonrpc: '2.0', id: 9, method: 'ping' }])
+    expect(await outcome(reply)).toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+    expect(outlet.answers).toMatchObject([{ error: { code: -32600 } }])
+  })
+
+  test('that are answered by an object with nothing but their id fail at once', async () => {
+    const { ask, receive, outlet } = bench()
+    const reply = ask('tools/list')
+    receive({ jsonrpc: '2.0', id: 1 })
+    expect(await outcome(reply)).toMatchObject({
+      code: 'ERR_ANSWER_INVALID',
+      message: 'The answer to tools/list cannot be used: A message needs "method", "result" or "error"',
+    })
+    expect(outlet.answers).toEqual([])
+  })
+
+  test('that one answer with two ids may be for all fail at once', async () => {
+    const { ask, peer } = bench()
+    const replies = [ask('a'), ask('b'), ask('c')]
+    peer.receive(read('{"jsonrpc":"2.0","id":1,"result":{},"id":2}', BOUNDS), { push: () => undefined, answer: () => {}, drop: () => {} })
+    const [a, b, c] = await Promise.all(replies.map(outcome))
+    expect([a, b]).toMatchObject([{ code: 'ERR_ANSWER_INVALID' }, { code: 'ERR_ANSWER_INVALID' }])
+    expect(c).toBe('open')
   })
 
   test('get a result with every member it came with [T-BASE-020]', async () => {

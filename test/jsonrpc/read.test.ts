@@ -145,8 +145,71 @@ describe('a response that cannot be used is never answered, and names the reques
     expect(read('{"jsonrpc":"2.0","result":{"__proto__":1},"id":"q"}', BOUNDS)).toMatchObject({ kind: 'ignored', id: 'q' })
   })
 
-  test('but nothing without "jsonrpc": "2.0" ends a request: it is somebody’s log', () => {
-    expect(of({ id: 1, level: 'error', error: 'boom' })).toEqual({ kind: 'ignored', reason: 'a response without "jsonrpc": "2.0"' })
+  test('because "jsonrpc": "2.0" is missing', () => {
+    const reason = 'a response without "jsonrpc": "2.0"'
+    expect(of({ id: 1, result: {} })).toEqual({ kind: 'ignored', reason, id: 1 })
+    expect(of({ jsonrpc: '1.0', id: 1, error: { code: -32601, message: 'no' } })).toEqual({ kind: 'ignored', reason, id: 1 })
+  })
+
+  test.each([{ error: 'boom' }, { error: { name: 'Error' } }, { result: 'ok' }, { result: null, error: null }])(
+    'but without "jsonrpc": "2.0" the members %j are a line of a log and end nothing',
+    (members) => {
+      const message = of({ id: 1, level: 'error', ...members })
+      expect(message.kind === 'ignored' && message.id).toBeUndefined()
+    },
+  )
+
+  test.each(['NaN', 'Infinity', "'single'", '{"a":1,}', 'undefined', '"open'])('because its result is %s, which is no JSON', (result) => {
+    expect(read(`{"jsonrpc":"2.0","id":1,"result":{"value":${result}}}`, BOUNDS)).toMatchObject({ kind: 'ignored', id: 1 })
+    expect(read(`{"id":1,"result":{"value":${result}}}`, BOUNDS)).toMatchObject({ kind: 'malformed', error: { code: -32700 } })
+    expect(read(`{"jsonrpc":"2.0","id":1,"method":"x","params":${result}}`, BOUNDS)).toMatchObject({ kind: 'malformed', id: undefined })
+  })
+
+  test('because it has two ids, and then it names both', () => {
+    expect(read('{"jsonrpc":"2.0","id":1,"id":1,"result":{}}', BOUNDS)).toEqual({
+      kind: 'ignored',
+      reason: 'The key "id" occurs twice',
+      id: 1,
+    })
+    expect(read('{"jsonrpc":"2.0","id":1,"result":{},"id":2}', BOUNDS)).toMatchObject({ kind: 'ignored', id: 1, otherId: 2 })
+    expect(read('{"jsonrpc":"2.0","id":null,"result":{},"id":2}', BOUNDS)).toMatchObject({ kind: 'ignored', otherId: 2 })
+  })
+
+  test('and what came in place of an error is shown, cut to a bearable length', () => {
+    expect(of({ jsonrpc: '2.0', id: 1, error: 'unknown method' })).toEqual({
+      kind: 'ignored',
+      reason: 'an error without an integer code and a message: "unknown method"',
+      id: 1,
+    })
+    const long = of({ jsonrpc: '2.0', id: 1, error: { code: 'E', message: 'x'.repeat(10_000) } })
+    expect(long).toMatchObject({ kind: 'ignored', reason: expect.stringMatching(/^.{1,260}\.\.\.$/) })
+  })
+})
+
+describe('a member that is null counts as absent', () => {
+  test('as the error beside a result', () => {
+    expect(of({ jsonrpc: '2.0', id: 1, result: { a: 1 }, error: null })).toEqual({ kind: 'result', id: 1, result: { a: 1 } })
+  })
+
+  test('as the result beside an error', () => {
+    const error = { code: -32601, message: 'no' }
+    expect(of({ jsonrpc: '2.0', id: 1, result: null, error })).toEqual({ kind: 'error', id: 1, error })
+  })
+
+  test('but not when there is nothing else', () => {
+    expect(of({ jsonrpc: '2.0', id: 1, result: null, error: null })).toMatchObject({ kind: 'ignored', id: 1 })
+    expect(of({ jsonrpc: '2.0', id: 1, error: null })).toMatchObject({ kind: 'ignored', id: 1 })
+  })
+})
+
+describe('text of a peer in an error', () => {
+  test('is quoted up to 20 characters, and told by its type beyond', () => {
+    const faultOf = (jsonrpc: string) => {
+      const message = of({ jsonrpc, id: 1, method: 'x' })
+      return message.kind === 'malformed' ? message.error.message : message
+    }
+    expect(faultOf('x'.repeat(20))).toBe(`"jsonrpc" must be "2.0", not "${'x'.repeat(20)}"`)
+    expect(faultOf('x'.repeat(21))).toBe('"jsonrpc" must be "2.0", not a string')
   })
 })
 

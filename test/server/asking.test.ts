@@ -901,3 +901,26 @@ test('the id of a page is taken as it is, whatever the server made of it', async
   expect(server.completeElicitation(id)).toBe(true)
   expect((await call).text).toBe('connected')
 })
+
+describe.each(withElicitation)('the name of a question in %s', (revision) => {
+  test.each([
+    [1, undefined],
+    [128, undefined],
+    [129, 'ERR_ASK'],
+    [0, 'ERR_ASK'],
+  ])('of %i characters', async (length, code) => {
+    let failure: unknown
+    const server = serverOf(async (ctx) => {
+      try {
+        return (await ctx.elicit('k'.repeat(length), 'Who?', person)).name
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'ERR_ASK') throw error
+        failure = error
+        return 'refused'
+      }
+    })
+    const { client } = await connectPair(server, { revision, answer: { elicit: () => ({ action: 'accept', content: { name: 'Anna' } }) } })
+    expect((await run(client)).text).toBe(code === undefined ? 'Anna' : 'refused')
+    if (code !== undefined) expect(failure).toMatchObject({ code, message: 'A question or step needs a name of 1 to 128 characters' })
+  })
+})

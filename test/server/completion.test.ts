@@ -132,6 +132,20 @@ test('at most 100 values are sent, with the total and that there are more [T-COM
   expect(await complete('b')).toMatchObject({ total: 1000, hasMore: true, values: { length: 100 } })
 })
 
+test.each([
+  [99, false],
+  [100, false],
+  [101, true],
+])('of %i values that a function gives at most 100 are sent', async (count, hasMore) => {
+  const values = Array.from({ length: count }, (_, i) => `item-${i}`)
+  const server = createServer({ name: 'x', version: '1' })
+  server.prompt('p', { input: z.object({ a: z.string() }), complete: { a: () => ({ values }) } }, () => 'x')
+  const { client } = await connectPair(server, { revision: '2025-11-25' })
+  const found = await client.complete({ ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: 'item' } })
+  expect(found.values).toEqual(values.slice(0, 100))
+  expect(found.hasMore ?? false).toBe(hasMore)
+})
+
 test('ranking: the same, a prefix, the start of a word, anywhere, letters in order, and no match', () => {
   expect(rank(['xbar', 'b-a-r', 'foo bar', 'barn', 'bar', 'zzz', 'bar'], 'bar').values).toEqual(['bar', 'barn', 'foo bar', 'xbar', 'b-a-r'])
   expect(rank(['B', 'a'], '').values).toEqual(['B', 'a'])

@@ -4,7 +4,7 @@ import type { Client } from '../../src/client/index.ts'
 import { createServer, type Server } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'
-import { envelope, rawChannel, settle, type Message } from '../support/raw-channel.ts'
+import { envelope, type Message, rawChannel, settle } from '../support/raw-channel.ts'
 
 const newServer = (options = {}) => {
   const server = createServer({

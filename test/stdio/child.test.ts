@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { PassThrough } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { endChild, endGroup, type ProcessOptions, Stderr, startChild } from '../../src/stdio/child.ts'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { endChild, endChildrenAtExit, endGroup, type ProcessOptions, Stderr, startChild } from '../../src/stdio/child.ts'
 import { childEnvironment } from '../../src/stdio/environment.ts'
 import { groupOf, isAlive, untilGone } from '../support/processes.ts'
 import { proves } from '../support/proves.ts'
@@ -218,4 +218,23 @@ describe('what a child says on standard error', () => {
     stream.destroy(new Error('read failed'))
     expect(stderr.tail).toBe('')
   })
+})
+
+test('at the end of this process only children that still live get a signal', async () => {
+  const before = new Set(process.listeners('exit'))
+  endChildrenAtExit()
+  endChildrenAtExit()
+  const added = process.listeners('exit').filter((listener) => !before.has(listener))
+  expect(added).toHaveLength(1)
+  const [living, ended] = await Promise.all([startChild(diarist().options), startChild(diarist().options)])
+  onTestFinished(() => endChild(living, 500))
+  await endChild(ended, 500)
+  const kill = vi.spyOn(process, 'kill').mockImplementation(() => true)
+  try {
+    for (const listener of added) listener(0)
+    expect(kill.mock.calls).toContainEqual([-(living.pid as number), 'SIGTERM'])
+    expect(kill.mock.calls.map(([pid]) => Math.abs(Number(pid)))).not.toContain(ended.pid)
+  } finally {
+    kill.mockRestore()
+  }
 })

@@ -271,7 +271,12 @@ describe('a request', () => {
     ['an error without a code', '{"jsonrpc":"2.0","id":$ID,"error":{"message":"no"}}'],
     ['a result that is no object', '{"jsonrpc":"2.0","id":$ID,"result":"done"}'],
     ['a key that reaches a prototype', '{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"__proto__":{"polluted":1}}}'],
-    ['100 levels', `{"jsonrpc":"2.0","result":${'{"a":'.repeat(100)}1${'}'.repeat(100)},"id":$ID}`],
+    ['300 levels', `{"jsonrpc":"2.0","result":${'{"a":'.repeat(300)}1${'}'.repeat(300)},"id":$ID}`],
+    ['two ids', '{"jsonrpc":"2.0","id":$ID,"result":{"content":[]},"id":99}'],
+    ['no "jsonrpc"', '{"id":$ID,"result":{"content":[]}}'],
+    ['nothing but its id', '{"jsonrpc":"2.0","id":$ID}'],
+    ['NaN in it', '{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"n":NaN}}'],
+    ['an array around it', '[{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}]'],
   ])('whose answer has %s fails at once, and the connection lives on', async (_what, line) => {
     const { call } = await connectOdd()
     expect(await failureOf(call('answer', { line }))).toMatchObject({ code: 'ERR_ANSWER_INVALID' })
@@ -303,11 +308,47 @@ describe('what is no message on the output of a server', () => {
     expect(await seenMethods(odd)).toEqual(['initialize', 'notifications/initialized', ...Array.from({ length: 6 }, () => 'tools/call')])
   })
 
-  test('may be 10 MB of random bytes before the answer', async () => {
+  test('is a line of a log, even if it has the id of a call that is waited for', async () => {
     const odd = await connectOdd()
+    const hanging = odd.call('hang')
+    hanging.catch(() => {})
+    // The ids of the handshake and of these calls are among them.
+    const text = Array.from({ length: 10 }, (_, id) => `{"id":${id},"level":"info"}\n{"id":${id},"error":"boom"}\n`).join('')
+    expect(await odd.call('say', { text })).toBe('said')
+    await odd.client.close()
+    expect(await failureOf(hanging)).toMatchObject({ code: 'ERR_CLOSED' })
+  })
+
+  test('may be 10 MB of random bytes before the answer, where that is allowed', async () => {
+    const odd = await connectOdd({ maxGarbageLines: Number.POSITIVE_INFINITY })
     expect(await odd.call('noise', { bytes: 10 * MIB, seed: 7 })).toBe('enough')
     expect(odd.warnings.length).toBeGreaterThan(0)
     expect(odd.warnings.length).toBeLessThanOrEqual(10)
+  })
+
+  const garbage = (lines: number): string => 'Still listening\n'.repeat(lines)
+
+  test('is listened to for 999 lines in a row, as often as there is a message in between', async () => {
+    const odd = await connectOdd()
+    for (let i = 0; i < 3; i++) expect(await odd.call('say', { text: garbage(999) })).toBe('said')
+  })
+
+  test('ends the connection at the 1,000th line in a row, and the error says why', async () => {
+    const odd = await connectOdd()
+    const pid = (await odd.call('pid')) as number
+    const failure = await failureOf(odd.call('say', { text: garbage(1000) }))
+    expect(failure).toMatchObject({
+      code: 'ERR_LIMIT',
+      message: expect.stringContaining('wrote 1000 lines in a row that are no messages (maxGarbageLines); the last: "Still listening"'),
+    })
+    expect(await odd.closedBy()).toBe(failure)
+    await untilGone(pid, 5000)
+  })
+
+  test('ends the connection earlier where that is wanted', async () => {
+    const odd = await connectOdd({ maxGarbageLines: 3 })
+    expect(await odd.call('say', { text: garbage(2) })).toBe('said')
+    expect(await failureOf(odd.call('say', { text: garbage(3) }))).toMatchObject({ code: 'ERR_LIMIT' })
   })
 })
 
@@ -414,7 +455,7 @@ describe('a server that ends by itself', () => {
     expect(failure.message).toContain('cannot find my settings')
   })
 
-  test('is not started again unless that was asked for', async () => {
+  test('is not started again unless that was asked for, because a session would be lost', async () => {
     const { call, warnings } = await connectOdd()
     await failureOf(call('exit', { code: 1 }))
     expect(await failureOf(call('pid'))).toMatchObject({ code: 'ERR_CLOSED' })
@@ -429,6 +470,31 @@ describe('a server that ends by itself', () => {
     expect(second).not.toBe(first)
     expect(client.isClosed).toBe(false)
     expect(warnings).toEqual([expect.stringMatching(/ended \(.*exited with code 1\); starting it again$/)])
+  })
+
+  test('is started again by default where there are no sessions, and the next call works', async () => {
+    proves('R-STDIO-012')
+    const closes: unknown[] = []
+    const command = { command: process.execPath, args: [fixture('server.mjs')] }
+    const client = await connect(command, { memory: verdictMemory(), limits: { probeTimeoutMs: 30_000 }, onClose: (e) => closes.push(e) })
+    open.add(client)
+    expect(client.revision).toBe('2026-07-28')
+    const pidOf = async (): Promise<number> => {
+      const [first] = (await client.call('pid')).content
+      return Number((first as { text: string }).text)
+    }
+    const first = await pidOf()
+    const hanging = failureOf(client.call('hang'))
+    process.kill(first, 'SIGKILL')
+    expect(await hanging).toMatchObject({ code: 'ERR_EXIT' })
+    expect(await pidOf()).not.toBe(first)
+    expect(closes).toEqual([])
+    // What it does not want is not done.
+    const plain = await connect({ ...command, restarts: false }, { memory: verdictMemory(), limits: { probeTimeoutMs: 30_000 } })
+    open.add(plain)
+    const [said] = (await plain.call('pid')).content
+    process.kill(Number((said as { text: string }).text), 'SIGKILL')
+    await expect.poll(() => plain.isClosed).toBe(true)
   })
 
   test('is started again at most five times a minute', async () => {
@@ -500,6 +566,24 @@ describe('opening a connection', () => {
 })
 
 describe('closing a connection', () => {
+  test('sends what was said right before it', async () => {
+    const { env, sent } = diary()
+    const target = processTarget({ command: process.execPath, args: [ODD], env })
+    for (let i = 0; i < 5; i++) {
+      const link = await target.open()
+      link.start({ onMessage: () => {}, onLost: () => {}, onForgotten: () => {}, onClose: () => {} })
+      const lines = Array.from({ length: 200 }, (_, n) => ({
+        jsonrpc: '2.0',
+        method: `notifications/${i}-${n}`,
+        params: { text: 'x'.repeat(500) },
+      }))
+      for (const line of lines) link.send(JSON.stringify(line))
+      await link.close()
+      expect(sent().map(({ method }) => method)).toEqual(expect.arrayContaining([lines[0]?.method, lines.at(-1)?.method]))
+    }
+    expect(sent()).toHaveLength(1000)
+  })
+
   test('sends no message, ends the server and rejects what was open [T-LIFE-029]', async () => {
     const { env, read, sent } = diary()
     const { client, call, closedBy } = await connectOdd({ env })

@@ -351,6 +351,31 @@ describe('a client that does not read', () => {
   })
 })
 
+test('input stays paused while there is one reason left of two', async () => {
+  const server = createServer({ name: 'x', version: '1', limits: { maxActive: 1, maxWaiting: 4, toolCalls: false, logMessages: false } })
+  const held: (() => void)[] = []
+  server.tool('hold', {}, () => new Promise<string>((resolve) => held.push(() => resolve('let go'))))
+  const { input, output, lines, close } = serveHere(server, { highWaterMark: 1024 })
+  const clientInfo = { name: 't', version: '1' }
+  const hands = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } }
+  input.write(`${JSON.stringify(hands)}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n`)
+  for (let id = 1; id <= 4; id++) input.write(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"hold"}}\n`)
+  // Too many requests wait, and nobody reads the output.
+  await expect.poll(() => input.isPaused()).toBe(true)
+  output.pause()
+  server.log.info('x'.repeat(5000))
+  await expect.poll(() => output.writableNeedDrain).toBe(true)
+  // Requests are done with, the output is not read yet.
+  for (let i = 0; i < 20; i++) {
+    held.shift()?.()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(input.isPaused()).toBe(true)
+  lines.start()
+  await expect.poll(() => input.isPaused()).toBe(false)
+  await close()
+})
+
 describe('many calls that ask back', () => {
   test('are not cut off from the answers that stand behind other requests', async () => {
     const server = createServer({ name: 'asker', version: '1', limits: { maxActive: 2, maxWaiting: 4, toolCalls: false } })

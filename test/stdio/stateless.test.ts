@@ -58,7 +58,7 @@ describe('a server process', () => {
     }
     await server.ask(...call('echo', { text: 'x' }), 'after')
     const acknowledged = server.messages.filter(({ method }) => method === 'notifications/subscriptions/acknowledged')
-    expect(acknowledged.map(({ params }) => (params?._meta as Record<string, unknown>)[ID])).toEqual(['1', 1])
+    expect(acknowledged.map(({ params }) => (params?._meta as Record<string, unknown> | undefined)?.[ID])).toEqual(['1', 1])
     server.child.stdin?.end()
     expect(await server.exit).toEqual({ code: 0, signal: null })
   })

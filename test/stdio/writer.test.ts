@@ -106,3 +106,58 @@ test('who waits for a reader is set free when the stream is closed', async () =>
   stream.destroy()
   await wait
 })
+
+/** What is written, one entry a write. */
+function recorded(): { writer: LineWriter; writes: string[] } {
+  const writes: string[] = []
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      writes.push(chunk.toString())
+      done()
+    },
+  })
+  return { writer: new LineWriter(stream, { maxPendingBytes: 1000 }), writes }
+}
+
+const progress = (token: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: token, progress: 1 } })
+const answerTo = (id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, result: {} })
+
+test.each([[5], ['text "with" quotes'], [-1]])('an answer to %j leaves in a later write than the progress before it', async (id) => {
+  const { writer, writes } = recorded()
+  writer.line(progress(id))
+  writer.answer(answerTo(id))
+  await expect.poll(() => writes).toEqual([`${progress(id)}\n`, `${answerTo(id)}\n`])
+  // In another turn as well, if that comes at once.
+  writer.line(progress(id))
+  await turn()
+  writer.answer(answerTo(id))
+  expect(writer.pendingBytes).toBeGreaterThan(0)
+  await expect.poll(() => writes.slice(2)).toEqual([`${progress(id)}\n`, `${answerTo(id)}\n`])
+})
+
+test('answers to other requests do not wait, and neither does one long after its progress', async () => {
+  const { writer, writes } = recorded()
+  writer.line(progress(5))
+  writer.answer(answerTo('5'))
+  writer.answer(answerTo(6))
+  await turn()
+  expect(writes).toEqual([`${progress(5)}\n${answerTo('5')}\n${answerTo(6)}\n`])
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  writer.answer(answerTo(5))
+  await turn()
+  expect(writes).toHaveLength(2)
+})
+
+test('the end does not wait for the gap, and loses nothing', async () => {
+  const { writer, writes } = recorded()
+  writer.line(progress(1))
+  writer.answer(answerTo(1))
+  writer.line(progress(2))
+  writer.answer(answerTo(2))
+  await writer.end()
+  expect(writes.join('')).toBe(`${[progress(1), progress(2), answerTo(1), answerTo(2)].join('\n')}\n`)
+  expect(writer.pendingBytes).toBe(0)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(writes.join('').match(/"result"/g)).toHaveLength(2)
+})

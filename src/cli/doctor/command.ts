@@ -24,7 +24,7 @@ export async function checkCommand(checkup: Checkup, { process, connect, path, c
   let client: Client | undefined
   let link: Link | undefined
   await checkup.step('found', async () => ({ detail: await findProgram(process.command, path, process.cwd ?? cwd), value: undefined }))
-  const target = processTarget({ ...process, onWarning: (message) => void (noise.length < 10 && noise.push(message)) })
+  const target = processTarget({ ...process, restarts: false, onWarning: (message) => void (noise.length < 10 && noise.push(message)) })
   try {
     await checkup.step('starts', async () => {
       link = await target.open()

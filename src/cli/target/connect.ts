@@ -40,6 +40,8 @@ export async function reach(invocation: Invocation, target: TargetName, options:
         command: target.command,
         args: target.args,
         env: options.env,
+        // A server that ends is told of, not started behind the person's back.
+        restarts: false,
         ...(options.cwd !== undefined && { cwd: options.cwd }),
         ...(options.verbose && { onStderr: (line: string) => screen.note(words`${screen.noteStyle.dim('│')} ${untrusted(line)}`) }),
         onWarning,

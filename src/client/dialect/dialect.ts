@@ -1,7 +1,7 @@
 /** What the rest of the client needs to know of the way it talks to a server. */
 
-import type { Params } from '../../jsonrpc/message.ts'
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject, METHOD_NOT_FOUND, type Params } from '../../jsonrpc/message.ts'
+import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { type Implementation, META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ServerCapabilities } from '../../protocol/lifecycle.ts'
@@ -41,8 +41,24 @@ export function faultOfRequest(method: string, { capabilities }: ServerDescripti
   if (!revision.has(method)) return new McpError('ERR_UNSUPPORTED', `Protocol revision ${revision.version} has no ${method}`)
   if (row.capability === undefined || isDeclared(row.capability, capabilities)) return undefined
   if (row.capability === 'completions' && revision.completesUnannounced) return undefined
-  return new McpError('ERR_CAPABILITY_MISSING', `${method} needs the server capability ${row.capability}, which was not declared`)
+  // Some servers have a list and forget to say so; others say in their refusal why they have none.
+  if (LISTS.has(method)) return undefined
+  return missing(method, row.capability)
 }
+
+const LISTS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])
+
+/** Has a server that never said it had a list, and has none, refuse it in the words of any missing capability. */
+export function explainRefusal(method: string, answer: Promise<Params>, { capabilities }: ServerDescription): Promise<Params> {
+  const capability = METHODS.get(method)?.capability
+  if (!LISTS.has(method) || capability === undefined || isDeclared(capability, capabilities)) return answer
+  return answer.catch((error: unknown) => {
+    throw error instanceof RemoteError && error.code === METHOD_NOT_FOUND ? missing(method, capability, error) : error
+  })
+}
+
+const missing = (method: string, capability: string, cause?: unknown): McpError =>
+  new McpError('ERR_CAPABILITY_MISSING', `${method} needs the server capability ${capability}, which was not declared`, { cause })
 
 function isDeclared(capability: string, capabilities: ServerCapabilities): boolean {
   const dot = capability.indexOf('.')
@@ -50,6 +66,18 @@ function isDeclared(capability: string, capabilities: ServerCapabilities): boole
   const feature: unknown = capabilities[capability.slice(0, dot) as keyof ServerCapabilities]
   return isObject(feature) && feature[capability.slice(dot + 1)] === true
 }
+
+/** What makes a result invalid whatever else it holds: a type that the request cannot have. Servers before types sent complete results only. */
+export function faultOfResultType(method: string, { resultType }: Params): McpError | undefined {
+  if (resultType === undefined || resultType === 'complete') return undefined
+  const row = METHODS.get(method)
+  // The results of methods of extensions are the extension's business.
+  if (!row || (row.mayAsk && resultType === 'input_required')) return undefined
+  const known = row.mayAsk ? '"complete" or "input_required"' : '"complete"'
+  return new McpError('ERR_ANSWER_INVALID', `The result of ${method} has the type ${shown(resultType)}; known is ${known}`)
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : `a ${typeof value}`)
 
 /** The change a notification tells of, if it is one. */
 export function changeIn(method: string, params: Params | undefined): Change | undefined {

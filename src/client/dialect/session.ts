@@ -11,7 +11,7 @@ import type { ClientCapabilities, ServerCapabilities } from '../../protocol/life
 import { isLogLevel, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
 import { METHODS } from '../../protocol/methods.ts'
 import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
-import { describeRevisions, revisionOf } from '../../revisions/index.ts'
+import { describeRevisions, revisionAnswered } from '../../revisions/index.ts'
 import { offerHandshake, versionsIn } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { CallOptions } from '../options.ts'
@@ -50,12 +50,11 @@ export class ClientSession implements ClientDialect {
     const params = offered.fitParams('initialize', { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info })
     wire.version = undefined
     const result = await shakeHands(wire, params, settings, options)
-    const revision = revisionOf(result.protocolVersion)
+    const revision = revisionAnswered(result.protocolVersion)
     if (revision?.dialect !== 'session' || !settings.supported.includes(revision)) {
       throw versionError(result.protocolVersion, settings)
     }
-    const fitted = revision.fitResult('initialize', result)
-    const session = new ClientSession(wire, settings, revision, declaredIn(declared, revision), describe(fitted))
+    const session = new ClientSession(wire, settings, revision, declaredIn(declared, revision), describe(result))
     wire.notify('notifications/initialized')
     if (settings.logLevel && session.server.capabilities.logging) await session.setLogLevel(settings.logLevel)
     return session
@@ -80,7 +79,6 @@ export class ClientSession implements ClientDialect {
       fitted,
       (id, progressToken) => requestJson(id, method, withMeta(fitted, options.meta, progressToken)),
       options,
-      (result) => this.revision.fitResult(method, result),
     )
   }
 
@@ -124,12 +122,15 @@ export class ClientSession implements ClientDialect {
     if (exchange.method === 'ping') return exchange.answer({})
     if (!this.revision.has(exchange.method))
       return exchange.fail(this.#errorOf(new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${exchange.method}`)))
-    // What the revision does not know was not said.
-    const params = exchange.params && this.revision.fitParams(exchange.method, exchange.params)
+    const isForm = exchange.method === 'elicitation/create'
+    if (isForm && exchange.params?.mode === 'url' && !this.#declared.elicitation?.url)
+      return exchange.fail(this.#errorOf(new McpError('ERR_INVALID_PARAMS', 'Elicitation mode "url" was not declared')))
+    // A newer kind of form is shown as it is and answered as it was asked. What was not declared for a model was not said.
+    const params = isForm ? exchange.params : exchange.params && this.revision.fitParams(exchange.method, exchange.params)
     const request = { method: exchange.method, params } as InputRequest
     const asking = { server: this.server.info.name, signal: exchange.signal }
     this.#settings.answerer.answer(request, asking).then(
-      (result) => exchange.answer(this.revision.fitResult(exchange.method, result)),
+      (result) => exchange.answer(isForm ? result : this.revision.fitResult(exchange.method, result)),
       (error: unknown) => exchange.fail(this.#errorOf(error)),
     )
   }

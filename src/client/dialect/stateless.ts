@@ -1,6 +1,7 @@
 /** Talking to a server that knows nothing between requests: each carries all that is needed. */
 
-import { type Id, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
+import type { Deadline } from '../../jsonrpc/deadlines.ts'
+import { type Id, isObject, type NotificationMessage, numbered, type Params } from '../../jsonrpc/message.ts'
 import { jsonOf, writtenRequestJson } from '../../jsonrpc/write.ts'
 import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -12,7 +13,7 @@ import type { CallOptions } from '../options.ts'
 import { runRounds } from '../rounds.ts'
 import type { Settings } from '../settings.ts'
 import type { Wire } from '../wire.ts'
-import { type ClientDialect, changeIn, faultOfRequest, type ServerDescription, serverInfoIn } from './dialect.ts'
+import { type ClientDialect, changeIn, faultOfRequest, faultOfResultType, type ServerDescription, serverInfoIn } from './dialect.ts'
 
 export class ClientStateless implements ClientDialect {
   readonly revision: Revision
@@ -89,11 +90,14 @@ export class ClientStateless implements ClientDialect {
   }
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {
-    return this.#wire.request(method, params, (id, token) => this.#dressed(id, method, params, token, options.meta), options, this.#read)
+    const write = (id: Id, token: Id | undefined): string => this.#dressed(id, method, params, token, options.meta)
+    return this.#wire.request(method, params, write, options, (result) => this.#read(method, result))
   }
 
-  /** Every result may say who the server is. */
-  readonly #read = (result: Params): Params => {
+  #read(method: string, result: Params): Params {
+    const fault = faultOfResultType(method, result)
+    if (fault) throw fault
+    // Every result may say who the server is.
     const info = serverInfoIn(result)
     if (info) this.server.info = info
     return result
@@ -128,7 +132,8 @@ export class ClientStateless implements ClientDialect {
       listen.id = id
       return this.#dressed(id, 'subscriptions/listen', { notifications: listen.filter }, undefined, undefined)
     }
-    const ended = this.#wire.request('subscriptions/listen', {}, write, forever)
+    const ended = this.#wire.request('subscriptions/listen', {}, write, forever, (result) => this.#read('subscriptions/listen', result))
+    const deadline = this.#limitAcknowledgement(listen)
     const fail = (error: unknown): void => {
       this.#opening = this.#opening.filter((each) => each !== listen)
       listen.fail(error)
@@ -144,7 +149,24 @@ export class ClientStateless implements ClientDialect {
         if (mayPass(error)) this.#reopen(listen)
       },
     )
-    await listen.acknowledged
+    try {
+      await listen.acknowledged
+    } finally {
+      deadline.cancel()
+    }
+  }
+
+  /** The request itself may stay open for ever; that it is agreed to may not take longer than any answer. */
+  #limitAcknowledgement(listen: Listen): { cancel(): void } {
+    const { deadlines, limits } = this.#settings
+    const start = (): Deadline =>
+      deadlines.set(limits.timeoutMs, () => {
+        // A person who has to log in first is not the server being silent.
+        if (this.#wire.isHeld) deadline = start()
+        else listen.controller.abort(notAcknowledged(limits.timeoutMs))
+      })
+    let deadline = start()
+    return { cancel: () => deadlines.clear(deadline) }
   }
 
   #reopen(listen: Listen, attempt = 0): void {
@@ -179,16 +201,23 @@ export class ClientStateless implements ClientDialect {
       if (isObject(params) && isLogLevel(params.level)) this.#settings.onLog(params as unknown as LogMessage)
       return
     }
-    const subscription = isObject(params?._meta) ? params._meta[META.subscriptionId] : undefined
+    const subscription = numbered(isObject(params?._meta) ? params._meta[META.subscriptionId] : undefined)
+    if (method === 'notifications/cancelled') return this.#onCancelled(subscription, numbered(params?.requestId))
     if (method === 'notifications/subscriptions/acknowledged') {
       const opened = this.#opening.find(({ id }) => id === subscription)
       return opened && this.#acknowledge(opened, params?.notifications)
     }
     const listen = this.#listen
     if (!listen || subscription !== listen.id) return
-    if (method === 'notifications/cancelled') return this.#reopen(listen)
     const change = changeIn(method, params)
     if (change) this.#settings.onChange(change)
+  }
+
+  /** The server ends a listen request: it names it as a request, or as the subscription. */
+  #onCancelled(...names: unknown[]): void {
+    for (const listen of [this.#listen, ...this.#opening]) {
+      if (listen?.id !== undefined && names.includes(listen.id)) this.#wire.abandon(listen.id, cancelledByServer())
+    }
   }
 
   #acknowledge(listen: Listen, honoured: unknown): void {
@@ -205,6 +234,11 @@ const MAX_REOPEN_MS = 30_000
 /** Failures of the way, not of the server's will. */
 const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
 const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
+
+const notAcknowledged = (ms: number): McpError =>
+  new McpError('ERR_TIMEOUT', `subscriptions/listen was not acknowledged within ${ms} ms (limits.timeoutMs)`)
+
+const cancelledByServer = (): McpError => new McpError('ERR_CLOSED', 'The server cancelled subscriptions/listen')
 
 /** One `subscriptions/listen` request. */
 class Listen {

@@ -12,7 +12,8 @@ export async function connectWay(way: PermittedWay, options: ConnectAnywhereOpti
   switch (way.transport) {
     case 'stdio': {
       const { command, args, env, cwd } = way
-      return connect({ command, args, env, ...(cwd !== undefined && { cwd }), onStderr }, options)
+      // Whether it is started again is decided above, each time anew.
+      return connect({ command, args, env, ...(cwd !== undefined && { cwd }), restarts: false, onStderr }, options)
     }
     case 'http':
       // Its text is not repeated here: it may hold a secret.

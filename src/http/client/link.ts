@@ -1,8 +1,8 @@
 /** A server behind a URL, as a client sees it: each message is a POST of its own, and answers find their requests. */
 
-import type { Id, Incoming } from '../../jsonrpc/message.ts'
+import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
-import { DEFAULT_READ_BOUNDS } from '../../protocol/bounds.ts'
+import { ANSWER_BOUNDS } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { About, Link, LinkReceiver } from '../../protocol/link.ts'
 import { revisionOf } from '../../revisions/index.ts'
@@ -171,7 +171,7 @@ export class HttpLink implements Link {
 
   /** A message of a stream that is not of one call. */
   #onData(data: string): void {
-    this.#onMessage(read(data, DEFAULT_READ_BOUNDS), data)
+    this.#onMessage(read(data, ANSWER_BOUNDS), data)
   }
 
   #onMessage(message: Incoming, text: string): void {
@@ -179,7 +179,7 @@ export class HttpLink implements Link {
     if (isNoise(message)) return this.#onOdd(`Ignored: ${nameOfMessage(message, text)}`)
     // The answer to a call whose own stream broke may come on any other.
     for (const each of message.kind === 'batch' ? message.messages : [message]) {
-      const call = 'id' in each && each.kind !== 'request' && each.id !== undefined ? this.#calls.get(each.id) : undefined
+      const call = 'id' in each && each.kind !== 'request' && each.id !== undefined ? this.#calls.get(numbered(each.id)) : undefined
       if (call) this.#settle(call)
     }
     this.#receiver?.onMessage(message)

@@ -1,6 +1,6 @@
 /** Messages of a server as one of our requests sees them: its answer, something that cannot be it, or something else. */
 
-import type { Id, Incoming } from '../../jsonrpc/message.ts'
+import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
 import { excerpt } from './faults.ts'
 
 /** What `read` made of the only message that should answer a request. */
@@ -10,21 +10,24 @@ export type Seen = { kind: 'answer'; message: Incoming } | { kind: 'bad'; came: 
 export function seenBy(id: Id, message: Incoming): Seen {
   switch (message.kind) {
     case 'result':
-      return message.id === id ? { kind: 'answer', message } : { kind: 'other' }
+      return isFor(id, message.id) ? { kind: 'answer', message } : { kind: 'other' }
     case 'error':
       // An error without an id is about whatever was sent here, and that is this request.
       if (message.id === undefined) return { kind: 'answer', message: { ...message, id } }
-      return message.id === id ? { kind: 'answer', message } : { kind: 'other' }
+      return isFor(id, message.id) ? { kind: 'answer', message } : { kind: 'other' }
     case 'malformed':
-      return message.id === id && !message.isRequest ? { kind: 'bad', came: message.error.message } : { kind: 'other' }
+      return isFor(id, message.id) && !message.isRequest ? { kind: 'bad', came: message.error.message } : { kind: 'other' }
     case 'ignored':
-      return message.id === id ? { kind: 'bad', came: message.reason } : { kind: 'other' }
+      return isFor(id, message.id) || isFor(id, message.otherId) ? { kind: 'bad', came: message.reason } : { kind: 'other' }
     case 'batch':
       return message.messages.some((each) => seenBy(id, each).kind === 'answer') ? { kind: 'answer', message } : { kind: 'other' }
     default:
       return { kind: 'other' }
   }
 }
+
+/** Some servers answer with the number of a request as text. */
+const isFor = (ours: Id, theirs: Id | undefined): boolean => theirs === ours || (typeof ours === 'number' && numbered(theirs) === ours)
 
 /** In words, for an error that says what came instead of an answer. */
 export function nameOfMessage(message: Incoming, text: string): string {

@@ -4,7 +4,7 @@ import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
 import { type ErrorMessage, type Id, METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
-import { DEFAULT_READ_BOUNDS } from '../../protocol/bounds.ts'
+import { ANSWER_BOUNDS } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import { excerpt } from './faults.ts'
@@ -57,7 +57,7 @@ export function judgeRefusal(response: RefusedResponse): Refusal {
 /** The JSON-RPC error in a body, if that is what it is. */
 function errorIn(body: string): ErrorMessage | undefined {
   if (!/^\s*\{/.test(body)) return undefined
-  const message = read(body, DEFAULT_READ_BOUNDS)
+  const message = read(body, ANSWER_BOUNDS)
   return message.kind === 'error' ? message : undefined
 }
 

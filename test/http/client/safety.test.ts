@@ -57,7 +57,11 @@ describe('an answer that is none', () => {
       (answer) => answer.json({ jsonrpc: '2.0', id: 999, result: {} }),
       /an answer to another request \(id 999\)/,
     ],
-    ['an id of another type', (answer, id) => answer.json({ jsonrpc: '2.0', id: String(id), result: {} }), /an answer to another request/],
+    [
+      'an id that is not quite the same',
+      (answer, id) => answer.json({ jsonrpc: '2.0', id: `0${id}`, result: {} }),
+      /an answer to another request/,
+    ],
     ['a notification', (answer) => answer.json({ jsonrpc: '2.0', method: 'notifications/x' }), /a notification \(notifications\/x\)/],
     [
       'a result and an error',
