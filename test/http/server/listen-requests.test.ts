@@ -74,7 +74,7 @@ describe('subscriptions/listen', () => {
     await pass(1_000)
     expect(await stream.messages()).toMatchObject([{ id: 'sub', result: { resultType: 'complete', _meta: { [SUBSCRIPTION]: 'sub' } } }])
     expect(await stream.ended).toBe('end')
-    expect(endpoint.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+    expect(endpoint.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
   test('F14: is ended with its result when the server is', async () => {
@@ -121,6 +121,6 @@ describe('subscriptions/listen', () => {
     const jsonOnly = await serve(server, { responses: 'json' })
     const other = await askModern(jsonOnly.url, { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } })
     expect(other.status).toBe(406)
-    expect(handler.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+    expect(handler.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 })
