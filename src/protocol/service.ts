@@ -36,6 +36,8 @@ export interface Sender {
   principal: string | undefined
   /** Whose allowance the request is taken from. */
   account: string
+  /** False where `subscriptions/listen` is not served, so that nothing is promised that needs it. */
+  canListen?: boolean
 }
 
 /** A request that stands alone, while it is being answered. */

@@ -76,7 +76,12 @@ export class Endpoint {
     this.#kept = new KeptBytes(limits.maxKeptBytes, this.#holders)
     this.#proxies = proxiesOf(options.trustProxy)
     const shared = { service, limits, load: this.#load, open: this.#open }
-    this.#stateless = { ...shared, supported, requireMcpHeaders: options.requireMcpHeaders === true }
+    this.#stateless = {
+      ...shared,
+      supported,
+      requireMcpHeaders: options.requireMcpHeaders === true,
+      canListen: options.responses !== 'json',
+    }
     const hasSessions = supported.some(({ dialect }) => dialect === 'session')
     this.#sessions = hasSessions ? new SessionSide({ ...shared, options, holders: this.#holders, kept: this.#kept, now }) : undefined
     this.#twoEndpoints = hasSessions && options.legacySse !== false ? new TwoEndpoints({ ...shared, now }) : undefined

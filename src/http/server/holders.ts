@@ -20,6 +20,8 @@ export interface HeldSession {
 export class Holder {
   /** An `unknown` caller is one whose address the runtime does not tell: only the bounds of the process hold for it. */
   readonly kind: 'principal' | 'address' | 'unknown'
+  /** The principal, or what counts as one address. */
+  readonly key: string
   /** Requests that are worked on. */
   inFlight = 0
   /** Those of them that nobody waits for any more. */
@@ -37,8 +39,9 @@ export class Holder {
   readonly ended = new Set<Keeper>()
   readonly live = new Set<Keeper>()
 
-  constructor(kind: Holder['kind']) {
+  constructor(kind: Holder['kind'], key = '') {
     this.kind = kind
+    this.key = key
   }
 
   get isIdle(): boolean {
@@ -95,7 +98,7 @@ export class Holders {
   #at(holders: Map<string, Holder>, key: string, kind: Holder['kind']): Holder {
     let holder = holders.get(key)
     if (!holder) {
-      holder = new Holder(kind)
+      holder = new Holder(kind, key)
       holders.set(key, holder)
       this.#stopSweeping ??= this.#open.everyTick(() => this.#sweep())
     }

@@ -38,7 +38,7 @@ const NOT_FOUND = refuse(404, 'Session not found')
 const NO_SESSION_ID = refuse(400, 'Mcp-Session-Id is missing; a session begins with initialize')
 const NOT_HERE = refuse(405, 'Only POST can be used here', { headers: { allow: 'POST' } })
 const NO_EVENTS = refuse(406, 'A GET is answered with text/event-stream, which the Accept header does not take')
-const SILENT: Outlet = { push: () => undefined, answer: () => {}, drop: () => {} }
+const SILENT: Outlet = { push: () => undefined, answer: () => {}, drop: () => {}, canPush: false }
 
 export class SessionSide {
   readonly #service: Service

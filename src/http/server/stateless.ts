@@ -25,6 +25,8 @@ export interface StatelessOptions {
   limits: HttpLimits
   load: Load
   open: OpenStreams
+  /** Whether there are streams at all. */
+  canListen: boolean
   /** Headers that mirror the message must be there also where the revision leaves it open. */
   requireMcpHeaders: boolean
 }
@@ -104,11 +106,12 @@ class StandingAlone implements ReplyHost {
     this.#isListen = isListen
   }
 
-  start(message: RequestMessage, { ask, reply, kinds, access }: Visit, version: string): void {
+  start(message: RequestMessage, { reply, kinds, access }: Visit, version: string): void {
     reply.onGone = this.#onGone
     const outlet = new ReplyOutlet(reply, kinds, this, access)
-    const sender = { version, principal: this.#principal, account: this.#principal ?? ask.remoteAddress ?? '' }
-    this.#answering = this.#options.service.answer(message, outlet, sender)
+    const { canListen, service } = this.#options
+    const sender = { version, principal: this.#principal, account: this.#holder.key, canListen }
+    this.#answering = service.answer(message, outlet, sender)
     if (this.#isGone) this.#onGone()
   }
 

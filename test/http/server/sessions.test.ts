@@ -19,6 +19,7 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
 const NOT_FOUND = { code: -32600, message: 'Session not found' }
@@ -285,6 +286,22 @@ describe('C11: sessions that nobody needs', () => {
     go.open()
     expect((await answer).status).toBe(200)
   })
+
+  test.each(['2099-01-01', 'abc', '2026-07-28x'])(
+    'a DELETE that names the version %s is answered 400, and the session goes on',
+    async (version) => {
+      proves('T-HDR-004')
+      const { url } = await serve(testServer())
+      const session = await openSession(url, '2025-11-25')
+      const headers = { ...session.headers, 'mcp-protocol-version': version }
+      expect(await http(url, { method: 'DELETE', headers, isBare: true })).toMatchObject({
+        status: 400,
+        message: { error: { message: expect.stringContaining('Unsupported protocol version') } },
+      })
+      expect((await session.ask(callTool('hi'))).status).toBe(200)
+      expect((await session.end()).status).toBe(204)
+    },
+  )
 
   test('end after sessionMaxAgeMs whatever happens in them, and their streams with them [T-HTTP-028]', async () => {
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { sessionMaxAgeMs: 100_000, pingMs: 1e9 } })
