@@ -274,7 +274,10 @@ describe('a client that goes away', () => {
       ended++
       return 'x'
     })
-    const { url, handler } = await serve(server, { maxConnectionsPerAddress: 1000, limits: { maxInFlightPerSession: 200 } })
+    const { url, handler } = await serve(server, {
+      maxConnectionsPerAddress: 1000,
+      limits: { maxInFlightPerSession: 200, maxInFlightPerAddress: 300 },
+    })
     const session = await openSession(url, '2025-11-25')
     const streams = await Promise.all(
       Array.from({ length: 300 }, (_, i) =>
@@ -288,6 +291,27 @@ describe('a client that goes away', () => {
     // Of the session 64 are worked on at once, the rest after them.
     await until(() => ended === 300)
     expect((await session.ask(callTool('hi'))).status).toBe(200)
+  })
+
+  test.each([
+    ['application/json, text/event-stream', 200, 'text/event-stream'],
+    ['text/event-stream', 200, 'text/event-stream'],
+    ['application/json', 202, undefined],
+  ])('a call of a client that takes %s is cancelled: the POST ends with %i and says nothing', async (accept, status, type) => {
+    const server = testServer()
+    const begun = gate()
+    server.tool('hold', {}, async (_args, ctx) => {
+      begun.open()
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+      return 'never'
+    })
+    const { url } = await serve(server)
+    const session = await openSession(url, '2025-11-25')
+    const answer = session.ask(callTool('hold'), { accept })
+    await begun.opened
+    await session.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    const { status: got, headers, text } = await answer
+    expect([got, headers['content-type'], text]).toEqual([status, type, ''])
   })
 
   test('notifications/cancelled ends a call of a session, and its stream with it', async () => {
