@@ -27,10 +27,10 @@ const EVENTS = { accept: 'text/event-stream' }
 /** Every kind of request that holds something. */
 const KINDS = {
   listen: () => rawRequest(modern(LISTEN)),
-  call: () => rawRequest(modern(callTool('hold'))),
-  talk: () => rawRequest(modern(callTool('talk', {}, WATCHED))),
+  call: () => rawRequest(modern(callTool('forever'))),
+  talk: () => rawRequest(modern(callTool('forever', {}, WATCHED))),
   quick: () => rawRequest(modern(callTool('hi'))),
-  jsonOnly: () => rawRequest(modern(callTool('hold'), { accept: 'application/json' })),
+  jsonOnly: () => rawRequest(modern(callTool('forever'), { accept: 'application/json' })),
   initialize: () => rawRequest({ body: initializeMessage('2025-11-25') }),
   initializeAsEvent: () => rawRequest({ headers: EVENTS, body: initializeMessage('2025-03-26') }),
   get: ({ headers }) => rawRequest({ method: 'GET', headers: { ...headers, ...EVENTS } }),
@@ -68,15 +68,25 @@ test(
     const whileRunning = async (signal: AbortSignal, ms: number): Promise<string> => {
       running++
       await new Promise<void>((resolve) => {
-        setTimeout(resolve, ms)
-        signal.addEventListener('abort', () => resolve())
+        const timer = setTimeout(resolve, ms)
+        const onAbort = (): void => {
+          clearTimeout(timer)
+          resolve()
+        }
+        if (signal.aborted) onAbort()
+        else signal.addEventListener('abort', onAbort)
       })
       running--
-      return 'x'.repeat(2000)
+      return 'x'.repeat(200)
     }
+    // Closing the connection ends a call that stands alone; nothing else does.
+    server.tool('forever', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      return whileRunning(ctx.signal, 600_000)
+    })
     server.tool('hold', {}, (_args, ctx) => whileRunning(ctx.signal, 60))
     server.tool('talk', {}, async (_args, ctx) => {
-      for (let i = 1; i <= 5; i++) await ctx.progress(i, 5, 'x'.repeat(1000))
+      for (let i = 1; i <= 5; i++) await ctx.progress(i, 5, 'x'.repeat(100))
       return whileRunning(ctx.signal, 60)
     })
     server.tool('release', {}, (_args, ctx) => {
@@ -84,14 +94,15 @@ test(
       return whileRunning(ctx.signal, 60)
     })
     const limits = {
-      stallMs: 200,
+      // Long: what is given back must not wait until a reader counts as stalled.
+      stallMs: 600_000,
       keepAliveMs: 50,
       streamAfterMs: 30,
       sessionIdleMs: 150,
       eventTtlMs: 100,
       bodyGraceMs: 200,
-      maxKeptBytes: 20_000,
-      maxKeptBytesPerSession: 8_000,
+      maxKeptBytes: 6_000,
+      maxKeptBytesPerSession: 3_000,
       maxSessionsPerAddress: 6,
       maxInFlightPerAddress: 8,
       maxAbandoned: 4,
