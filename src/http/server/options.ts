@@ -82,7 +82,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxInFlightPerPrincipal: 256,
   maxInFlightPerAddress: 256,
   maxInFlight: 2048,
-  maxAbandoned: 32,
+  maxAbandoned: 64,
   maxStreamsPerSession: 8,
   maxListensPerPrincipal: 16,
   maxStreamsPerAddress: 1024,
