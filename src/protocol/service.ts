@@ -44,6 +44,8 @@ export interface Sender {
 export interface Answering {
   /** The sender is gone: whatever is still done for it may stop. */
   cancel(reason: unknown): void
+  /** Set to hear that it has stopped, after it was cancelled. */
+  onStopped: (() => void) | undefined
   /** Ends a request that would stay open for ever, with its answer. Does nothing to any other. */
   finish(): void
 }

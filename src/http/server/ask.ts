@@ -24,9 +24,9 @@ export interface Ask {
 
 export interface BodyBounds {
   maxBodyBytes: number
-  /** How long a body may take before it must have come at `minBodyRate`. */
+  /** How often the pace of a body is judged. */
   bodyGraceMs: number
-  /** Bytes a second. */
+  /** Bytes a second that must have come since it was judged last. */
   minBodyRate: number
 }
 

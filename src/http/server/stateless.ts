@@ -98,6 +98,7 @@ class StandingAlone implements ReplyHost {
   readonly #isListen: boolean
   #answering: Answering | undefined
   #isGone = false
+  #isOver = false
 
   constructor(principal: string | undefined, holder: Holder, isListen: boolean, options: StatelessOptions) {
     this.#holder = holder
@@ -112,7 +113,7 @@ class StandingAlone implements ReplyHost {
     const { canListen, service } = this.#options
     const sender = { version, principal: this.#principal, account: this.#holder.key, canListen }
     this.#answering = service.answer(message, outlet, sender)
-    if (this.#isGone) this.#onGone()
+    if (this.#isGone) this.#cancel()
   }
 
   get slow(): SlowAnswers {
@@ -142,13 +143,28 @@ class StandingAlone implements ReplyHost {
 
   onOver(): void {
     const { load } = this.#options
+    this.#isOver = true
     if (this.#isListen) load.leaveListen(this.#holder)
     else load.leave(this.#holder)
   }
 
   readonly #onGone = (): void => {
+    if (this.#isGone) return
     this.#isGone = true
-    this.#answering?.cancel(new DOMException('The client went away', 'AbortError'))
+    this.#cancel()
+  }
+
+  #cancel(): void {
+    const answering = this.#answering
+    if (!answering || this.#isOver) return
+    // The request is over, but its handler may not look at the signal: until it ends it is work for nobody.
+    const { load } = this.#options
+    load.abandon(this.#holder)
+    answering.onStopped = () => {
+      answering.onStopped = undefined
+      load.unabandon(this.#holder)
+    }
+    answering.cancel(new DOMException('The client went away', 'AbortError'))
   }
 }
 

@@ -38,7 +38,10 @@ export function runStateless(exchange: Exchange, revision: Revision, surrounding
   if (params.requestState === undefined) return dispatch(call, core)
   dialect.resume(call).then(
     () => dispatch(call, core),
-    (error: McpError) => exchange.fail(toErrorObject(error, revision)),
+    (error: McpError) => {
+      if (exchange.isOver) exchange.onStopped?.()
+      else exchange.fail(toErrorObject(error, revision))
+    },
   )
 }
 

@@ -19,6 +19,7 @@ import {
   WATCHED,
 } from '../../support/http-service.ts'
 import type { Message } from '../../support/raw-channel.ts'
+import { rawRequest } from '../../support/raw-request.ts'
 
 /** A server whose tool waits until it is let go. */
 async function holding(options: ListenOptions) {
@@ -131,6 +132,56 @@ describe('requests at the same time', () => {
     expect((await resumed.message()).result?.content[0].text).toBe('talked')
     await until(() => handler.counts.inFlight === 0)
     expect(handler.counts.abandoned).toBe(0)
+  })
+
+  test('a handler that does not stop when its client has gone counts until it ends: maxAbandoned', async () => {
+    const { server, url, go, handler } = await holding({ trustProxy: true, limits: { maxAbandoned: 2 } })
+    const running = vi.fn()
+    server.tool('deaf', {}, async () => {
+      running()
+      await go.opened
+      return 'x'
+    })
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    for (let i = 1; i <= 2; i++) {
+      const raw = rawHttp(Number(new URL(url).port), rawRequest(modern(callTool('deaf'), from('192.0.2.1'))))
+      await until(() => running.mock.calls.length === i)
+      raw.destroy()
+      await until(() => handler.counts.abandoned === i)
+    }
+    expect(handler.counts.inFlight).toBe(0)
+    expectFull(await askModern(url, callTool('hi'), from('192.0.2.1')), 429, 'maxAbandoned', 2)
+    expect((await askModern(url, callTool('hi'), from('192.0.2.2'))).status).toBe(200)
+    go.open()
+    await until(() => handler.counts.abandoned === 0)
+    expect((await askModern(url, callTool('hi'), from('192.0.2.1'))).status).toBe(200)
+  })
+
+  test('one that stops, throws or has a time limit does not count for longer than that', async () => {
+    const { server, url, handler } = await holding({})
+    const running = vi.fn()
+    const begin = (ctx: { signal: AbortSignal }): Promise<void> => {
+      running()
+      return new Promise((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+    }
+    server.tool('stops', {}, async (_args, ctx) => {
+      await begin(ctx)
+      return 'x'
+    })
+    server.tool('throws', {}, async (_args, ctx) => {
+      await begin(ctx)
+      throw new Error('Stopped')
+    })
+    server.tool('never-ends', { timeoutMs: 100 }, () => {
+      running()
+      return new Promise<string>(() => {})
+    })
+    for (const [i, name] of ['stops', 'throws', 'never-ends'].entries()) {
+      const raw = rawHttp(Number(new URL(url).port), rawRequest(modern(callTool(name))))
+      await until(() => running.mock.calls.length === i + 1)
+      raw.destroy()
+      await until(() => handler.counts.inFlight === 0 && handler.counts.abandoned === 0)
+    }
   })
 
   test('a call that the server released is not one that nobody waits for', async () => {
