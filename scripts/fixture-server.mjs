@@ -14,6 +14,7 @@ const limits = { toolCalls: false, completions: false, logMessages: false, progr
 const { url } = await listen(everythingServer({ limits }), {
   port: Number(values.port),
   maxConnectionsPerAddress: false,
+  limits: { maxSessionsPerAddress: false, maxStreamsPerAddress: false, maxInFlightPerAddress: false },
   ...(values.responses ? { responses: values.responses } : {}),
   ...(values['no-sessions'] ? { sessions: false } : {}),
 })

@@ -28,6 +28,9 @@ export class Exchange {
   /** For who needs to know of the abort and nothing else: a signal costs a kilobyte. */
   onAborted: (() => void) | undefined
 
+  /** For who needs to know when the work for a cancelled exchange has ended: a handler need not look at its signal. */
+  onStopped: (() => void) | undefined
+
   /** True once it was answered or cancelled; whatever is written after that goes nowhere. */
   get isOver(): boolean {
     return this.#isOver

@@ -1,6 +1,7 @@
 /** Tool parameters that are mirrored into HTTP headers: which, and whether their annotations are valid. */
 
 import { isObject } from '../jsonrpc/message.ts'
+import { McpError } from './errors.ts'
 import type { JsonSchema } from './schema/json-schema.ts'
 
 const ANNOTATION = 'x-mcp-header'
@@ -75,16 +76,39 @@ export interface MirroredParam {
   value: string
 }
 
-/** The values to mirror of one call; what is null, absent or no plain value has no header. */
+/**
+ * The values to mirror of one call; what is null, absent or no plain value has no header.
+ * Throws ERR_INVALID_PARAMS for an integer parameter that has no integer, or one that not every reader can tell from its
+ * neighbours: whoever reads the header would act on another value than whoever reads the body.
+ */
 export function mirroredIn(headers: readonly ParamHeader[], args: unknown): MirroredParam[] {
-  return headers.flatMap(({ name, path }) => {
-    const value = textOf(valueAt(args, path))
+  return headers.flatMap(({ name, path, type }) => {
+    const given = valueAt(args, path)
+    const value = type === 'integer' ? integerText(given, path) : textOf(given)
     return value === undefined ? [] : [{ name, value }]
   })
 }
 
+function integerText(value: unknown, path: readonly string[]): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (Number.isSafeInteger(value)) return String(value === 0 ? 0 : value)
+  const shown = (JSON.stringify(value) ?? typeof value).slice(0, 80)
+  throw new McpError(
+    'ERR_INVALID_PARAMS',
+    `The argument ${JSON.stringify(path.join('.'))} is sent in a header and must be an integer from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}, not ${shown}`,
+  )
+}
+
+const INTEGER = /^-?(?:0|[1-9][0-9]{0,15})(?:\.0{1,16})?$/
+
+/** The integer that a header says, as digits, with `.0` or without; undefined for anything else and beyond 2^53-1. */
+export function integerOf(text: string): number | undefined {
+  const value = INTEGER.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
 /** The value that a chain of own properties leads to. */
-function valueAt(value: unknown, path: readonly string[]): unknown {
+export function valueAt(value: unknown, path: readonly string[]): unknown {
   let at = value
   for (const step of path) at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
   return at

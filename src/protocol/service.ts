@@ -41,12 +41,16 @@ export interface Sender {
   principal: string | undefined
   /** Whose allowance the request is taken from. */
   account: string
+  /** False where `subscriptions/listen` is not served, so that nothing is promised that needs it. */
+  canListen?: boolean
 }
 
 /** A request that stands alone, while it is being answered. */
 export interface Answering {
   /** The sender is gone: whatever is still done for it may stop. */
   cancel(reason: unknown): void
+  /** Set to hear that it has stopped, after it was cancelled. */
+  onStopped: (() => void) | undefined
   /** Ends a request that would stay open for ever, with its answer. Does nothing to any other. */
   finish(): void
 }

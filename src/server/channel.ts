@@ -25,6 +25,7 @@ import { Listener, tooMany } from './features/subscriptions.ts'
 import { Quota } from './quota.ts'
 
 const NO_PARAMS: Params = Object.freeze({})
+const encoder = new TextEncoder()
 
 /** There may be many thousands, most of them idle: what is not always needed is made when it is. */
 export class ServerChannel implements Channel, PeerOptions {
@@ -157,11 +158,27 @@ export class ServerChannel implements Channel, PeerOptions {
     if (!isObject(clientInfo) || typeof clientInfo.name !== 'string' || typeof clientInfo.version !== 'string') {
       throw new McpError('ERR_INVALID_PARAMS', 'params.clientInfo must have the strings "name" and "version"')
     }
+    // Both are kept for as long as the session lasts.
+    this.#refuseLarge('clientInfo', clientInfo, 'maxClientInfoBytes')
+    this.#refuseLarge('capabilities', capabilities, 'maxCapabilitiesBytes')
     this.#begin(revision, normalCapabilities(capabilities as ClientCapabilities), clientInfo as unknown as Implementation)
     const { instructions, info } = this.#core
-    const result: Params = { protocolVersion: revision.version, capabilities: this.#core.capabilities(), serverInfo: info }
+    const result: Params = { protocolVersion: revision.version, capabilities: this.#core.capabilities(this.#canTell), serverInfo: info }
     if (instructions !== undefined) result.instructions = instructions
     return result
+  }
+
+  /** False where nothing can be said that belongs to no request. */
+  get #canTell(): boolean {
+    return this.#options.outlet.canPush !== false
+  }
+
+  #refuseLarge(member: string, value: unknown, limit: 'maxClientInfoBytes' | 'maxCapabilitiesBytes'): void {
+    const max = this.#core.limits[limit]
+    const bytes = encoder.encode(JSON.stringify(value)).length
+    if (bytes <= max) return
+    const message = `params.${member} has ${bytes} bytes as JSON: at most ${max} (limits.${limit})`
+    throw new McpError('ERR_LIMIT', message, { data: { reason: 'limit', limit, max } })
   }
 
   #begin(revision: Revision, capabilities: ClientCapabilities, client: Implementation | undefined): Session {

@@ -87,6 +87,7 @@ export class Core {
   readonly #middleware: Middleware[] = []
   readonly #announced = new Set<'tools' | 'prompts' | 'resources'>()
   #discovery: Params | undefined
+  #quietDiscovery: Params | undefined
   readonly #runMethod: RunCall
   #run: RunCall
 
@@ -143,34 +144,42 @@ export class Core {
     this.#run = withMiddleware(this.#runMethod, this.#middleware)
   }
 
-  capabilities(): ServerCapabilities {
+  /** @param canTell whether changes can be told here; what cannot be told is not promised */
+  capabilities(canTell = true): ServerCapabilities {
     const { experimental, extensions } = this.#options
+    const listChanged = canTell ? { listChanged: true } : {}
     return defined({
       experimental,
       extensions,
       logging: this.logging.isOffered ? {} : undefined,
       completions: this.completions.isOffered ? {} : undefined,
-      prompts: this.prompts.isOffered ? { listChanged: true } : undefined,
-      resources: this.resources.isOffered ? { subscribe: true, listChanged: true } : undefined,
-      tools: this.tools.isOffered ? { listChanged: true } : undefined,
+      prompts: this.prompts.isOffered ? listChanged : undefined,
+      resources: this.resources.isOffered ? { ...(canTell ? { subscribe: true } : {}), ...listChanged } : undefined,
+      tools: this.tools.isOffered ? listChanged : undefined,
     })
   }
 
-  /** The answer to `server/discover`; one object until something changes. */
-  discovery(): Params {
-    this.#discovery ??= defined({
+  /** The answer to `server/discover`; one object until something changes, and one more where changes cannot be told. */
+  discovery(canTell = true): Params {
+    if (canTell) this.#discovery ??= this.#discover(true)
+    else this.#quietDiscovery ??= this.#discover(false)
+    return (canTell ? this.#discovery : this.#quietDiscovery) as Params
+  }
+
+  #discover(canTell: boolean): Params {
+    return defined({
       supportedVersions: this.supported.map(({ version }) => version).reverse(),
-      capabilities: this.capabilities(),
+      capabilities: this.capabilities(canTell),
       instructions: this.instructions,
       ...this.listOptions.cache,
     })
-    return this.#discovery
   }
 
   /** Tells every replica's listeners of a change; changes of one list within one turn are one. */
   announce(change: Change): void {
     if (change.kind === 'resource') return this.bus.publish(change)
     this.#discovery = undefined
+    this.#quietDiscovery = undefined
     if (this.#announced.size === 0) queueMicrotask(() => this.#publishAnnounced())
     this.#announced.add(change.kind)
   }

@@ -78,7 +78,7 @@ export function dispatch(call: Call, core: Core): void {
 }
 
 function answer(call: Call, result: Params, core: Core): void {
-  if (call.exchange.isOver) return
+  if (call.exchange.isOver) return call.exchange.onStopped?.()
   try {
     const { method } = call
     const isKept = METHODS.get(method)?.isCacheable === true && method !== 'resources/read'
@@ -90,7 +90,7 @@ function answer(call: Call, result: Params, core: Core): void {
 }
 
 async function fail(call: Call, error: unknown, core: Core): Promise<void> {
-  if (call.exchange.isOver) return
+  if (call.exchange.isOver) return call.exchange.onStopped?.()
   if (error instanceof UrlElicitationRequired) {
     try {
       return answer(call, await call.dialect.requirePages(call, error), core)

@@ -31,6 +31,10 @@ export interface ServerLimits {
   stateTtlMs: number
   /** The text of one log message. */
   maxLogBytes: number
+  /** What a client says about itself when it opens a session (`clientInfo`), as JSON. */
+  maxClientInfoBytes: number
+  /** The capabilities it declares then, as JSON. */
+  maxCapabilitiesBytes: number
 }
 
 export const DEFAULT_LIMITS: ServerLimits = {
@@ -48,4 +52,6 @@ export const DEFAULT_LIMITS: ServerLimits = {
   maxJournalBytes: 64 * 1024,
   stateTtlMs: 15 * 60_000,
   maxLogBytes: 8 * 1024,
+  maxClientInfoBytes: 4 * 1024,
+  maxCapabilitiesBytes: 64 * 1024,
 }

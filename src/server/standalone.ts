@@ -20,12 +20,12 @@ export class Standalone {
     this.#core = core
   }
 
-  answer(request: RequestMessage, outlet: Outlet, { principal, account }: Sender, revision: Revision): Answering {
+  answer(request: RequestMessage, outlet: Outlet, { principal, account, canListen = true }: Sender, revision: Revision): Answering {
     const exchange = new StandaloneExchange(request, outlet, this.#over)
     this.#open.add(exchange)
     try {
       const listen = (call: Call): Promise<Params> => exchange.listen(call.params, this.#core)
-      runStateless(exchange, revision, { core: this.#core, principal, quota: this.#core.quotas.of(account), listen })
+      runStateless(exchange, revision, { core: this.#core, principal, quota: this.#core.quotas.of(account), listen, canListen })
     } catch {
       exchange.failUnexpectedly()
     }

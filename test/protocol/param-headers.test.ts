@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { paramHeaders } from '../../src/protocol/param-headers.ts'
+import { mirroredIn, type ParamHeader, paramHeaders } from '../../src/protocol/param-headers.ts'
 import type { JsonSchema } from '../../src/protocol/schema/json-schema.ts'
 import { proves } from '../support/proves.ts'
 
@@ -119,5 +119,36 @@ describe('a tool is invalid', () => {
     const nested = (levels: number): JsonSchema => (levels === 0 ? header('X') : object({ a: nested(levels - 1) }))
     expect(paramHeaders(nested(64)).headers).toHaveLength(1)
     expect(paramHeaders(nested(65)).fault).toBe('the schema nests deeper than 64 levels')
+  })
+})
+
+describe('the values of one call', () => {
+  const headers: ParamHeader[] = [
+    { name: 'Region', path: ['region'], type: 'string' },
+    { name: 'Limit', path: ['options', 'limit'], type: 'integer' },
+  ]
+  const limited = (limit: unknown) => mirroredIn(headers, { options: { limit } })
+
+  test.each([
+    [5, '5'],
+    [5.0, '5'],
+    [-0, '0'],
+    [Number.MAX_SAFE_INTEGER, '9007199254740991'],
+    [Number.MIN_SAFE_INTEGER, '-9007199254740991'],
+  ])('the integer %d is sent as %s', (value, text) => {
+    proves('R-HDR-015')
+    expect(limited(value)).toEqual([{ name: 'Limit', value: text }])
+  })
+
+  test.each([2 ** 53, -(2 ** 53), 5.5, 1e21, Number.NaN, Number.POSITIVE_INFINITY, '5', true, {}, []])(
+    'for an integer parameter %j is an error that names the argument and the range',
+    (value) => {
+      proves('R-HDR-015')
+      expect(() => limited(value)).toThrow(/"options\.limit".* integer from -9007199254740991 to 9007199254740991, not /)
+    },
+  )
+
+  test.each([undefined, null])('%j has no header', (value) => {
+    expect(limited(value)).toEqual([])
   })
 })

@@ -18,7 +18,14 @@ const { port } = await listen(server, {
   maxConnectionsPerAddress: false,
   maxConnections: 100_000,
   responses: isSse ? 'sse' : 'auto',
-  limits: { maxSessions: 100_000, maxStreams: 100_000 },
+  limits: {
+    maxSessions: 100_000,
+    maxStreams: 100_000,
+    // The load comes from one address.
+    maxSessionsPerAddress: false,
+    maxStreamsPerAddress: false,
+    maxInFlightPerAddress: false,
+  },
 })
 say(port)
 const handle = server.tool('changing', {}, () => 'x')

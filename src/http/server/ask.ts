@@ -14,16 +14,19 @@ export interface Ask {
   readonly headerCount: number
   /** Whether the connection ends at a loopback address of ours; undefined where the runtime does not say. */
   readonly isLocal: boolean | undefined
+  /** The client's; the one that the proxies tell where `proxies` is set. */
   readonly remoteAddress: string | undefined
+  /** How many proxies stand in front and tell the client's address; set before anything is asked. */
+  proxies: number
   /** Reads the body; calls back once. */
   body(bounds: BodyBounds, done: (text: string | undefined, fault: BodyFault | undefined) => void): void
 }
 
 export interface BodyBounds {
   maxBodyBytes: number
-  /** How long a body may take before it must have come at `minBodyRate`. */
+  /** How often the pace of a body is judged. */
   bodyGraceMs: number
-  /** Bytes a second. */
+  /** Bytes a second that must have come since it was judged last. */
   minBodyRate: number
 }
 

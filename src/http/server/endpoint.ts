@@ -5,6 +5,7 @@ import type { Incoming } from '../../jsonrpc/message.ts'
 import { PARSE_ERROR } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import { type Access, type OpenDocument, permits } from '../../protocol/access.ts'
+import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
@@ -12,6 +13,8 @@ import { standsAlone } from '../../revisions/route.ts'
 import type { Ask, BodyFault, Headers, Reply } from './ask.ts'
 import { FailedLogins } from './failed-logins.ts'
 import { acceptsOf, Guard, isJsonType } from './guard.ts'
+import { type Holder, Holders } from './holders.ts'
+import { KeptBytes } from './kept-bytes.ts'
 import { Load } from './load.ts'
 import { OpenStreams } from './open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway, type Visitor } from './options.ts'
@@ -20,6 +23,22 @@ import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from '.
 import { SessionSide } from './session-side.ts'
 import { answerStandingAlone, type StatelessOptions, type Visit } from './stateless.ts'
 import { TwoEndpoints } from './two-endpoints.ts'
+
+/** What a handler holds now. */
+export interface HttpCounts {
+  /** Requests that are worked on. */
+  inFlight: number
+  /** Those of them that nobody waits for. */
+  abandoned: number
+  streams: number
+  sessions: number
+  /** Sessions of the oldest transport. */
+  legacySessions: number
+  /** Principals and addresses that hold something, or did a second ago. */
+  callers: number
+  /** Bytes kept for clients that come back to a stream. */
+  keptBytes: number
+}
 
 export class Endpoint {
   readonly limits: HttpLimits
@@ -30,6 +49,9 @@ export class Endpoint {
   readonly #load: Load
   readonly #failedLogins: FailedLogins
   readonly #open: OpenStreams
+  readonly #holders: Holders
+  readonly #kept: KeptBytes
+  readonly #proxies: number
   readonly #stateless: StatelessOptions
   readonly #sessions: SessionSide | undefined
   readonly #twoEndpoints: TwoEndpoints | undefined
@@ -41,19 +63,28 @@ export class Endpoint {
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock) {
     const limits: HttpLimits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
     const supported = selectRevisions(service.versions)
+    const now = (): number => clock.now()
     this.limits = limits
     this.#options = options
     this.#service = service
     this.#clock = clock
     this.#guard = new Guard(options, limits.maxHeaders)
     this.#load = new Load(limits)
-    this.#failedLogins = new FailedLogins(limits.failedLogins, () => clock.now())
+    this.#failedLogins = new FailedLogins(limits.failedLogins, now)
     this.#open = new OpenStreams(limits, clock, (limit) => this.#tell({ status: 0, reason: 'A reader was cut off', limit }))
+    this.#holders = new Holders(this.#open)
+    this.#kept = new KeptBytes(limits.maxKeptBytes, this.#holders)
+    this.#proxies = proxiesOf(options.trustProxy)
     const shared = { service, limits, load: this.#load, open: this.#open }
-    this.#stateless = { ...shared, supported }
+    this.#stateless = {
+      ...shared,
+      supported,
+      requireMcpHeaders: options.requireMcpHeaders === true,
+      canListen: options.responses !== 'json',
+    }
     const hasSessions = supported.some(({ dialect }) => dialect === 'session')
-    this.#sessions = hasSessions ? new SessionSide({ ...shared, options, now: () => clock.now() }) : undefined
-    this.#twoEndpoints = hasSessions && options.legacySse !== false ? new TwoEndpoints({ ...shared, now: () => clock.now() }) : undefined
+    this.#sessions = hasSessions ? new SessionSide({ ...shared, options, holders: this.#holders, kept: this.#kept, now }) : undefined
+    this.#twoEndpoints = hasSessions && options.legacySse !== false ? new TwoEndpoints({ ...shared, now }) : undefined
   }
 
   /** False while it takes no more work. */
@@ -61,15 +92,24 @@ export class Endpoint {
     return !this.#isDraining
   }
 
-  /** Streams and sessions open now, for metrics. */
-  get counts(): { inFlight: number; streams: number; sessions: number } {
-    return { inFlight: this.#load.inFlight, streams: this.#open.size, sessions: this.#sessions?.size ?? 0 }
+  /** What is held now, for metrics. */
+  get counts(): HttpCounts {
+    return {
+      inFlight: this.#load.inFlight,
+      abandoned: this.#load.abandoned,
+      streams: this.#open.size,
+      sessions: this.#sessions?.size ?? 0,
+      legacySessions: this.#twoEndpoints?.size ?? 0,
+      callers: this.#holders.size,
+      keptBytes: this.#kept.total,
+    }
   }
 
   /** Answers one request, sooner or later; never throws. */
   handle(ask: Ask, reply: Reply): void {
     // The client may have gone while whatever stands before us was busy.
     if (reply.isGone) return
+    ask.proxies = this.#proxies
     const { auth, authenticate } = this.#options
     const document = auth?.document(ask.method, this.#pathOf(ask.url))
     if (document) return this.#publish(ask, reply, document)
@@ -86,8 +126,8 @@ export class Endpoint {
       (visitor) => {
         // Nobody waits any more.
         if (reply.isGone) return
-        if ('principal' in visitor) this.#enter(ask, reply, visitor)
-        else this.#refuse(reply, this.#turnAway(ask, visitor))
+        if ('principal' in visitor) return this.#enter(ask, reply, visitor)
+        return this.#turnAway(ask, visitor).then((refusal) => this.#refuse(reply, refusal))
       },
       () => this.#refuse(reply, refuse(503, 'Who is calling could not be found out', { headers: { 'retry-after': '5' } })),
     )
@@ -124,9 +164,9 @@ export class Endpoint {
   }
 
   /** Who brings nothing is told how to log in, as often as it takes; who keeps bringing the wrong thing is told to wait. */
-  #turnAway(ask: Ask, said: TurnedAway): Refusal {
+  async #turnAway(ask: Ask, said: TurnedAway): Promise<Refusal> {
     const credentials = said.status === 401 ? ask.header('authorization') : undefined
-    return (credentials !== undefined && this.#failedLogins.count(ask.remoteAddress, credentials)) || said
+    return (credentials !== undefined && (await this.#failedLogins.count(ask.remoteAddress, credentials))) || said
   }
 
   /** What everybody may read: only the name it is asked under is judged. */
@@ -147,7 +187,7 @@ export class Endpoint {
     // Served at that very URL, the stream of a session is something else.
     if (place === 'sse' && ask.method === 'GET' && ask.header('mcp-session-id') === undefined) {
       if (this.#isDraining) return this.#refuse(reply, DRAINING)
-      return this.#refuseIf(reply, this.#twoEndpoints?.connect(ask, reply, principal))
+      return this.#refuseIf(reply, this.#twoEndpoints?.connect(ask, reply, principal, this.#holderOf(ask, principal)))
     }
     if (place === 'messages') {
       if (ask.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
@@ -201,11 +241,15 @@ export class Endpoint {
     if (!kinds) return refuse(406, 'The answer is application/json or text/event-stream; the Accept header takes neither')
     const lacking = this.#faultOfScopes(message, visitor)
     if (lacking) return lacking
-    const visit: Visit = { ask, reply, kinds, ...whoIs(visitor) }
+    const visit: Visit = { ask, reply, kinds, holder: this.#holderOf(ask, visitor?.principal), ...whoIs(visitor) }
     if (!this.#sessions || standsAlone(message, ask.header('mcp-protocol-version'))) {
       return answerStandingAlone(message, visit, this.#stateless)
     }
     return this.#sessions.post(message, visit)
+  }
+
+  #holderOf(ask: Ask, principal: string | undefined): Holder {
+    return this.#holders.of(principal, ask.remoteAddress)
   }
 
   /** What the client takes of what we are set to give; undefined for nothing. */
@@ -226,6 +270,8 @@ export class Endpoint {
     if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#faultOfBody('too-large'))
     ask.body(limits, (text, fault) => {
       if (text === undefined) return this.#refuse(reply, this.#faultOfBody(fault as BodyFault))
+      // Nobody waits any more.
+      if (reply.isGone) return
       const message = read(text, limits)
       const refusal = then(message)
       if (refusal) this.#refuse(reply, about(refusal, refusal.id ?? (message.kind === 'request' ? message.id : undefined)))
@@ -285,7 +331,14 @@ const notAllowed = (methods: string): Refusal => refuse(405, `Only ${methods} ca
 export function pathOf(url: string): string {
   const query = url.indexOf('?')
   const path = query < 0 ? url : url.slice(0, query)
-  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '')
+  return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '') || '/'
+}
+
+/** How many proxies tell the address of a client. */
+function proxiesOf(trustProxy: boolean | number | undefined): number {
+  const count = Number(trustProxy ?? 0)
+  if (Number.isInteger(count) && count >= 0) return count
+  throw new McpError('ERR_DEFINITION', `trustProxy must be true, false or the number of proxies, not ${String(trustProxy)}`)
 }
 
 const corsHeaders = (origin: string): Headers => ({

@@ -1,6 +1,8 @@
 /** One resumable stream of events: what was said, under which ids, and whoever listens now. */
 
 import type { Sink } from './ask.ts'
+import type { Holder, Keeper } from './holders.ts'
+import { sizeOf } from './kept-bytes.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from './options.ts'
 import type { AnswerStream } from './reply-outlet.ts'
@@ -28,24 +30,44 @@ export interface EventStreamOwner {
   readonly open: OpenStreams
   /** Streams begin with an event that says nothing but its id, and may be broken off before their end. */
   readonly isPolled: boolean
+  /** Whose streams and kept bytes they are counted as. */
+  readonly holder: Holder
+  /** The stream has a reader again. */
+  onAttended(stream: EventStream): void
   /** The stream ended, or lost its reader. */
   onUnattended(stream: EventStream): void
+  /** The stream keeps so many bytes more, or fewer. */
+  onKept(stream: EventStream, bytes: number): void
+  /** There is no room for what the stream keeps. */
+  onTooMuch(stream: EventStream): void
 }
 
-export class EventStream implements AnswerStream {
+interface KeptEvent {
+  text: string
+  bytes: number
+}
+
+export class EventStream implements AnswerStream, Keeper {
   readonly number: number
   readonly #owner: EventStreamOwner
   /** The events from `#firstKept` on. */
-  #kept: string[] = []
+  #kept: KeptEvent[] = []
   #keptBytes = 0
   #firstKept = 1
+  /** The last event that was written to a reader. */
+  #written = 0
   #sink: Sink | undefined
   #isOver = false
   #isDropped = false
+  #isForgotten = false
   #maxEvents: number
   #maxEventBytes: number
   /** When the stream ended or its reader went away; what is kept is forgotten some time after. */
   unattendedSince: number | undefined
+  /** The server let the reader go, who comes back for the rest: nobody gave it up. */
+  isReleased = false
+  /** Counted as the stream of a request that nobody waits for. */
+  isAbandoned = false
 
   constructor(number: number, owner: EventStreamOwner) {
     this.number = number
@@ -68,16 +90,25 @@ export class EventStream implements AnswerStream {
     return this.#isOver
   }
 
+  /** The last event that some reader was sent; a new reader that names no event goes on after it. */
+  get written(): number {
+    return this.#written
+  }
+
+  get #last(): number {
+    return this.#firstKept + this.#kept.length - 1
+  }
+
   /** Why a client cannot go on after event `sequence`; undefined when it can. */
   faultOf(sequence: number): string | undefined {
-    if (sequence >= this.#firstKept + this.#kept.length) return 'The last event id names an event that was never sent'
+    if (sequence > this.#last) return 'The last event id names an event that was never sent'
     if (sequence < this.#firstKept - 1) return 'Events after that id are no longer kept'
     return undefined
   }
 
   /** The stream ended with event `sequence`, and without the answer it was for. */
   isDroppedAfter(sequence: number): boolean {
-    return this.#isDropped && sequence === this.#firstKept + this.#kept.length - 1
+    return this.#isDropped && sequence === this.#last
   }
 
   /**
@@ -85,21 +116,24 @@ export class EventStream implements AnswerStream {
    * @param after the last event it has seen
    */
   connect(sink: Sink, after: number, { onTooOld, endsAt }: { onTooOld?: (() => void) | undefined; endsAt: number | undefined }): void {
-    const { open, limits, isPolled } = this.#owner
+    const { open, limits, isPolled, holder } = this.#owner
     if (this.#sink) this.#hangUp()
     this.#maxEvents = limits.maxEvents
     this.#maxEventBytes = limits.maxEventBytes
     this.#sink = sink
     this.unattendedSince = undefined
+    this.isReleased = false
+    this.#owner.onAttended(this)
     sink.onGone = () => {
       open.remove(sink)
       if (this.#sink !== sink) return
       this.#sink = undefined
       this.#owner.onUnattended(this)
     }
-    open.add({ sink, onTooOld, endsAt, onEnded: () => this.breakOff() })
+    open.add({ sink, holder, onTooOld, endsAt, onEnded: () => this.breakOff() })
     if (isPolled) sink.write(this.#mark(after))
-    for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write(this.#kept[i] as string)
+    for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write((this.#kept[i] as KeptEvent).text)
+    this.#written = this.#last
     if (!this.#isOver) return
     this.#hangUp()
     this.#owner.onUnattended(this)
@@ -120,9 +154,12 @@ export class EventStream implements AnswerStream {
 
   push(json: string): undefined | Promise<void> {
     if (this.#isOver) return undefined
-    const text = eventText(json, this.#idOf(this.#firstKept + this.#kept.length))
+    const sequence = this.#last + 1
+    const text = eventText(json, this.#idOf(sequence))
     this.#keep(text)
-    return this.#sink ? this.#owner.open.write(this.#sink, text) : undefined
+    if (!this.#sink) return undefined
+    this.#written = sequence
+    return this.#owner.open.write(this.#sink, text)
   }
 
   /** The last event of the stream. */
@@ -135,7 +172,9 @@ export class EventStream implements AnswerStream {
   }
 
   release(): void {
-    if (this.#owner.isPolled) this.breakOff()
+    if (!this.#owner.isPolled) return
+    this.isReleased = true
+    this.breakOff()
   }
 
   /** Ends the connection, not the stream: the reader comes back for the rest. */
@@ -163,13 +202,44 @@ export class EventStream implements AnswerStream {
     sink.end()
   }
 
+  /** Makes room: all of a stream that ended, or the oldest event of one that goes on. */
+  forgetSome(): boolean {
+    if (this.#kept.length === 0) return false
+    if (this.#isOver) this.#owner.onTooMuch(this)
+    else this.#owner.onKept(this, -this.#dropOldest())
+    return true
+  }
+
+  /** Keeps nothing from now on; what is still said goes to the reader, if there is one. */
+  forget(): void {
+    this.#isForgotten = true
+    const bytes = this.#keptBytes
+    this.#firstKept += this.#kept.length
+    this.#kept = []
+    this.#keptBytes = 0
+    if (bytes > 0) this.#owner.onKept(this, -bytes)
+  }
+
   #keep(text: string): void {
-    this.#kept.push(text)
-    this.#keptBytes += text.length
-    while (this.#kept.length > this.#maxEvents || (this.#keptBytes > this.#maxEventBytes && this.#kept.length > 1)) {
-      this.#keptBytes -= (this.#kept.shift() as string).length
+    if (this.#isForgotten) {
       this.#firstKept++
+      return
     }
+    const bytes = sizeOf(text)
+    this.#kept.push({ text, bytes })
+    this.#keptBytes += bytes
+    let change = bytes
+    while (this.#kept.length > this.#maxEvents || (this.#keptBytes > this.#maxEventBytes && this.#kept.length > 1)) {
+      change -= this.#dropOldest()
+    }
+    this.#owner.onKept(this, change)
+  }
+
+  #dropOldest(): number {
+    const { bytes } = this.#kept.shift() as KeptEvent
+    this.#keptBytes -= bytes
+    this.#firstKept++
+    return bytes
   }
 }
 

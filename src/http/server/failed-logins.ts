@@ -1,15 +1,23 @@
 /** Who keeps coming with credentials that are none: told to wait, by address, instead of what was wrong with them. */
 
+import { toBase64Url } from '../../protocol/bytes.ts'
 import { Bucket, type Rate } from '../../protocol/rate.ts'
+import { addressKey } from './address.ts'
 import { busy, type Refusal } from './refusal.ts'
 
 /** How many addresses are remembered; the one known longest is forgotten. */
 const MAX_ADDRESSES = 10_000
 
+interface Known {
+  bucket: Bucket
+  /** Stands for the credentials that were refused last. */
+  last: string | undefined
+}
+
 export class FailedLogins {
   readonly #rate: Rate | false
   readonly #now: () => number
-  readonly #addresses = new Map<string, { bucket: Bucket; last: number | undefined }>()
+  readonly #addresses = new Map<string, Known>()
 
   constructor(rate: Rate | false, now: () => number) {
     this.#rate = rate
@@ -20,11 +28,11 @@ export class FailedLogins {
    * Counts a failure; a refusal in place of its own when there were too many. The same credentials again are no new
    * guess: a client whose token has ended finds that out in every request it has in hand.
    */
-  count(address: string | undefined, credentials: string): Refusal | undefined {
+  async count(address: string | undefined, credentials: string): Promise<Refusal | undefined> {
     const rate = this.#rate
     if (rate === false) return undefined
-    const known = this.#of(address ?? '', rate)
-    const mark = markOf(credentials)
+    const mark = await markOf(credentials)
+    const known = this.#of(addressKey(address ?? ''), rate)
     if (known.last === mark) return undefined
     const waitMs = known.bucket.take(this.#now())
     if (waitMs === 0) {
@@ -35,7 +43,7 @@ export class FailedLogins {
     return { ...refusal, headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } }
   }
 
-  #of(address: string, rate: Rate): { bucket: Bucket; last: number | undefined } {
+  #of(address: string, rate: Rate): Known {
     let known = this.#addresses.get(address)
     if (!known) {
       const [oldest] = this.#addresses.keys()
@@ -47,9 +55,12 @@ export class FailedLogins {
   }
 }
 
-/** Enough to know the same credentials again, and nothing to get them back from. */
-function markOf(credentials: string): number {
-  let mark = 0
-  for (let i = 0; i < credentials.length; i++) mark = (Math.imul(mark, 31) + credentials.charCodeAt(i)) | 0
-  return mark
+/**
+ * Enough to know the same credentials again, and nothing to get them back from. A digest that nobody can make collide:
+ * whoever guesses would give every guess the mark of the one before.
+ */
+async function markOf(credentials: string): Promise<string> {
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(credentials))))
 }
+
+const encoder = new TextEncoder()

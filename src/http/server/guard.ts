@@ -95,13 +95,51 @@ export const isJsonType = (type: string | undefined): boolean => type !== undefi
 
 /** Which kinds of answer a client takes; nothing said means any. */
 export function acceptsOf(accept: string | undefined): { json: boolean; events: boolean } {
-  if (accept === undefined || accept === USUAL_ACCEPT) return { json: true, events: true }
-  const lower = accept.toLowerCase()
-  const isAny = lower.includes('*/*')
-  return {
-    json: isAny || lower.includes('application/json') || lower.includes('application/*'),
-    events: isAny || lower.includes('text/event-stream') || lower.includes('text/*'),
+  if (accept === undefined || accept === USUAL_ACCEPT) return ANY
+  if (accept !== lastAccept) {
+    const ranges = rangesIn(accept)
+    lastAccepts = { json: takes(ranges, 'application', 'json'), events: takes(ranges, 'text', 'event-stream') }
+    lastAccept = accept
   }
+  return lastAccepts
 }
 
 const USUAL_ACCEPT = 'application/json, text/event-stream'
+const ANY = { json: true, events: true }
+// Nearly every request of one kind of client says the same.
+let lastAccept = ''
+let lastAccepts = { json: false, events: false }
+
+/** One media range of an Accept header: a type, a subtype (`*` for any), and whether it is wanted at all. */
+interface MediaRange {
+  type: string
+  subtype: string
+  isWanted: boolean
+}
+
+// A comma or semicolon inside of quotes separates nothing. Quotes that are never closed go on to the end.
+const LIST_ITEM = /(?:"(?:\\.?|[^"\\])*(?:"|$)|[^,"])+/g
+const PARAMETER = /(?:"(?:\\.?|[^"\\])*(?:"|$)|[^;"])+/g
+/** A weight of zero: not wanted (RFC 9110, 12.4.2). */
+const ZERO = /^\s*q\s*=\s*0(?:\.0{0,3})?\s*$/i
+
+function rangesIn(accept: string): MediaRange[] {
+  return (accept.match(LIST_ITEM) ?? []).map((item) => {
+    const [name = '', ...parameters] = item.match(PARAMETER) ?? []
+    const [type = '', subtype = ''] = name.trim().toLowerCase().split('/')
+    return { type, subtype, isWanted: !parameters.some((parameter) => ZERO.test(parameter)) }
+  })
+}
+
+/** The most exact range that covers a type decides about it; where one is given twice, wanting it is enough. */
+function takes(ranges: readonly MediaRange[], type: string, subtype: string): boolean {
+  for (const [t, s] of [
+    [type, subtype],
+    [type, '*'],
+    ['*', '*'],
+  ]) {
+    const covering = ranges.filter((range) => range.type === t && range.subtype === s)
+    if (covering.length > 0) return covering.some(({ isWanted }) => isWanted)
+  }
+  return false
+}

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http'
 import { McpError } from '../../protocol/errors.ts'
 import { isService, type Service } from '../../protocol/service.ts'
-import { Endpoint } from './endpoint.ts'
+import { Endpoint, type HttpCounts } from './endpoint.ts'
 import { type MaybeParsed, NodeVisit } from './node.ts'
 import type { HttpOptions } from './options.ts'
 import { WebAsk, WebReply } from './web.ts'
@@ -15,7 +15,7 @@ export interface HttpHandler {
   node(request: MaybeParsed, response: ServerResponse, body?: unknown): void
   /** False while it takes no more work. */
   readonly isReady: boolean
-  readonly counts: { inFlight: number; streams: number; sessions: number }
+  readonly counts: HttpCounts
   /** Takes no new work and resolves when what is in hand is done, or the time is over. */
   drain(graceMs?: number): Promise<void>
   /** Ends every session and stream now. */

@@ -7,10 +7,12 @@ import type { SecureContextOptions } from 'node:tls'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
+import { addressKey } from './address.ts'
+import type { BodyBounds } from './ask.ts'
 import { pathOf } from './endpoint.ts'
 import { type HttpHandler, httpHandler } from './handler.ts'
-import { isLoopback } from './node.ts'
-import type { HttpOptions } from './options.ts'
+import { isLoopback, NodeVisit } from './node.ts'
+import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 
 export interface ListenOptions extends HttpOptions {
   /** 0 takes any that is free. */
@@ -21,7 +23,7 @@ export interface ListenOptions extends HttpOptions {
   path?: string
   /** Key and certificate, for https. */
   tls?: SecureContextOptions
-  /** Connections at the same time: of this process, and from one address (false behind a proxy you trust). */
+  /** Connections at the same time: of this process, and from one address (false, and not counted, with `trustProxy`). */
   maxConnections?: number
   maxConnectionsPerAddress?: number | false
   /** How long work in hand may go on after the server was asked to end. */
@@ -50,28 +52,33 @@ const DEFAULTS: Required<Pick<ListenOptions, 'host' | 'path' | 'maxConnections' 
 }
 
 const HEADERS_TIMEOUT_MS = 10_000
-const REQUEST_TIMEOUT_MS = 30_000
 const SWEEP_MS = 5_000
+/** More than that no timer takes. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
 /** Longer than balancers usually keep a connection, so that it is never we who close it under a request. */
 const KEEP_ALIVE_MS = 65_000
 const MAX_HEADER_BYTES = 16 * 1024
 
 /** Listens, and resolves when requests can come. */
 export async function listen(service: Service, options: ListenOptions = {}): Promise<Listening> {
-  const settings = withDefaults(DEFAULTS, options)
+  // Behind a proxy every connection comes from the same address.
+  const settings = withDefaults({ ...DEFAULTS, ...(options.trustProxy ? { maxConnectionsPerAddress: false as const } : {}) }, options)
   refusePath(settings)
   refusePublic(settings)
   const handler = httpHandler(service, options)
   const { path } = settings
+  const limits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
+  const { stallMs } = limits
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const url = request.url as string
     if (isServed(url, path, options.legacySse !== false) || options.auth?.document('GET', pathOf(url)))
       return handler.node(request, response)
-    response.writeHead(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }).end(`The endpoint is ${path}\n`)
+    const visit = new NodeVisit(request, response, undefined, stallMs)
+    visit.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
   }
   const serverOptions = {
     headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: requestTimeoutOf(limits),
     connectionsCheckingInterval: SWEEP_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -80,6 +87,8 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
   const server: HttpServer = settings.tls
     ? createHttpsServer({ ...serverOptions, ...settings.tls, minVersion: 'TLSv1.2' }, onRequest)
     : createHttpServer(serverOptions, onRequest)
+  // Who has said all it wants to say may still wait for the answer.
+  Object.assign(server, { httpAllowHalfOpen: true })
   server.maxConnections = settings.maxConnections
   if (settings.maxConnectionsPerAddress !== false) limitPerAddress(server, settings.maxConnectionsPerAddress)
   await start(server, settings.port ?? 0, settings.host)
@@ -96,10 +105,19 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
   }
 }
 
+/**
+ * How long Node lets a request take. The pace of a body is judged by `minBodyRate` (an average a second, over
+ * `bodyGraceMs`); this is what the longest body may take at that pace, for requests whose body nobody reads.
+ */
+export function requestTimeoutOf({ maxBodyBytes, minBodyRate, bodyGraceMs }: BodyBounds): number {
+  const ms = HEADERS_TIMEOUT_MS + 2 * bodyGraceMs + Math.ceil((maxBodyBytes / minBodyRate) * 1000)
+  return Number.isFinite(ms) ? Math.min(ms, MAX_TIMEOUT_MS) : 0
+}
+
 /** The endpoint, and beside it the two of the oldest revision. */
 function isServed(url: string, path: string, hasLegacy: boolean): boolean {
-  // A whole URL is the guard's to judge.
-  if (!url.startsWith('/')) return true
+  // What is neither a path nor a URL is the guard's to judge; so is the name in a URL.
+  if (!url.startsWith('/') && !/^https?:\/\//i.test(url)) return true
   const asked = pathOf(url)
   if (asked === path || asked === `${path}/`) return true
   const folder = path.slice(0, path.lastIndexOf('/') + 1)
@@ -127,7 +145,7 @@ function refusePublic({ host, allowedHosts, auth, authenticate, dangerouslyAllow
 function limitPerAddress(server: HttpServer, max: number): void {
   const counts = new Map<string, number>()
   server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? ''
+    const address = addressKey(socket.remoteAddress ?? '')
     const count = (counts.get(address) ?? 0) + 1
     if (count > max) return socket.destroy()
     counts.set(address, count)

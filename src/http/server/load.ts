@@ -1,14 +1,14 @@
 /** How much is going on at once, and whether there is room for more. */
 
+import type { Holder } from './holders.ts'
 import type { HttpLimits } from './options.ts'
 import { busy, type Refusal } from './refusal.ts'
 
 export class Load {
   readonly #limits: HttpLimits
-  readonly #perPrincipal = new Map<string, number>()
-  readonly #listens = new Map<string, number>()
   readonly #onIdle: (() => void)[] = []
   #inFlight = 0
+  #abandoned = 0
 
   constructor(limits: HttpLimits) {
     this.#limits = limits
@@ -18,30 +18,62 @@ export class Load {
     return this.#inFlight
   }
 
+  /** Requests in hand that nobody waits for. */
+  get abandoned(): number {
+    return this.#abandoned
+  }
+
   /** Counts one more request in hand; a refusal when there is no room, and then nothing is counted. */
-  enter(principal: string | undefined): Refusal | undefined {
-    const { maxInFlight, maxInFlightPerPrincipal } = this.#limits
+  enter(holder: Holder): Refusal | undefined {
+    const { maxInFlight, maxAbandoned } = this.#limits
     if (this.#inFlight >= maxInFlight) return busy(503, 'maxInFlight', maxInFlight, 'requests at once')
-    if (principal !== undefined && !add(this.#perPrincipal, principal, maxInFlightPerPrincipal))
-      return busy(429, 'maxInFlightPerPrincipal', maxInFlightPerPrincipal, 'requests at once')
+    if (holder.kind !== 'unknown') {
+      const limit = holder.kind === 'principal' ? 'maxInFlightPerPrincipal' : 'maxInFlightPerAddress'
+      const max = this.#limits[limit]
+      if (max !== false && holder.inFlight >= max) return busy(429, limit, max, OF[holder.kind].requests)
+      if (holder.abandoned >= maxAbandoned) return busy(429, 'maxAbandoned', maxAbandoned, 'requests in hand that nobody waits for')
+    }
     this.#inFlight++
+    holder.inFlight++
     return undefined
   }
 
-  leave(principal: string | undefined): void {
+  leave(holder: Holder): void {
     this.#inFlight--
-    if (principal !== undefined) subtract(this.#perPrincipal, principal)
+    holder.inFlight--
     if (this.#inFlight === 0 && this.#onIdle.length > 0) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
-  enterListen(principal: string | undefined): Refusal | undefined {
-    const { maxListensPerPrincipal: max } = this.#limits
-    if (principal === undefined || add(this.#listens, principal, max)) return undefined
-    return busy(429, 'maxListensPerPrincipal', max, 'open subscriptions')
+  /** A request in hand lost whoever waited for it. */
+  abandon(holder: Holder): void {
+    this.#abandoned++
+    holder.abandoned++
   }
 
-  leaveListen(principal: string | undefined): void {
-    if (principal !== undefined) subtract(this.#listens, principal)
+  /** Somebody waits for it again, or it is over. */
+  unabandon(holder: Holder): void {
+    this.#abandoned--
+    holder.abandoned--
+  }
+
+  enterListen(holder: Holder): Refusal | undefined {
+    const { maxListensPerPrincipal: max } = this.#limits
+    if (holder.kind === 'principal' && holder.listens >= max) return busy(429, 'maxListensPerPrincipal', max, 'open subscriptions')
+    holder.listens++
+    return undefined
+  }
+
+  leaveListen(holder: Holder): void {
+    holder.listens--
+  }
+
+  /** Whether there is room for one more stream that may stay open for long. */
+  faultOfStreams(holder: Holder, open: number): Refusal | undefined {
+    const { maxStreams, maxStreamsPerAddress: max } = this.#limits
+    if (open >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')
+    if (holder.kind === 'address' && max !== false && holder.streams >= max)
+      return busy(429, 'maxStreamsPerAddress', max, 'open streams of one address')
+    return undefined
   }
 
   whenIdle(): Promise<void> {
@@ -49,16 +81,4 @@ export class Load {
   }
 }
 
-/** False when there is no room for one more. */
-function add(counts: Map<string, number>, key: string, max: number): boolean {
-  const count = counts.get(key) ?? 0
-  if (count >= max) return false
-  counts.set(key, count + 1)
-  return true
-}
-
-function subtract(counts: Map<string, number>, key: string): void {
-  const count = (counts.get(key) ?? 0) - 1
-  if (count > 0) counts.set(key, count)
-  else counts.delete(key)
-}
+const OF = { principal: { requests: 'requests at once' }, address: { requests: 'requests at once from one address' } } as const

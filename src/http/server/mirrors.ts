@@ -1,7 +1,7 @@
 /** Headers that repeat parts of the message must say what the message says: proxies decide by them, we act on the body. */
 
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import type { ParamHeader } from '../../protocol/param-headers.ts'
+import type { Params } from '../../jsonrpc/message.ts'
+import { integerOf, type ParamHeader, valueAt } from '../../protocol/param-headers.ts'
 import { decodeHeaderValue } from '../header-value.ts'
 import type { Ask } from './ask.ts'
 
@@ -74,16 +74,13 @@ function faultOfParam(ask: Ask, { name, type }: ParamHeader, value: unknown, isR
   const decoded = decodeHeaderValue(text)
   if (decoded === undefined) return `${header} has characters that are not allowed, or Base64 that is none`
   if (!isGiven) return `${header} says ${quoted(decoded)}, the message has no such argument`
-  if (type === 'integer' && typeof value === 'number') {
-    if (decoded !== '' && Number(decoded) === value) return undefined
+  if (type === 'integer') {
+    const said = integerOf(decoded)
+    if (said === undefined) return `${header} says ${quoted(decoded)}, which is no integer from -(2^53)+1 to 2^53-1`
+    // Beyond that range two integers may be the same number here, and not to whoever reads the header.
+    if (Number.isSafeInteger(value) && said === value) return undefined
   } else if (decoded === String(value)) return undefined
   return `${header} says ${quoted(decoded)}, the message says ${quoted(value)}`
-}
-
-function valueAt(value: unknown, path: readonly string[]): unknown {
-  let at = value
-  for (const step of path) at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
-  return at
 }
 
 const quoted = (value: unknown): string => {

@@ -1,6 +1,8 @@
 /** The endpoint on Node's own requests and responses, with nothing in between. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { forwardedAddress } from './address.ts'
 import type { Ask, BodyBounds, BodyFault, Headers, Reply, Sink } from './ask.ts'
 
 /** A request whose body a framework may have read already. */
@@ -10,6 +12,53 @@ type OnBody = (text: string | undefined, fault: BodyFault | undefined) => void
 
 const LINGER_MS = 500
 
+/**
+ * The requests of one connection that have no whole answer yet. A client may send several before the first is answered,
+ * and Node tells only the response that is being written that the connection has closed: the others hear it from here.
+ */
+class Connection {
+  readonly #visits = new Set<NodeVisit>()
+
+  constructor(socket: Socket) {
+    socket.once('close', () => {
+      for (const visit of [...this.#visits]) visit.onConnectionClosed()
+    })
+    socket.once('end', () => this.#probe(PROBES_MS))
+  }
+
+  /** Finds out whether a client that sends nothing more is still there. Only a write after the reset fails, hence several. */
+  #probe([delay, ...more]: readonly number[]): void {
+    let isOpen = false
+    // One is enough: what comes back says the same about all of them.
+    for (const visit of this.#visits) {
+      isOpen = visit.probe()
+      if (isOpen) break
+    }
+    if (isOpen && delay !== undefined) setTimeout(() => this.#probe(more), delay).unref()
+  }
+
+  static of(socket: Socket & { [CONNECTION]?: Connection }): Connection {
+    let connection = socket[CONNECTION]
+    if (!connection) {
+      connection = new Connection(socket)
+      socket[CONNECTION] = connection
+    }
+    return connection
+  }
+
+  add(visit: NodeVisit): void {
+    this.#visits.add(visit)
+  }
+
+  delete(visit: NodeVisit): void {
+    this.#visits.delete(visit)
+  }
+}
+
+const CONNECTION = Symbol('connection')
+/** Pauses between the attempts: for a client next door, on this continent, and anywhere. */
+const PROBES_MS = [25, 250, 1000]
+
 /** One request and its answer; one object, because there is one for every request. */
 export class NodeVisit implements Ask, Reply {
   readonly method: string
@@ -18,11 +67,14 @@ export class NodeVisit implements Ask, Reply {
   endsAt: number | undefined
   onGone: (() => void) | undefined
   isGone = false
+  proxies = 0
+  readonly #connection: Connection
   readonly #request: MaybeParsed
   readonly #response: ServerResponse
   readonly #parsed: unknown
   readonly #stallMs: number
   #body: NodeBody | undefined
+  #sink: NodeSink | undefined
 
   /**
    * @param parsed the body, where a framework has read it
@@ -37,8 +89,13 @@ export class NodeVisit implements Ask, Reply {
     this.#parsed = given ?? (request.readableEnded ? (request.body ?? '') : undefined)
     this.method = request.method as string
     this.url = request.originalUrl ?? (request.url as string)
-    if (response.destroyed) this.isGone = true
-    else response.on('close', this.#onClose)
+    this.#connection = Connection.of(request.socket)
+    if (response.destroyed || request.socket.destroyed) {
+      this.isGone = true
+      return
+    }
+    this.#connection.add(this)
+    response.on('close', this.#onClose)
   }
 
   header(name: string): string | undefined {
@@ -64,7 +121,8 @@ export class NodeVisit implements Ask, Reply {
   }
 
   get remoteAddress(): string | undefined {
-    return this.#request.socket.remoteAddress
+    const { remoteAddress } = this.#request.socket
+    return this.proxies === 0 ? remoteAddress : forwardedAddress(this.header('x-forwarded-for'), this.proxies, remoteAddress)
   }
 
   body(bounds: BodyBounds, done: OnBody): void {
@@ -79,7 +137,7 @@ export class NodeVisit implements Ask, Reply {
     const length = body === undefined ? 0 : Buffer.byteLength(body)
     if (body !== undefined || status !== 204) all['content-length'] = length
     response.writeHead(status, all)
-    if (status >= 400 && body !== undefined && !this.#request.complete) this.#sendEarly(body)
+    if (!this.#request.complete && (status >= 400 ? body !== undefined : hasBody(this.#request))) this.#sendEarly(body)
     else end(response, body, length, this.#stallMs)
   }
 
@@ -98,7 +156,7 @@ export class NodeVisit implements Ask, Reply {
    * of the request has come or some time has passed: a connection that is closed under what is still on its way in takes
    * the answer with it.
    */
-  #sendEarly(body: string): void {
+  #sendEarly(body: string | undefined): void {
     const response = this.#response
     const request = this.#request
     const finish = (): void => {
@@ -110,24 +168,52 @@ export class NodeVisit implements Ask, Reply {
     timer.unref()
     request.once('end', finish)
     request.once('close', finish)
-    response.write(body)
+    if (body === undefined) response.flushHeaders()
+    else response.write(body)
     request.resume()
   }
 
   open(headers: Headers): Sink {
     const sink = new NodeSink(this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers, this.#stallMs)
-    this.onGone = () => sink.onGone?.()
+    this.#sink = sink
+    this.onGone = () => sink.abandon()
     this.#body?.forget()
     return sink
   }
 
+  /** The connection closed, whether this response was being written or still waited for its turn. */
+  onConnectionClosed(): void {
+    this.#onClose()
+  }
+
+  /**
+   * The client sends nothing more. It may wait for its answer, or be gone: a closed and a half-closed connection look
+   * the same from here until something is written, so something is. The machine of a client that is gone then resets it.
+   * @returns false for a response that cannot be written to yet
+   */
+  probe(): boolean {
+    const response = this.#response
+    const { socket } = response
+    if (!socket?.writable || response.writableEnded) return false
+    if (this.#sink) this.#sink.write(':\n\n')
+    // There is nothing harmless to say to a client of HTTP/1.0, so it counts as gone.
+    else if (this.#request.httpVersionMinor === 0) socket.destroySoon()
+    else if (!response.headersSent) response.writeContinue()
+    return true
+  }
+
   readonly #onClose = (): void => {
-    if (this.#response.writableFinished) return
+    this.#connection.delete(this)
+    if (this.isGone || this.#response.writableFinished) return
     this.isGone = true
     this.#body?.onGone()
     this.onGone?.()
   }
 }
+
+/** Whether a request says that it has a body. */
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
 // A byte order mark is no JSON, and stays to be found out.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -140,7 +226,8 @@ class NodeBody {
   #first: Buffer | undefined
   #more: Buffer[] | undefined
   #size = 0
-  #startedAt = 0
+  #judgedAt = 0
+  #judgedSize = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #isOver = false
 
@@ -189,14 +276,18 @@ class NodeBody {
   }
 
   #watchPace(): void {
-    this.#startedAt = performance.now()
+    this.#judgedAt = performance.now()
     this.#timer = setTimeout(this.#judgePace, this.#bounds.bodyGraceMs)
   }
 
+  /** Judges what came since the last time: who sends much at once may not be slow for long because of that. */
   readonly #judgePace = (): void => {
-    const seconds = (performance.now() - this.#startedAt) / 1000
-    if (this.#size < seconds * this.#bounds.minBodyRate) this.#settle(undefined, 'too-slow')
-    else this.#timer = setTimeout(this.#judgePace, 1000)
+    const now = performance.now()
+    const seconds = (now - this.#judgedAt) / 1000
+    if (this.#size - this.#judgedSize < seconds * this.#bounds.minBodyRate) return this.#settle(undefined, 'too-slow')
+    this.#judgedAt = now
+    this.#judgedSize = this.#size
+    this.#timer = setTimeout(this.#judgePace, this.#bounds.bodyGraceMs)
   }
 
   #settle(text: string | undefined, fault: BodyFault | undefined): void {
@@ -272,7 +363,17 @@ class NodeSink implements Sink {
 
   destroy(): void {
     this.#isEnded = true
-    this.#response.destroy()
+    const response = this.#response
+    response.destroy()
+    // A response that waits for its turn on the connection is closed when that comes; nobody else waits so long.
+    if (!response.socket) this.abandon()
+  }
+
+  /** The client is gone. */
+  abandon(): void {
+    this.#isEnded = true
+    if (this.#waiting) this.#relieve()
+    this.onGone?.()
   }
 
   readonly #flush = (): void => {
@@ -303,7 +404,10 @@ function end(response: ServerResponse, text: string | undefined, length: number,
   // A long text is made bytes once, here; as a string it would go through the stream's own way to do that, which is slower.
   response.end(length > LONG_TEXT ? Buffer.from(text as string, encoding) : text, encoding)
   // When all is taken, Node puts the time that an idle connection may have in its place.
-  if (response.writableLength > 0) response.socket?.setTimeout(stallMs)
+  if (response.writableLength === 0) return
+  if (response.socket) response.socket.setTimeout(stallMs)
+  // Its turn on the connection has not come yet.
+  else response.once('socket', (socket: Socket) => socket.setTimeout(stallMs))
 }
 
 /** Whether an address is this machine's own. */

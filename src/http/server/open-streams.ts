@@ -2,11 +2,14 @@
 
 import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import type { Sink } from './ask.ts'
+import type { Holder } from './holders.ts'
 import type { HttpLimits } from './options.ts'
 import { SlowAnswers } from './slow-answers.ts'
 
 export interface OpenStream {
   sink: Sink
+  /** Whose stream it is. */
+  holder: Holder
   /** Ends it in the way its kind ends; the age limit is not for streams of a request that is being worked on. */
   onTooOld: (() => void) | undefined
   /** When it must end whatever it is for, and how, unless as one that is too old. */
@@ -74,8 +77,9 @@ export class OpenStreams {
 
   add(stream: OpenStream): void {
     this.#start()
-    const { sink, onTooOld } = stream
+    const { sink, holder, onTooOld } = stream
     if (onTooOld) this.#standing++
+    holder.streams++
     this.#streams.set(sink, { ...stream, openedAt: this.#now, quietSince: this.#now, takenBefore: -1, stalledSince: undefined })
   }
 
@@ -83,6 +87,7 @@ export class OpenStreams {
     const watched = this.#streams.get(sink)
     if (!watched) return
     this.#streams.delete(sink)
+    watched.holder.streams--
     if (watched.onTooOld && --this.#standing === 0) for (const resolve of this.#onNoneStanding.splice(0)) resolve()
   }
 

@@ -17,17 +17,23 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
   maxSessions: number
   /** Sessions of one principal; counts only where callers prove who they are. */
   maxSessionsPerPrincipal: number
+  /** Sessions of one address; counts only where nobody authenticates. The one unused longest gives way to a new one. */
+  maxSessionsPerAddress: number | false
   /** How long a session may be unused. */
   sessionIdleMs: number
   /** How long a session may last. */
   sessionMaxAgeMs: number
-  /** Requests worked on at the same time: of one session, of one principal, of this process. */
+  /** Requests worked on at the same time: of one session, of one principal or address, of this process. */
   maxInFlightPerSession: number
   maxInFlightPerPrincipal: number
+  maxInFlightPerAddress: number | false
   maxInFlight: number
-  /** Streams of events open at the same time: of one session, of one principal without sessions, of this process. */
+  /** Those of one principal or address that nobody waits for, because the client went away. */
+  maxAbandoned: number
+  /** Streams of events open at the same time: of one session, of one principal without sessions, of one address, of this process. */
   maxStreamsPerSession: number
   maxListensPerPrincipal: number
+  maxStreamsPerAddress: number | false
   maxStreams: number
   /** Bytes that wait for one reader before whoever writes is asked to wait too. */
   softBufferBytes: number
@@ -48,6 +54,9 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
   /** Events kept of one stream for a client that comes back. */
   maxEvents: number
   maxEventBytes: number
+  /** Bytes of events kept so: of one session, of this process. */
+  maxKeptBytesPerSession: number
+  maxKeptBytes: number
   /** How long they are kept after the stream ended or the client went away. */
   eventTtlMs: number
   /** Ended streams of one session that are kept so. */
@@ -66,13 +75,17 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   failedLogins: { perSecond: 10 / 60, burst: 10 },
   maxSessions: 10_000,
   maxSessionsPerPrincipal: 100,
+  maxSessionsPerAddress: 1000,
   sessionIdleMs: 30 * 60_000,
   sessionMaxAgeMs: 24 * 60 * 60_000,
   maxInFlightPerSession: 64,
   maxInFlightPerPrincipal: 256,
+  maxInFlightPerAddress: 256,
   maxInFlight: 2048,
+  maxAbandoned: 64,
   maxStreamsPerSession: 8,
   maxListensPerPrincipal: 16,
+  maxStreamsPerAddress: 1024,
   maxStreams: 8192,
   softBufferBytes: 256 * 1024,
   hardBufferBytes: 1024 * 1024,
@@ -84,6 +97,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   retryMs: 1_000,
   maxEvents: 1_000,
   maxEventBytes: 4 * 1024 * 1024,
+  maxKeptBytesPerSession: 8 * 1024 * 1024,
+  maxKeptBytes: 64 * 1024 * 1024,
   eventTtlMs: 10 * 60_000,
   maxEndedStreams: 16,
   pingMs: 30_000,
@@ -104,6 +119,11 @@ export interface HttpOptions {
   auth?: HttpAuth
   /** Proves who is calling, in a way of your own; instead of `auth`. It is asked before the body is read, for every request of every kind. */
   authenticate?(knock: Knock): Visitor | TurnedAway | Promise<Visitor | TurnedAway>
+  /**
+   * How many proxies stand in front of this server; `true` is one. The address of a client is then the one that they
+   * tell in X-Forwarded-For. Only set it when nobody can reach the server except through them. Default: false.
+   */
+  trustProxy?: boolean | number
   /** False keeps nothing between the requests of older clients either: no sessions, no questions, no notifications. */
   sessions?: boolean
   /**

@@ -2,6 +2,7 @@
 
 import type { Reply, Sink } from './ask.ts'
 import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
+import type { Holder } from './holders.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { AnswerStream } from './reply-outlet.ts'
 
@@ -9,14 +10,14 @@ export class PlainStream implements AnswerStream {
   readonly #sink: Sink
   readonly #open: OpenStreams
 
-  constructor(reply: Reply, open: OpenStreams, onTooOld: (() => void) | undefined, onGone: () => void) {
+  constructor(reply: Reply, open: OpenStreams, holder: Holder, onTooOld: (() => void) | undefined, onGone: () => void) {
     this.#open = open
     this.#sink = reply.open(EVENT_STREAM_HEADERS)
     this.#sink.onGone = () => {
       open.remove(this.#sink)
       onGone()
     }
-    open.add({ sink: this.#sink, onTooOld, endsAt: reply.endsAt })
+    open.add({ sink: this.#sink, holder, onTooOld, endsAt: reply.endsAt })
   }
 
   greet(): void {

@@ -29,6 +29,9 @@ export interface ReplyHost {
   statusOf(errorCode: number | undefined): number
   /** The request has its answer, or will have none. */
   onOver(): void
+  /** Nobody waits for the answer any more, but it is still worked on; and the end of that. */
+  onAbandoned?(): void
+  onAbandonedOver?(): void
 }
 
 /** What the client takes and the server is set to give. */
@@ -44,6 +47,7 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   readonly #host: ReplyHost
   #stream: AnswerStream | undefined
   #isOver = false
+  #isAbandoned = false
 
   constructor(reply: Reply, kinds: Kinds, host: ReplyHost, sender: Access) {
     super()
@@ -89,6 +93,13 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     if (!this.#isOver) this.#toStream()?.release?.()
   }
 
+  /** The client went away, and there is no stream that it could come back to. */
+  abandon(): void {
+    if (this.#isOver || this.#isAbandoned) return
+    this.#isAbandoned = true
+    this.#host.onAbandoned?.()
+  }
+
   /** It takes long: a stream can be kept alive. */
   onSlow(): void {
     this.#toStream()?.greet()
@@ -105,6 +116,7 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     if (this.#isOver) return
     this.#isOver = true
     this.#host.slow.remove(this)
+    if (this.#isAbandoned) this.#host.onAbandonedOver?.()
     this.#host.onOver()
   }
 }

@@ -8,6 +8,9 @@ import { revisionOf } from '../../revisions/index.ts'
 import { VERSION_WITHOUT_HEADER } from '../../revisions/route.ts'
 import type { Ask, Reply } from './ask.ts'
 import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
+import { acceptsOf } from './guard.ts'
+import type { Holders } from './holders.ts'
+import type { KeptBytes } from './kept-bytes.ts'
 import type { Load } from './load.ts'
 import { faultOfMirrors } from './mirrors.ts'
 import type { OpenStreams } from './open-streams.ts'
@@ -26,6 +29,8 @@ export interface SessionSideOptions {
   limits: HttpLimits
   load: Load
   open: OpenStreams
+  holders: Holders
+  kept: KeptBytes
   now(): number
 }
 
@@ -33,7 +38,7 @@ const NOT_FOUND = refuse(404, 'Session not found')
 const NO_SESSION_ID = refuse(400, 'Mcp-Session-Id is missing; a session begins with initialize')
 const NOT_HERE = refuse(405, 'Only POST can be used here', { headers: { allow: 'POST' } })
 const NO_EVENTS = refuse(406, 'A GET is answered with text/event-stream, which the Accept header does not take')
-const SILENT: Outlet = { push: () => undefined, answer: () => {}, drop: () => {} }
+const SILENT: Outlet = { push: () => undefined, answer: () => {}, drop: () => {}, canPush: false }
 
 export class SessionSide {
   readonly #service: Service
@@ -42,11 +47,11 @@ export class SessionSide {
   readonly #keepsSessions: boolean
 
   constructor(options: SessionSideOptions) {
-    const { service, limits, load, open, now } = options
+    const { service, limits, load, open, kept, now, holders } = options
     this.#service = service
     this.#options = options
     this.#keepsSessions = options.options.sessions !== false
-    this.#sessions = new Sessions({ service, limits, load, open, now })
+    this.#sessions = new Sessions({ service, limits, load, open, kept, now }, holders)
   }
 
   get size(): number {
@@ -77,13 +82,15 @@ export class SessionSide {
     if (version) return version
     const session = this.#sessionOf(ask, principal)
     if (!(session instanceof HttpSession)) return session
-    if (!(ask.header('accept') ?? '*/*').match(/text\/event-stream|text\/\*|\*\/\*/i)) return NO_EVENTS
+    if (!acceptsOf(ask.header('accept')).events) return NO_EVENTS
     const lastEventId = ask.header('last-event-id')
     return lastEventId === undefined ? session.listen(reply) : session.resume(reply, lastEventId)
   }
 
   delete(ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
     if (!this.#keepsSessions) return NOT_HERE
+    const version = this.#faultOfVersion(ask)
+    if (version) return version
     const session = this.#sessionOf(ask, principal)
     if (!(session instanceof HttpSession)) return session
     this.#sessions.end(session, 'The client ended the session')
@@ -106,12 +113,19 @@ export class SessionSide {
     return this.#sessions.find(id, principal) ?? NOT_FOUND
   }
 
-  #initialize(message: RequestMessage, { reply, principal, access, kinds }: Visit): Refusal | undefined {
+  #initialize(message: RequestMessage, { reply, principal, holder, access, kinds }: Visit): Refusal | undefined {
     const { load } = this.#options
-    const full = this.#sessions.faultOfRoom(principal) ?? load.enter(principal)
+    const full = load.enter(holder)
     if (full) return about(full, message.id)
-    const session = this.#sessions.begin(principal)
-    const over = (): void => load.leave(principal)
+    const crowded = this.#sessions.faultOfRoom(holder)
+    if (crowded) {
+      load.leave(holder)
+      return about(crowded, message.id)
+    }
+    const session = this.#sessions.begin(principal, holder)
+    const over = (): void => load.leave(holder)
+    // Also when the answer was sent and did not arrive: nobody knows the id then.
+    reply.onGone = () => this.#sessions.end(session, 'The client went away during the handshake')
     session.channel.receive(message, {
       sender: access,
       push: () => undefined,
@@ -123,10 +137,8 @@ export class SessionSide {
         }
         if (reply.isGone) return this.#sessions.end(session, 'The client went away during the handshake')
         const headers = { 'mcp-session-id': session.id }
-        if (kinds.json) return reply.send(200, { ...JSON_TYPE, ...headers }, json)
-        const sink = reply.open({ ...EVENT_STREAM_HEADERS, ...headers })
-        sink.write(eventText(json, undefined))
-        sink.end()
+        if (kinds.json) reply.send(200, { ...JSON_TYPE, ...headers }, json)
+        else reply.send(200, { ...EVENT_STREAM_HEADERS, ...headers }, eventText(json, undefined))
       },
       drop: () => {
         over()
@@ -137,7 +149,7 @@ export class SessionSide {
     return undefined
   }
 
-  #postInto(session: HttpSession, message: Incoming, { reply, principal, access, kinds }: Visit): Refusal | undefined {
+  #postInto(session: HttpSession, message: Incoming, { reply, access, kinds }: Visit): Refusal | undefined {
     session.touch()
     if (!isOwed(message)) {
       const fault = faultOfShape(message) ?? faultOfBatch(message, session.channel.version)
@@ -147,19 +159,21 @@ export class SessionSide {
       return undefined
     }
     const { load } = this.#options
-    const full = load.enter(principal)
+    const full = load.enter(session.holder)
     if (full) return about(full, idOf(message))
     const crowded = session.enter()
     if (crowded) {
-      load.leave(principal)
+      load.leave(session.holder)
       return about(crowded, idOf(message))
     }
-    session.channel.receive(message, new ReplyOutlet(reply, kinds, session, access))
+    const outlet = new ReplyOutlet(reply, kinds, session, access)
+    reply.onGone = () => outlet.abandon()
+    session.channel.receive(message, outlet)
     return undefined
   }
 
   /** A request of an older revision where nothing is kept: it is answered as if a session stood around it. */
-  #postAlone(message: Incoming, { ask, reply, principal, access, kinds }: Visit): Refusal | undefined {
+  #postAlone(message: Incoming, { ask, reply, principal, holder, access, kinds }: Visit): Refusal | undefined {
     const isHandshake = message.kind === 'request' && message.method === 'initialize'
     const assumed = isHandshake ? undefined : (ask.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
     if (!isOwed(message)) {
@@ -168,20 +182,24 @@ export class SessionSide {
       return fault
     }
     const { load, open } = this.#options
-    const full = load.enter(principal)
+    const full = load.enter(holder)
     if (full) return about(full, idOf(message))
     const channel = this.#service.open({ outlet: SILENT, principal, assumed })
     const host: ReplyHost = {
       slow: open.slow,
       answerAsEvent: (to, json) => to.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined)),
-      beginAnswer: (to) => new PlainStream(to, open, undefined, () => {}),
+      beginAnswer: (to) => new PlainStream(to, open, holder, undefined, () => outlet.abandon()),
       statusOf,
       onOver: () => {
-        load.leave(principal)
+        load.leave(holder)
         queueMicrotask(() => channel.close('The request was answered'))
       },
+      onAbandoned: () => load.abandon(holder),
+      onAbandonedOver: () => load.unabandon(holder),
     }
-    channel.receive(message, new ReplyOutlet(reply, kinds, host, access))
+    const outlet = new ReplyOutlet(reply, kinds, host, access)
+    reply.onGone = () => outlet.abandon()
+    channel.receive(message, outlet)
     return undefined
   }
 

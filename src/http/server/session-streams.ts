@@ -5,6 +5,7 @@ import type { Channel } from '../../protocol/service.ts'
 import { revisionOf } from '../../revisions/index.ts'
 import type { Reply } from './ask.ts'
 import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, placeIn } from './event-stream.ts'
+import type { Holder } from './holders.ts'
 import type { HttpLimits } from './options.ts'
 import { busy, DRAINING, type Refusal, refuse } from './refusal.ts'
 import type { AnswerStream } from './reply-outlet.ts'
@@ -18,6 +19,7 @@ export class SessionStreams implements EventStreamOwner {
   /** Begins every event id of the session, so that ids of others mean nothing in it. */
   readonly prefix = randomId().slice(0, 12)
   readonly isPolled: boolean
+  readonly holder: Holder
   readonly #channel: Channel
   readonly #around: SessionSurroundings
   /** A handful, so a list: a Map that is filled and emptied without pause leaves its outgrown tables to the collector. */
@@ -25,14 +27,16 @@ export class SessionStreams implements EventStreamOwner {
   /** Streams that are over but kept for a client that missed the end, oldest first. */
   readonly #ended: EventStream[] = []
   #count = 0
+  #keptBytes = 0
   /** For messages that belong to no request. */
   #standing: EventStream | undefined
   #pingedAt = 0
   #missedPings = 0
   #isOver = false
 
-  constructor(channel: Channel, around: SessionSurroundings) {
+  constructor(channel: Channel, holder: Holder, around: SessionSurroundings) {
     this.#channel = channel
+    this.holder = holder
     this.#around = around
     this.isPolled = revisionOf(channel.version)?.hasPolledStreams ?? false
   }
@@ -67,11 +71,11 @@ export class SessionStreams implements EventStreamOwner {
     return this.#standingStream().push(json)
   }
 
-  /** Opens the stream that belongs to no request. */
+  /** Opens the stream that belongs to no request; what another reader of it was sent is not sent again. */
   listen(reply: Reply): Refusal | undefined {
     const standing = this.#standingStream()
     if (standing.isConnected) return refuse(409, 'The session has its stream already; it can have one')
-    return this.#connect(standing, reply, 0)
+    return this.#connect(standing, reply, standing.written)
   }
 
   /** Goes on with a stream that broke, after the event the client saw last. */
@@ -102,14 +106,26 @@ export class SessionStreams implements EventStreamOwner {
 
   close(): void {
     this.#isOver = true
-    for (const stream of this.#streams) stream.finish(undefined)
-    this.#streams.length = 0
+    for (const stream of [...this.#streams]) {
+      stream.finish(undefined)
+      this.#forget(stream)
+      this.#unabandon(stream)
+    }
+  }
+
+  onAttended(stream: EventStream): void {
+    this.#unabandon(stream)
   }
 
   onUnattended(stream: EventStream): void {
+    if (stream.isOver) this.#unabandon(stream)
     if (this.#isOver) return
     stream.unattendedSince = this.open.now
-    if (!stream.isOver) return
+    if (!stream.isOver) return this.#abandon(stream)
+    // It was given up already, and nobody can come back to it.
+    if (!this.#streams.includes(stream)) return
+    this.holder.live.delete(stream)
+    this.holder.ended.add(stream)
     // It may have been here before, when a client came back to it.
     takeOut(this.#ended, stream)
     this.#ended.push(stream)
@@ -117,12 +133,50 @@ export class SessionStreams implements EventStreamOwner {
     if (oldest && !oldest.isConnected) this.#forget(oldest)
   }
 
+  onKept(stream: EventStream, bytes: number): void {
+    const { kept } = this.#around
+    this.#keptBytes += bytes
+    kept.count(this.holder, bytes)
+    if (bytes <= 0) return
+    if (!stream.isOver) this.holder.live.add(stream)
+    while (this.#keptBytes > this.limits.maxKeptBytesPerSession) if (!this.#forgetSome()) break
+    kept.makeRoom()
+  }
+
+  onTooMuch(stream: EventStream): void {
+    this.#forget(stream)
+  }
+
+  /** Streams that ended first, then the oldest events of the others. */
+  #forgetSome(): boolean {
+    const [oldest] = this.#ended
+    if (oldest) {
+      this.#forget(oldest)
+      return true
+    }
+    return this.#streams.some((stream) => stream.forgetSome())
+  }
+
+  /** Nobody reads the stream of a request any more, though the request goes on. */
+  #abandon(stream: EventStream): void {
+    if (stream === this.#standing || stream.isReleased || stream.isAbandoned) return
+    stream.isAbandoned = true
+    this.#around.load.abandon(this.holder)
+  }
+
+  #unabandon(stream: EventStream): void {
+    if (!stream.isAbandoned) return
+    stream.isAbandoned = false
+    this.#around.load.unabandon(this.holder)
+  }
+
   #connect(stream: EventStream, reply: Reply, after: number): Refusal | undefined {
-    const { maxStreamsPerSession: max, maxStreams } = this.limits
+    const { maxStreamsPerSession: max } = this.limits
     let connected = 0
     for (const each of this.#streams) if (each.isConnected && each !== stream) connected++
     if (connected >= max) return busy(429, 'maxStreamsPerSession', max, 'open streams of this session')
-    if (this.open.size >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')
+    const full = this.#around.load.faultOfStreams(this.holder, this.open.size)
+    if (full) return full
     const onTooOld = stream === this.#standing ? this.breakOff : undefined
     stream.connect(reply.open(EVENT_STREAM_HEADERS), after, { onTooOld, endsAt: reply.endsAt })
     stream.greet()
@@ -135,7 +189,7 @@ export class SessionStreams implements EventStreamOwner {
     if (this.#standing) return this.#standing
     this.#standing = this.#add()
     this.#standing.keepAtMost(EARLY_EVENTS, EARLY_EVENT_BYTES)
-    this.onUnattended(this.#standing)
+    this.#standing.unattendedSince = this.open.now
     return this.#standing
   }
 
@@ -148,6 +202,9 @@ export class SessionStreams implements EventStreamOwner {
   #forget(stream: EventStream): void {
     takeOut(this.#streams, stream)
     takeOut(this.#ended, stream)
+    this.holder.live.delete(stream)
+    this.holder.ended.delete(stream)
+    stream.forget()
     if (stream === this.#standing) this.#standing = undefined
   }
 

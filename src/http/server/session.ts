@@ -5,6 +5,8 @@ import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import type { Channel, Service } from '../../protocol/service.ts'
 import type { Reply } from './ask.ts'
+import type { HeldSession, Holder } from './holders.ts'
+import type { KeptBytes } from './kept-bytes.ts'
 import type { Load } from './load.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from './options.ts'
@@ -19,13 +21,16 @@ export interface SessionSurroundings {
   limits: HttpLimits
   load: Load
   open: OpenStreams
+  kept: KeptBytes
   now(): number
 }
 
 /** There may be many thousands, most of them idle: everything that is not always needed is made when it is. */
-export class HttpSession implements Outlet, ReplyHost {
+export class HttpSession implements Outlet, ReplyHost, HeldSession {
   readonly id = randomId()
   readonly principal: string | undefined
+  /** Whoever opened it: what happens in it counts as theirs. */
+  readonly holder: Holder
   readonly channel: Channel
   readonly createdAt: number
   readonly #around: SessionSurroundings
@@ -35,8 +40,9 @@ export class HttpSession implements Outlet, ReplyHost {
   #isUsed = false
   #inFlight = 0
 
-  constructor(principal: string | undefined, around: SessionSurroundings) {
+  constructor(principal: string | undefined, holder: Holder, around: SessionSurroundings) {
     this.#around = around
+    this.holder = holder
     this.principal = principal
     this.createdAt = around.now()
     this.#seenAt = this.createdAt
@@ -54,7 +60,22 @@ export class HttpSession implements Outlet, ReplyHost {
   onOver(): void {
     this.#inFlight--
     this.#isUsed = true
-    this.#around.load.leave(this.principal)
+    this.#around.load.leave(this.holder)
+  }
+
+  onAbandoned(): void {
+    this.#around.load.abandon(this.holder)
+  }
+
+  onAbandonedOver(): void {
+    this.#around.load.unabandon(this.holder)
+  }
+
+  get idleSince(): number | undefined {
+    // Before the handshake is answered nobody can use it.
+    const isBusy = this.channel.version === undefined || this.#inFlight > 0 || this.#streams?.isAttended
+    if (isBusy) return undefined
+    return this.#isUsed ? this.#around.now() : this.#seenAt
   }
 
   statusOf(errorCode: number | undefined): number {
@@ -119,7 +140,7 @@ export class HttpSession implements Outlet, ReplyHost {
   }
 
   get #allStreams(): SessionStreams {
-    this.#streams ??= new SessionStreams(this.channel, this.#around)
+    this.#streams ??= new SessionStreams(this.channel, this.holder, this.#around)
     return this.#streams
   }
 }

@@ -1,5 +1,6 @@
 /** The sessions of this process: found by id and owner, bounded in number, ended when nobody needs them. */
 
+import type { Holder, Holders } from './holders.ts'
 import type { HttpLimits } from './options.ts'
 import { busy, type Refusal } from './refusal.ts'
 import { HttpSession, type SessionSurroundings } from './session.ts'
@@ -7,11 +8,12 @@ import { HttpSession, type SessionSurroundings } from './session.ts'
 export class Sessions {
   readonly #limits: HttpLimits
   readonly #around: SessionSurroundings
+  readonly #holders: Holders
   readonly #sessions = new Map<string, HttpSession>()
-  readonly #perPrincipal = new Map<string, number>()
   #stopTending: (() => void) | undefined
 
-  constructor(around: SessionSurroundings) {
+  constructor(around: SessionSurroundings, holders: Holders) {
+    this.#holders = holders
     this.#limits = around.limits
     this.#around = around
   }
@@ -20,20 +22,26 @@ export class Sessions {
     return this.#sessions.size
   }
 
-  /** Whether there is room for one more. */
-  faultOfRoom(principal: string | undefined): Refusal | undefined {
-    const { maxSessions, maxSessionsPerPrincipal } = this.#limits
-    if (this.#sessions.size >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
-    if (principal !== undefined && (this.#perPrincipal.get(principal) ?? 0) >= maxSessionsPerPrincipal)
+  /** Makes room for one more, at the cost of a session that nobody uses if it must be; a refusal when all are in use. */
+  faultOfRoom(holder: Holder): Refusal | undefined {
+    const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#limits
+    const count = holder.sessions.size
+    if (holder.kind === 'principal' && count >= maxSessionsPerPrincipal)
       return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    return undefined
+    if (holder.kind === 'address' && maxSessionsPerAddress !== false && count >= maxSessionsPerAddress) {
+      if (!this.#endLongestIdle(holder, 'maxSessionsPerAddress'))
+        return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
+    }
+    if (this.#sessions.size < maxSessions) return undefined
+    const largest = this.#holders.largest(({ sessions }) => sessions.size)
+    return this.#endLongestIdle(largest, 'maxSessions') ? undefined : busy(503, 'maxSessions', maxSessions, 'sessions')
   }
 
   /** A session that takes its room at once; nobody knows its id before the handshake is answered. */
-  begin(principal: string | undefined): HttpSession {
-    const session = new HttpSession(principal, this.#around)
+  begin(principal: string | undefined, holder: Holder): HttpSession {
+    const session = new HttpSession(principal, holder, this.#around)
     this.#sessions.set(session.id, session)
-    if (principal !== undefined) this.#perPrincipal.set(principal, (this.#perPrincipal.get(principal) ?? 0) + 1)
+    holder.sessions.add(session)
     this.#stopTending ??= this.#around.open.everyTick(() => this.#tend())
     return session
   }
@@ -45,7 +53,8 @@ export class Sessions {
   }
 
   end(session: HttpSession, reason: string): void {
-    if (this.#sessions.delete(session.id) && session.principal !== undefined) this.#forgetOne(session.principal)
+    this.#sessions.delete(session.id)
+    session.holder.sessions.delete(session)
     session.close(reason)
     if (this.#sessions.size > 0) return
     this.#stopTending?.()
@@ -65,9 +74,18 @@ export class Sessions {
     for (const session of [...this.#sessions.values()]) if (session.tend(now)) this.end(session, 'The session expired')
   }
 
-  #forgetOne(principal: string): void {
-    const count = (this.#perPrincipal.get(principal) ?? 0) - 1
-    if (count > 0) this.#perPrincipal.set(principal, count)
-    else this.#perPrincipal.delete(principal)
+  /** Its client is told so by a 404, and begins anew. False when all sessions of this holder are in use. */
+  #endLongestIdle(holder: Holder, limit: string): boolean {
+    let longest: string | undefined
+    let since = Number.POSITIVE_INFINITY
+    for (const { id, idleSince } of holder.sessions) {
+      if (idleSince === undefined || idleSince >= since) continue
+      longest = id
+      since = idleSince
+    }
+    const session = longest === undefined ? undefined : this.#sessions.get(longest)
+    if (!session) return false
+    this.end(session, `There was no room for more sessions (limits.${limit})`)
+    return true
   }
 }

@@ -1,6 +1,6 @@
 /** One POST of a revision without sessions: the request says everything, and its stream is its life. */
 
-import { type Incoming, METHOD_NOT_FOUND, type RequestMessage } from '../../jsonrpc/message.ts'
+import { type Incoming, METHOD_NOT_FOUND, type NotificationMessage, type RequestMessage } from '../../jsonrpc/message.ts'
 import type { Access } from '../../protocol/access.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Answering, Service } from '../../protocol/service.ts'
@@ -9,12 +9,13 @@ import type { Revision } from '../../revisions/revision.ts'
 import { faultOfHeader, route } from '../../revisions/route.ts'
 import type { Ask, Reply } from './ask.ts'
 import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
+import type { Holder } from './holders.ts'
 import type { Load } from './load.ts'
 import { faultOfMirrors } from './mirrors.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from './options.ts'
 import { PlainStream } from './plain-stream.ts'
-import { about, busy, type Refusal, refuse } from './refusal.ts'
+import { about, type Refusal, refuse } from './refusal.ts'
 import { type AnswerStream, type Kinds, type ReplyHost, ReplyOutlet } from './reply-outlet.ts'
 import type { SlowAnswers } from './slow-answers.ts'
 
@@ -24,12 +25,18 @@ export interface StatelessOptions {
   limits: HttpLimits
   load: Load
   open: OpenStreams
+  /** Whether there are streams at all. */
+  canListen: boolean
+  /** Headers that mirror the message must be there also where the revision leaves it open. */
+  requireMcpHeaders: boolean
 }
 
 export interface Visit {
   ask: Ask
   reply: Reply
   principal: string | undefined
+  /** Whoever this request is counted as. */
+  holder: Holder
   access: Access
   kinds: Kinds
 }
@@ -40,8 +47,7 @@ export function answerStandingAlone(message: Incoming, visit: Visit, options: St
     case 'request':
       return answerRequest(message, visit, options)
     case 'notification':
-      visit.reply.send(202, {})
-      return undefined
+      return takeNotification(message, visit, options)
     case 'result':
     case 'error':
       return refuse(400, 'In this revision a client sends no responses')
@@ -54,8 +60,20 @@ export function answerStandingAlone(message: Incoming, visit: Visit, options: St
   }
 }
 
+/** None means anything here. One whose headers say something else than the message is refused like a request. */
+function takeNotification(message: NotificationMessage, { ask, reply }: Visit, options: StatelessOptions): Refusal | undefined {
+  const { service, supported, requireMcpHeaders } = options
+  const fault = faultOfMirrors(ask, message, (tool) => service.mirroredParams(tool), requireMcpHeaders)
+  if (fault === undefined) {
+    reply.send(202, {})
+    return undefined
+  }
+  const error = new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`)
+  return refuse(400, error.message, { code: (supported.at(-1) as Revision).errorCode(error.code) })
+}
+
 function answerRequest(message: RequestMessage, visit: Visit, options: StatelessOptions): Refusal | undefined {
-  const { ask, principal } = visit
+  const { ask, principal, holder } = visit
   const { service, supported, load } = options
   const disagreement = faultOfHeader(message, ask.header('mcp-protocol-version'), supported)
   if (disagreement) return badRequest(message, disagreement, supported.at(-1) as Revision)
@@ -66,9 +84,9 @@ function answerRequest(message: RequestMessage, visit: Visit, options: Stateless
   const isListen = message.method === 'subscriptions/listen'
   if (isListen && !visit.kinds.events)
     return about(refuse(406, 'subscriptions/listen is answered with text/event-stream, which is not taken or not given here'), message.id)
-  const full = isListen ? enterListen(principal, options) : load.enter(principal)
+  const full = isListen ? enterListen(holder, options) : load.enter(holder)
   if (full) return about(full, message.id)
-  new StandingAlone(principal, isListen, options).start(message, visit, revision.version)
+  new StandingAlone(principal, holder, isListen, options).start(message, visit, revision.version)
   return undefined
 }
 
@@ -76,22 +94,26 @@ function answerRequest(message: RequestMessage, visit: Visit, options: Stateless
 class StandingAlone implements ReplyHost {
   readonly #options: StatelessOptions
   readonly #principal: string | undefined
+  readonly #holder: Holder
   readonly #isListen: boolean
   #answering: Answering | undefined
   #isGone = false
+  #isOver = false
 
-  constructor(principal: string | undefined, isListen: boolean, options: StatelessOptions) {
+  constructor(principal: string | undefined, holder: Holder, isListen: boolean, options: StatelessOptions) {
+    this.#holder = holder
     this.#options = options
     this.#principal = principal
     this.#isListen = isListen
   }
 
-  start(message: RequestMessage, { ask, reply, kinds, access }: Visit, version: string): void {
+  start(message: RequestMessage, { reply, kinds, access }: Visit, version: string): void {
     reply.onGone = this.#onGone
     const outlet = new ReplyOutlet(reply, kinds, this, access)
-    const sender = { version, principal: this.#principal, account: this.#principal ?? ask.remoteAddress ?? '' }
-    this.#answering = this.#options.service.answer(message, outlet, sender)
-    if (this.#isGone) this.#onGone()
+    const { canListen, service } = this.#options
+    const sender = { version, principal: this.#principal, account: this.#holder.key, canListen }
+    this.#answering = service.answer(message, outlet, sender)
+    if (this.#isGone) this.#cancel()
   }
 
   get slow(): SlowAnswers {
@@ -99,7 +121,13 @@ class StandingAlone implements ReplyHost {
   }
 
   beginAnswer(reply: Reply): AnswerStream {
-    return new PlainStream(reply, this.#options.open, this.#isListen ? () => this.#answering?.finish() : undefined, this.#onGone)
+    return new PlainStream(
+      reply,
+      this.#options.open,
+      this.#holder,
+      this.#isListen ? () => this.#answering?.finish() : undefined,
+      this.#onGone,
+    )
   }
 
   answerAsEvent(reply: Reply, json: string): void {
@@ -115,20 +143,33 @@ class StandingAlone implements ReplyHost {
 
   onOver(): void {
     const { load } = this.#options
-    if (this.#isListen) load.leaveListen(this.#principal)
-    else load.leave(this.#principal)
+    this.#isOver = true
+    if (this.#isListen) load.leaveListen(this.#holder)
+    else load.leave(this.#holder)
   }
 
   readonly #onGone = (): void => {
+    if (this.#isGone) return
     this.#isGone = true
-    this.#answering?.cancel(new DOMException('The client went away', 'AbortError'))
+    this.#cancel()
+  }
+
+  #cancel(): void {
+    const answering = this.#answering
+    if (!answering || this.#isOver) return
+    // The request is over, but its handler may not look at the signal: until it ends it is work for nobody.
+    const { load } = this.#options
+    load.abandon(this.#holder)
+    answering.onStopped = () => {
+      answering.onStopped = undefined
+      load.unabandon(this.#holder)
+    }
+    answering.cancel(new DOMException('The client went away', 'AbortError'))
   }
 }
 
-function enterListen(principal: string | undefined, { load, open, limits }: StatelessOptions): Refusal | undefined {
-  if (open.size >= limits.maxStreams) return busy(503, 'maxStreams', limits.maxStreams, 'open streams')
-  return load.enterListen(principal)
-}
+const enterListen = (holder: Holder, { load, open }: StatelessOptions): Refusal | undefined =>
+  load.faultOfStreams(holder, open.size) ?? load.enterListen(holder)
 
 const badRequest = ({ id }: RequestMessage, { code, message, data }: McpError, revision: Revision): Refusal =>
   about(refuse(400, message, { code: revision.errorCode(code), data }), id)

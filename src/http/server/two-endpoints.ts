@@ -6,6 +6,7 @@ import type { Access } from '../../protocol/access.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import type { Channel, Service } from '../../protocol/service.ts'
 import type { Ask, Reply } from './ask.ts'
+import type { Holder } from './holders.ts'
 import type { Load } from './load.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from './options.ts'
@@ -24,6 +25,7 @@ export interface TwoEndpointsOptions {
 
 interface Conversation {
   principal: string | undefined
+  holder: Holder
   channel: Channel
   stream: PlainStream
   inFlight: number
@@ -45,25 +47,23 @@ export class TwoEndpoints {
   }
 
   /** Opens the stream that everything the server says goes to; its first event says where to send to. */
-  connect(ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
-    const { service, limits, open, now } = this.#options
-    if (this.#conversations.size >= limits.maxSessions) return busy(503, 'maxSessions', limits.maxSessions, 'sessions')
-    const { maxSessionsPerPrincipal: max } = limits
-    if (principal !== undefined && this.#countOf(principal) >= max)
-      return busy(429, 'maxSessionsPerPrincipal', max, 'sessions of one caller')
-    if (open.size >= limits.maxStreams) return busy(503, 'maxStreams', limits.maxStreams, 'open streams')
+  connect(ask: Ask, reply: Reply, principal: string | undefined, holder: Holder): Refusal | undefined {
+    const { service, open, now } = this.#options
+    const full = this.#faultOfRoom(holder)
+    if (full) return full
     const id = randomId()
     const end = (): void => this.#end(id, 'The client closed its stream')
-    const stream = new PlainStream(reply, open, () => this.#retire(id), end)
+    const stream = new PlainStream(reply, open, holder, () => this.#retire(id), end)
     const push = (json: string): undefined | Promise<void> => stream.push(json)
     const channel = service.open({ outlet: { push, answer: (json) => void push(json), drop: () => {} }, principal })
-    this.#conversations.set(id, { principal, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
+    holder.conversations++
+    this.#conversations.set(id, { principal, holder, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
     this.#stopTending ??= open.everyTick(() => this.#tend())
     stream.event('endpoint', `${sendingPath(ask.url)}?sessionId=${id}`)
     return undefined
   }
 
-  receive(message: Incoming, { ask, reply, principal, access }: Omit<Visit, 'kinds'>): Refusal | undefined {
+  receive(message: Incoming, { ask, reply, principal, access }: Omit<Visit, 'kinds' | 'holder'>): Refusal | undefined {
     const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(ask.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must have sessionId, as the endpoint event gave it')
     const conversation = this.#conversations.get(id)
@@ -83,17 +83,27 @@ export class TwoEndpoints {
     for (const id of [...this.#conversations.keys()]) this.#end(id, reason)
   }
 
-  #countOf(principal: string): number {
-    let count = 0
-    for (const conversation of this.#conversations.values()) if (conversation.principal === principal) count++
-    return count
+  get size(): number {
+    return this.#conversations.size
+  }
+
+  /** Each has an open stream, so none is idle that could give way. */
+  #faultOfRoom(holder: Holder): Refusal | undefined {
+    const { limits, load, open } = this.#options
+    const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = limits
+    if (this.#conversations.size >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
+    if (holder.kind === 'principal' && holder.conversations >= maxSessionsPerPrincipal)
+      return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
+    if (holder.kind === 'address' && maxSessionsPerAddress !== false && holder.conversations >= maxSessionsPerAddress)
+      return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
+    return load.faultOfStreams(holder, open.size)
   }
 
   #enter(conversation: Conversation): Refusal | undefined {
     const { load, limits } = this.#options
     const max = limits.maxInFlightPerSession
     if (conversation.inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
-    const full = load.enter(conversation.principal)
+    const full = load.enter(conversation.holder)
     if (!full) conversation.inFlight++
     return full
   }
@@ -102,7 +112,7 @@ export class TwoEndpoints {
     const over = (): void => {
       if (!owesAnswer) return
       conversation.inFlight--
-      this.#options.load.leave(conversation.principal)
+      this.#options.load.leave(conversation.holder)
       if (conversation.isRetired) queueMicrotask(() => this.#retire(id))
     }
     return {
@@ -144,6 +154,7 @@ export class TwoEndpoints {
     const conversation = this.#conversations.get(id)
     if (!conversation) return
     this.#conversations.delete(id)
+    conversation.holder.conversations--
     conversation.channel.close(reason)
     conversation.stream.finish(undefined)
     if (this.#conversations.size > 0) return

@@ -1,5 +1,6 @@
 /** The endpoint on web-standard requests and responses, for any runtime that has them. */
 
+import { forwardedAddress } from './address.ts'
 import type { Ask, BodyBounds, BodyFault, Headers as PlainHeaders, Reply, Sink } from './ask.ts'
 
 const encoder = new TextEncoder()
@@ -7,12 +8,17 @@ const encoder = new TextEncoder()
 export class WebAsk implements Ask {
   readonly #request: Request
   readonly #url: URL
-  readonly remoteAddress: string | undefined
+  readonly #address: string | undefined
+  proxies = 0
 
   constructor(request: Request, remoteAddress: string | undefined) {
     this.#request = request
     this.#url = new URL(request.url)
-    this.remoteAddress = remoteAddress
+    this.#address = remoteAddress
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.proxies === 0 ? this.#address : forwardedAddress(this.header('x-forwarded-for'), this.proxies, this.#address)
   }
 
   get method(): string {
@@ -59,10 +65,14 @@ async function readBody(request: Request, bounds: BodyBounds): Promise<string> {
   let size = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   const tooSlow = new Promise<never>((_resolve, reject) => {
-    const startedAt = performance.now()
+    let judgedAt = performance.now()
+    let judgedSize = 0
     const judgePace = (): void => {
-      if (size < ((performance.now() - startedAt) / 1000) * bounds.minBodyRate) reject('too-slow' satisfies BodyFault)
-      else timer = setTimeout(judgePace, 1000)
+      const now = performance.now()
+      if (size - judgedSize < ((now - judgedAt) / 1000) * bounds.minBodyRate) return reject('too-slow' satisfies BodyFault)
+      judgedAt = now
+      judgedSize = size
+      timer = setTimeout(judgePace, bounds.bodyGraceMs)
     }
     timer = setTimeout(judgePace, bounds.bodyGraceMs)
   })
@@ -119,6 +129,8 @@ export class WebReply implements Reply {
   }
 
   send(status: number, headers: PlainHeaders, body?: string): void {
+    // Whether it arrives is not told here, and some runtimes abort the signal when all went well.
+    this.onGone = undefined
     this.#resolve(new Response(body ?? null, { status, headers: { ...headers, ...this.extraHeaders } }))
   }
 

@@ -147,7 +147,9 @@ export class Session implements Dialect {
   }
 
   #subscribe(uri: string, access: Access): Params {
-    const { core } = this.#options
+    const { core, outlet } = this.#options
+    // Changes cannot be told here, and nobody was promised that they would be.
+    if (outlet.canPush === false) throw new McpError('ERR_METHOD_NOT_FOUND', 'Method not found: resources/subscribe')
     if (!core.resources.find(uri)) throw notFound(uri)
     demand(access, core.resources.scopesOf(uri))
     const subscriptions = this.#subscriptions ?? new Map<string, Access>()

@@ -26,12 +26,15 @@ export interface Surroundings {
   principal: string | undefined
   quota: Quota
   listen(call: Call): Promise<Params>
+  /** False where the transport serves no `subscriptions/listen`. */
+  canListen?: boolean
 }
 
 /** Answers one request; what it carries for us is opened first. */
-export function runStateless(exchange: Exchange, revision: Revision, { core, principal, quota, listen }: Surroundings): void {
+export function runStateless(exchange: Exchange, revision: Revision, surroundings: Surroundings): void {
+  const { core, quota } = surroundings
   const params = exchange.params as Params
-  const dialect = new Stateless(core, revision, params, principal, listen)
+  const dialect = new Stateless(surroundings, revision, params)
   const call = new Call(exchange, params, revision, dialect, quota)
   const { inputResponses } = params
   if (inputResponses !== undefined && !isObject(inputResponses) && METHODS.get(call.method)?.mayAsk)
@@ -39,37 +42,36 @@ export function runStateless(exchange: Exchange, revision: Revision, { core, pri
   if (params.requestState === undefined) return dispatch(call, core)
   dialect.resume(call).then(
     () => dispatch(call, core),
-    (error: McpError) => exchange.fail(toErrorObject(error, revision)),
+    (error: McpError) => {
+      if (exchange.isOver) exchange.onStopped?.()
+      else exchange.fail(toErrorObject(error, revision))
+    },
   )
 }
 
 class Stateless implements Dialect {
-  readonly #core: Core
+  readonly #around: Surroundings
   readonly #revision: Revision
   readonly #meta: Params
-  readonly #principal: string | undefined
-  readonly #listen: (call: Call) => Promise<Params>
   #caller: Omit<Caller, 'auth'> | undefined
   #journal: Journal | undefined
 
-  constructor(core: Core, revision: Revision, params: Params, principal: string | undefined, listen: (call: Call) => Promise<Params>) {
-    this.#core = core
+  constructor(around: Surroundings, revision: Revision, params: Params) {
+    this.#around = around
     this.#revision = revision
     this.#meta = params._meta as Params
-    this.#principal = principal
-    this.#listen = listen
   }
 
   /** Opens what the client carried for us since the round before; only calls that come back have something. */
   async resume(call: Call): Promise<void> {
-    const journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#core.keys)
+    const journal = await openJournal(call.params.requestState, this.#ownerOf(call), this.#around.core.keys)
     checkResponses(call.params.inputResponses, journal)
     this.#journal = journal
   }
 
   caller(): Omit<Caller, 'auth'> {
     this.#caller ??= {
-      principal: this.#principal,
+      principal: this.#around.principal,
       client: this.#meta[META.clientInfo] as Implementation | undefined,
       capabilities: normalCapabilities(this.#meta[META.clientCapabilities] as ClientCapabilities),
       revision: this.#revision.version,
@@ -85,16 +87,18 @@ class Stateless implements Dialect {
     return new ReplayAsker({
       owner: this.#ownerOf(call),
       capabilities: this.caller().capabilities,
-      keys: this.#core.keys,
-      limits: this.#core.limits,
+      keys: this.#around.core.keys,
+      limits: this.#around.core.limits,
       journal: this.#journal,
       responses: call.params.inputResponses,
       onSuspend: (round) => call.running?.suspend(round),
     })
   }
 
-  method(call: Call): Promise<Params> | undefined {
-    return call.method === 'subscriptions/listen' ? this.#listen(call) : undefined
+  method(call: Call): Params | Promise<Params> | undefined {
+    const { core, listen, canListen } = this.#around
+    if (call.method === 'subscriptions/listen') return listen(call)
+    return call.method === 'server/discover' && canListen === false ? core.discovery(false) : undefined
   }
 
   /** The pages become questions. Each round asks anew: only the handler can tell whether the person is done. */
@@ -106,11 +110,11 @@ class Stateless implements Dialect {
     const finish = (): never => {
       throw new McpError('ERR_INTERNAL', error.message)
     }
-    return runHandler(call, ask, finish, this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
+    return runHandler(call, ask, finish, this.#around.core.limits.handlerTimeoutMs, this.#around.core.deadlines)
   }
 
   #ownerOf(call: Call): JournalOwner {
-    return { principal: this.#principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
+    return { principal: this.#around.principal, method: call.method, target: targetOf(call), arguments: call.params.arguments }
   }
 }
 

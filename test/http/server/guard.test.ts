@@ -71,6 +71,24 @@ describe('A1: a name that is not ours', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
+  test.each([
+    ['http://127.0.0.1/mcp', 200],
+    ['http://127.0.0.1/mcp?x=1', 200],
+    ['HTTP://127.0.0.1/mcp/', 200],
+    ['http://127.0.0.1/nothing-here', 404],
+    ['http://127.0.0.1', 404],
+    ['http://127.0.0.1?/mcp', 404],
+    ['http://127.0.0.1//mcp', 404],
+    ['/nothing-here', 404],
+    ['//127.0.0.1/mcp', 404],
+    ['ftp://127.0.0.1/mcp', 400],
+  ])('the target %s is answered %i', async (target, status) => {
+    const { server, called } = spied()
+    const { port } = await serve(server)
+    expect((await rawHttp(port, rawPost('Host: 127.0.0.1\r\n', target)).closed).slice(0, 12)).toBe(`HTTP/1.1 ${status}`)
+    expect(called).toHaveBeenCalledTimes(status === 200 ? 1 : 0)
+  })
+
   test('A1: two Host headers, none at all, or a request target that names another host are refused', async () => {
     const { server, called } = spied()
     const { port } = await serve(server)
@@ -206,6 +224,35 @@ describe('A3: pages of other origins', () => {
     expect(called).not.toHaveBeenCalled()
     expect(await statusOf({ 'x-user': 'alice', authorization: 'Bearer right' })).toBe(200)
     expect(onRefused).toHaveBeenCalledWith(expect.objectContaining({ status: 429, limit: 'failedLogins' }))
+  })
+
+  test('credentials made so that a short sum of them is that of the last are counted like any others', async () => {
+    const { server } = spied()
+    const { url } = await serve(server, { authenticate: byHeader, limits: { failedLogins: { perSecond: 0.001, burst: 3 } } })
+    const sumOf = (text: string): number => {
+      let sum = 0
+      for (let i = 0; i < text.length; i++) sum = (Math.imul(sum, 31) + text.charCodeAt(i)) | 0
+      return sum
+    }
+    // Two texts with the same sum of this kind, and so have any texts made of them: AaAa, BBBB, AaBB, BBAa.
+    const guesses = ['AaAaAa', 'BBBBBB', 'AaBBAa', 'BBAaBB', 'AaAaBB'].map((text) => `Bearer ${text}`)
+    expect(new Set(guesses.map(sumOf)).size).toBe(1)
+    const statuses: number[] = []
+    for (const authorization of guesses) statuses.push((await askModern(url, callTool('spy'), { authorization })).status)
+    expect(statuses).toEqual([401, 401, 401, 429, 429])
+  })
+
+  test('credentials that are refused are counted for the address that a trusted proxy tells', async () => {
+    const { server } = spied()
+    const limits = { failedLogins: { perSecond: 0.001, burst: 1 } }
+    const { url } = await serve(server, { authenticate: byHeader, trustProxy: 1, limits })
+    const statusFor = async (address: string, guess: string): Promise<number> =>
+      (await askModern(url, callTool('spy'), { authorization: `Bearer ${guess}`, 'x-forwarded-for': address })).status
+    expect([await statusFor('192.0.2.1', 'a'), await statusFor('192.0.2.1', 'b'), await statusFor('192.0.2.2', 'c')]).toEqual([
+      401, 429, 401,
+    ])
+    // What stands further left was written by the client.
+    expect(await statusFor('192.0.2.9, 192.0.2.1', 'd')).toBe(429)
   })
 
   test('every method and endpoint asks who is calling, and says so before it says anything else [T-HTTP-008]', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import type { ListenOptions } from '../../../src/http/index.ts'
+import { fakeClock } from '../../../src/testing/index.ts'
 import { type EventReader, type HttpAnswer, http, httpStream, rawHttp } from '../../support/http-requests.ts'
 import {
   askModern,
@@ -12,11 +13,13 @@ import {
   modern,
   openSession,
   serve,
+  serveInFakeTime,
   testServer,
   until,
   WATCHED,
 } from '../../support/http-service.ts'
 import type { Message } from '../../support/raw-channel.ts'
+import { rawRequest } from '../../support/raw-request.ts'
 
 /** A server whose tool waits until it is let go. */
 async function holding(options: ListenOptions) {
@@ -75,6 +78,127 @@ describe('requests at the same time', () => {
     expect((await askModern(url, callTool('hi'), asUser('a'))).status).toBe(200)
   })
 
+  test('of one address: maxInFlightPerAddress, else 429; others are not held up', async () => {
+    const { url, go, handler } = await holding({ trustProxy: true, limits: { maxInFlightPerAddress: 2 } })
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    const session = await openSession(url, '2025-11-25', { headers: from('192.0.2.1') })
+    const held = [askModern(url, callTool('hold'), from('192.0.2.1')), session.ask(callTool('hold'))]
+    await until(() => handler.counts.inFlight === 2)
+    expectFull(await askModern(url, callTool('hi'), from('192.0.2.1')), 429, 'maxInFlightPerAddress', 2)
+    expectFull(await session.ask({ ...callTool('hi'), id: 2 }), 429, 'maxInFlightPerAddress', 2)
+    // A session belongs to the address that opened it, whoever uses it.
+    expectFull(await session.ask({ ...callTool('hi'), id: 2 }, from('192.0.2.2')), 429, 'maxInFlightPerAddress', 2)
+    expect((await askModern(url, callTool('hi'), from('192.0.2.2'))).status).toBe(200)
+    go.open()
+    for (const answer of held) expect((await answer).status).toBe(200)
+    expect((await askModern(url, callTool('hi'), from('192.0.2.1'))).status).toBe(200)
+  })
+
+  test('that nobody waits for: maxAbandoned of one address, else 429, until they are over', async () => {
+    const { server, url, go, handler } = await holding({ trustProxy: true, limits: { maxAbandoned: 2 } })
+    server.tool('talk', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      await go.opened
+      return 'talked'
+    })
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    const open = (address: string) => openSession(url, '2025-11-25', { headers: from(address) })
+    const [session, again, other] = [await open('192.0.2.1'), await open('192.0.2.1'), await open('192.0.2.2')]
+    // One leaves before there is anything to read, one in the middle of a stream.
+    const silent = new AbortController()
+    const gone = fetch(url, {
+      method: 'POST',
+      headers: { ...session.headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...callTool('hold') }),
+      signal: silent.signal,
+    }).catch(() => 'aborted')
+    await until(() => handler.counts.inFlight === 1)
+    silent.abort()
+    expect(await gone).toBe('aborted')
+    const stream = await session.askStream({ ...callTool('talk', {}, WATCHED), id: 2 })
+    await stream.message()
+    const { id: lastEventId } = stream.events.at(-1) ?? {}
+    stream.destroy()
+    await until(() => handler.counts.abandoned === 2)
+    expectFull(await session.ask({ ...callTool('hi'), id: 3 }), 429, 'maxAbandoned', 2)
+    expectFull(await again.ask(callTool('hi')), 429, 'maxAbandoned', 2)
+    expectFull(await askModern(url, callTool('hi'), from('192.0.2.1')), 429, 'maxAbandoned', 2)
+    expect((await other.ask(callTool('hi'))).status).toBe(200)
+    // Whoever comes back for an answer has not given it up.
+    const resumed = await session.listen(lastEventId)
+    expect(handler.counts.abandoned).toBe(1)
+    expect((await again.ask(callTool('hi'))).status).toBe(200)
+    go.open()
+    expect((await resumed.message()).result?.content[0].text).toBe('talked')
+    await until(() => handler.counts.inFlight === 0)
+    expect(handler.counts.abandoned).toBe(0)
+  })
+
+  test('a handler that does not stop when its client has gone counts until it ends: maxAbandoned', async () => {
+    const { server, url, go, handler } = await holding({ trustProxy: true, limits: { maxAbandoned: 2 } })
+    const running = vi.fn()
+    server.tool('deaf', {}, async () => {
+      running()
+      await go.opened
+      return 'x'
+    })
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    for (let i = 1; i <= 2; i++) {
+      const raw = rawHttp(Number(new URL(url).port), rawRequest(modern(callTool('deaf'), from('192.0.2.1'))))
+      await until(() => running.mock.calls.length === i)
+      raw.destroy()
+      await until(() => handler.counts.abandoned === i)
+    }
+    expect(handler.counts.inFlight).toBe(0)
+    expectFull(await askModern(url, callTool('hi'), from('192.0.2.1')), 429, 'maxAbandoned', 2)
+    expect((await askModern(url, callTool('hi'), from('192.0.2.2'))).status).toBe(200)
+    go.open()
+    await until(() => handler.counts.abandoned === 0)
+    expect((await askModern(url, callTool('hi'), from('192.0.2.1'))).status).toBe(200)
+  })
+
+  test('one that stops, throws or has a time limit does not count for longer than that', async () => {
+    const { server, url, handler } = await holding({})
+    const running = vi.fn()
+    const begin = (ctx: { signal: AbortSignal }): Promise<void> => {
+      running()
+      return new Promise((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+    }
+    server.tool('stops', {}, async (_args, ctx) => {
+      await begin(ctx)
+      return 'x'
+    })
+    server.tool('throws', {}, async (_args, ctx) => {
+      await begin(ctx)
+      throw new Error('Stopped')
+    })
+    server.tool('never-ends', { timeoutMs: 100 }, () => {
+      running()
+      return new Promise<string>(() => {})
+    })
+    for (const [i, name] of ['stops', 'throws', 'never-ends'].entries()) {
+      const raw = rawHttp(Number(new URL(url).port), rawRequest(modern(callTool(name))))
+      await until(() => running.mock.calls.length === i + 1)
+      raw.destroy()
+      await until(() => handler.counts.inFlight === 0 && handler.counts.abandoned === 0)
+    }
+  })
+
+  test('a call that the server released is not one that nobody waits for', async () => {
+    const { server, url, go, handler } = await holding({})
+    server.tool('long', {}, async (_args, ctx) => {
+      ctx.release()
+      await go.opened
+      return 'done'
+    })
+    const session = await openSession(url, '2025-11-25')
+    const stream = await session.askStream(callTool('long'))
+    expect(await stream.ended).toBe('end')
+    expect([handler.counts.inFlight, handler.counts.abandoned]).toEqual([1, 0])
+    go.open()
+    await until(() => handler.counts.inFlight === 0)
+  })
+
   test('of one session: maxInFlightPerSession, else 429; other sessions are not held up', async () => {
     const { url, go, handler } = await holding({ limits: { maxInFlightPerSession: 2 } })
     const session = await openSession(url, '2025-11-25')
@@ -107,15 +231,68 @@ describe('requests at the same time', () => {
 })
 
 describe('sessions', () => {
-  test('of this process: maxSessions, else 503', async () => {
-    const { url, handler } = await holding({ limits: { maxSessions: 2 } })
+  test('of this process: maxSessions, else 503 when all of them are in use', async () => {
+    const { url, go, handler } = await holding({ limits: { maxSessions: 2 } })
     const open = () => http(url, { body: initializeMessage('2025-11-25') })
     const first = await openSession(url, '2025-11-25')
-    expect((await open()).status).toBe(200)
+    const second = await openSession(url, '2025-11-25')
+    const stream = await first.listen()
+    const held = second.ask(callTool('hold'))
+    await until(() => handler.counts.inFlight === 1)
     expectFull(await open(), 503, 'maxSessions', 2)
-    expect(handler.counts.sessions).toBe(2)
+    expect([handler.counts.sessions, handler.counts.inFlight]).toEqual([2, 1])
     await first.end()
+    await stream.ended
     expect((await open()).status).toBe(200)
+    go.open()
+    expect((await held).status).toBe(200)
+  })
+
+  test.each(['maxSessions', 'maxSessionsPerAddress'] as const)('%s: the one unused longest gives way to a new one', async (limit) => {
+    const clock = fakeClock()
+    const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { [limit]: 3 } }, clock)
+    const oldest = await openSession(url, '2025-11-25')
+    const used = await openSession(url, '2025-11-25')
+    await pass(2_000)
+    const third = await openSession(url, '2025-11-25')
+    await used.ask(callTool('hi'))
+    await pass(2_000)
+    const fourth = await openSession(url, '2025-11-25')
+    expect(endpoint.counts.sessions).toBe(3)
+    expect((await oldest.ask(callTool('hi'))).status).toBe(404)
+    for (const session of [used, third, fourth]) expect((await session.ask(callTool('hi'))).status).toBe(200)
+    // An open stream is a use, however long nothing was said on it.
+    await used.listen()
+    await third.listen()
+    await pass(5_000)
+    await openSession(url, '2025-11-25')
+    expect((await fourth.ask(callTool('hi'))).status).toBe(404)
+    expect((await used.ask(callTool('hi'))).status).toBe(200)
+  })
+
+  test('of one address: maxSessionsPerAddress, else 429 when all of them are in use; others are not held up', async () => {
+    const { url } = await holding({ trustProxy: true, limits: { maxSessionsPerAddress: 2 } })
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    const open = (address: string) => http(url, { body: initializeMessage('2025-11-25'), headers: from(address) })
+    for (let i = 0; i < 2; i++) await (await openSession(url, '2025-11-25', { headers: from('192.0.2.1') })).listen()
+    expectFull(await open('192.0.2.1'), 429, 'maxSessionsPerAddress', 2)
+    expect((await open('192.0.2.2')).status).toBe(200)
+    const old = (address: string) => httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers: from(address) })
+    for (let i = 0; i < 2; i++) expect((await old('192.0.2.1')).status).toBe(200)
+    expectFull(await whole(await old('192.0.2.1')), 429, 'maxSessionsPerAddress', 2)
+    expect((await old('192.0.2.2')).status).toBe(200)
+  })
+
+  test('at maxSessions the address that has most of them loses one, not the one that has few', async () => {
+    const { url, handler } = await holding({ trustProxy: true, limits: { maxSessions: 4 } })
+    const open = (address: string) => openSession(url, '2025-11-25', { headers: { 'x-forwarded-for': address } })
+    const few = await open('192.0.2.1')
+    const many = [await open('192.0.2.2'), await open('192.0.2.2'), await open('192.0.2.2')]
+    const next = await open('192.0.2.3')
+    expect(handler.counts.sessions).toBe(4)
+    for (const session of [few, next]) expect((await session.ask(callTool('hi'))).status).toBe(200)
+    const left = await Promise.all(many.map((session) => session.ask(callTool('hi'))))
+    expect(left.map(({ status }) => status).sort()).toEqual([200, 200, 404])
   })
 
   test('of one principal: maxSessionsPerPrincipal, else 429', async () => {
@@ -206,6 +383,24 @@ describe('streams at the same time', () => {
     streams[0]?.destroy()
     await until(() => handler.counts.streams === 2)
     expect((await listenAs('a')).status).toBe(200)
+  })
+
+  test('of one address: maxStreamsPerAddress, else 429, for all that only wait; others are not held up', async () => {
+    const { url, handler } = await holding({ trustProxy: true, limits: { maxStreamsPerAddress: 3 } })
+    const from = (address: string) => ({ 'x-forwarded-for': address })
+    const session = await openSession(url, '2025-11-25', { headers: from('192.0.2.1') })
+    const old = (address: string) => httpStream(url.replace('/mcp', '/sse'), { method: 'GET', headers: from(address) })
+    const open = [await session.listen(), await httpStream(url, modern(LISTEN, from('192.0.2.1'))), await old('192.0.2.1')]
+    expect(handler.counts.streams).toBe(3)
+    const second = await openSession(url, '2025-11-25', { headers: from('192.0.2.1') })
+    expectFull(await whole(await second.listen()), 429, 'maxStreamsPerAddress', 3)
+    expectFull(await askModern(url, LISTEN, from('192.0.2.1')), 429, 'maxStreamsPerAddress', 3)
+    expectFull(await whole(await old('192.0.2.1')), 429, 'maxStreamsPerAddress', 3)
+    expect((await old('192.0.2.2')).status).toBe(200)
+    expect((await askModern(url, callTool('hi'), from('192.0.2.1'))).status).toBe(200)
+    open[0]?.destroy()
+    await until(() => handler.counts.streams === 3)
+    expect((await second.listen()).status).toBe(200)
   })
 
   test('of this process: maxStreams, else 503, for all that only wait', async () => {

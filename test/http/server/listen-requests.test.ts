@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { type EventReader, httpStream } from '../../support/http-requests.ts'
-import { askModern, callTool, modern, serve, serveInFakeTime, testServer, until } from '../../support/http-service.ts'
+import { type EventReader, http, httpStream } from '../../support/http-requests.ts'
+import {
+  askModern,
+  callTool,
+  initializeMessage,
+  MODERN,
+  modern,
+  serve,
+  serveInFakeTime,
+  testServer,
+  until,
+} from '../../support/http-service.ts'
 import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 
@@ -78,7 +88,7 @@ describe('subscriptions/listen', () => {
     await pass(1_000)
     expect(await stream.messages()).toMatchObject([{ id: 'sub', result: { resultType: 'complete', _meta: { [SUBSCRIPTION]: 'sub' } } }])
     expect(await stream.ended).toBe('end')
-    expect(endpoint.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+    expect(endpoint.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
   test('F14: is ended with its result when the server is', async () => {
@@ -126,6 +136,57 @@ describe('subscriptions/listen', () => {
     const jsonOnly = await serve(server, { responses: 'json' })
     const other = await askModern(jsonOnly.url, { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } })
     expect(other.status).toBe(406)
-    expect(handler.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+    expect(handler.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
+  })
+})
+
+describe('a server without streams promises nothing that needs one', () => {
+  const CHANGES = { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { subscribe: true, listChanged: true } }
+  const QUIET = { tools: {}, prompts: {}, resources: {} }
+
+  function offering() {
+    const { server } = changing()
+    server.prompt('p', {}, () => 'prompt')
+    server.resource('file:///offered', { name: 'offered' }, () => 'text')
+    return server
+  }
+  const capabilitiesOf = async (url: string, revision: string): Promise<unknown> => {
+    const call = revision === MODERN ? modern({ method: 'server/discover' }) : { body: initializeMessage(revision) }
+    const { text } = await http(url, call)
+    // In JSON, or as the one event of a stream.
+    const { tools, prompts, resources } = JSON.parse(text.slice(text.indexOf('{'))).result.capabilities
+    return { tools, prompts, resources }
+  }
+
+  test.each([
+    ['responses: auto', {}, MODERN, CHANGES],
+    ['responses: sse', { responses: 'sse' as const }, MODERN, CHANGES],
+    ['responses: json', { responses: 'json' as const }, MODERN, QUIET],
+    // A session has its GET stream whatever a POST is answered with.
+    ['responses: json', { responses: 'json' as const }, '2025-11-25', CHANGES],
+    ['sessions: false', { sessions: false }, '2025-11-25', QUIET],
+    ['sessions: false', { sessions: false }, '2025-03-26', QUIET],
+    ['sessions: false', { sessions: false }, MODERN, CHANGES],
+  ])('%s (%j) in %s', async (_name, options, revision, expected) => {
+    const { url } = await serve(offering(), options)
+    expect(await capabilitiesOf(url, revision)).toEqual(expected)
+  })
+
+  test('one object does not stand for the other', async () => {
+    const server = offering()
+    const [quiet, usual] = [await serve(server, { responses: 'json' }), await serve(server)]
+    for (let i = 0; i < 2; i++) {
+      expect(await capabilitiesOf(quiet.url, MODERN)).toEqual(QUIET)
+      expect(await capabilitiesOf(usual.url, MODERN)).toEqual(CHANGES)
+    }
+    server.tool('another', {}, () => 'x')
+    expect(await capabilitiesOf(quiet.url, MODERN)).toEqual(QUIET)
+  })
+
+  test('sessions: false has no resources/subscribe', async () => {
+    const { url } = await serve(offering(), { sessions: false })
+    const headers = { 'mcp-protocol-version': '2025-11-25' }
+    const body = { jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri: 'file:///offered' } }
+    expect((await http(url, { headers, body })).message.error?.code).toBe(-32601)
   })
 })

@@ -80,6 +80,57 @@ describe('B10: headers that mirror the message', () => {
     },
   )
 
+  test.each([
+    ['5', '5', true],
+    ['5', '5.0', true],
+    ['5.0', '5', true],
+    ['-5', '-5.00', true],
+    ['0', '-0', true],
+    ['9007199254740991', '9007199254740991', true],
+    ['-9007199254740991', '-9007199254740991', true],
+    ['5', '0x5', false],
+    ['5', '5e0', false],
+    ['5', '5.', false],
+    ['5', '5.5', false],
+    ['5', '+5', false],
+    ['5', '05', false],
+    ['5', '', false],
+    ['5', 'five', false],
+    ['5.5', '5.5', false],
+    ['9007199254740992', '9007199254740993', false],
+    ['9007199254740993', '9007199254740993', false],
+    ['9007199254740992', '9007199254740992', false],
+    ['-9007199254740992', '-9007199254740992', false],
+    ['1e400', 'Infinity', false],
+    ['"5"', '5', false],
+  ])('the integer %s in the message and %j in the header: taken is %s', async (inBody, inHeader, isTaken) => {
+    proves('R-HDR-015', 'R-HDR-029')
+    const { url, called } = await spied()
+    const call = modern(callTool('where', { count: 'HERE' }), { 'mcp-param-count': inHeader })
+    const answer = await http(url, { ...call, body: JSON.stringify(call.body).replace('"HERE"', inBody) })
+    if (isTaken) expect([answer.status, called.mock.calls.length]).toEqual([200, 1])
+    else {
+      expectMismatch(answer, /Mcp-Param-Count says/)
+      expect(called).not.toHaveBeenCalled()
+    }
+  })
+
+  test.each([
+    ['a wrong Mcp-Method', { 'mcp-method': 'notifications/other' }, 400],
+    ['Mcp-Method twice', { 'mcp-method': ['notifications/x', 'notifications/x'] }, 400],
+    ['the right Mcp-Method', { 'mcp-method': 'notifications/x' }, 202],
+    ['no Mcp-Method, which the revision leaves open', {}, 202],
+  ])('a notification with %s', async (_what, headers, status) => {
+    const { url } = await spied()
+    const body = { jsonrpc: '2.0', method: 'notifications/x', params: { _meta: envelope() } }
+    const answer = await http(url, { headers: { 'mcp-protocol-version': MODERN, ...headers }, body })
+    expect(answer.status).toBe(status)
+    if (status === 400) expect(answer.message.error).toMatchObject({ code: -32020, message: expect.stringContaining('Mcp-Method') })
+    const strict = await spied({ requireMcpHeaders: true })
+    const again = await http(strict.url, { headers: { 'mcp-protocol-version': MODERN, ...headers }, body })
+    expect(again.status).toBe('mcp-method' in headers ? status : 400)
+  })
+
   test('B10: characters that no header may hold are refused, be it by us or by the parser of HTTP [T-HDR-017] [T-HDR-040]', async () => {
     proves('R-HDR-028')
     const { port, called } = await spied()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { acceptsOf } from '../../../src/http/server/guard.ts'
 import { http } from '../../support/http-requests.ts'
 import {
   askModern,
@@ -213,6 +214,36 @@ describe('what the client takes', () => {
     expect(await statusAndType(url, 'text/html')).toEqual([406, JSON_ONLY])
   })
 
+  test.each([
+    ['application/json;q=0, text/event-stream', [200, EVENTS]],
+    ['application/json; Q=0.000 , text/event-stream;q=0.1', [200, EVENTS]],
+    ['text/event-stream;q=0, */*', [200, JSON_ONLY]],
+    ['application/json;q=0, */*', [200, EVENTS]],
+    ['application/*;q=0, application/json', [200, JSON_ONLY]],
+    ['*/*;q=0', [406, JSON_ONLY]],
+    ['*/*;q=0, text/event-stream', [200, EVENTS]],
+    ['application/json;q=0', [406, JSON_ONLY]],
+    ['application/jsonp', [406, JSON_ONLY]],
+    ['application/json-seq, x-application/json', [406, JSON_ONLY]],
+    ['text/event-streams', [406, JSON_ONLY]],
+    ['text/*', [200, EVENTS]],
+    ['application/json;q=0.001', [200, JSON_ONLY]],
+    ['application/json;charset=utf-8', [200, JSON_ONLY]],
+    ['application/json;v="a,b;q=0"', [200, JSON_ONLY]],
+    ['text/html;x="application/json"', [406, JSON_ONLY]],
+    ['text/html;x="never closed, application/json', [406, JSON_ONLY]],
+    [' ,, application/json ,', [200, JSON_ONLY]],
+  ])('Accept: %s is answered %j', async (accept, expected) => {
+    const { url } = await serve(testServer())
+    expect(await statusAndType(url, accept)).toEqual(expected)
+  })
+
+  test('an Accept header full of quotes is read in no time', () => {
+    const startedAt = performance.now()
+    for (let i = 0; i < 100; i++) acceptsOf(`${'"\\"'.repeat(5000)}${i}`)
+    expect(performance.now() - startedAt).toBeLessThan(1000)
+  })
+
   test('a client that takes only JSON gets the answer without what came before it', async () => {
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
@@ -233,8 +264,10 @@ describe('what the client takes', () => {
   test('a GET that does not take events is answered 406', async () => {
     const { url } = await serve(testServer())
     const { headers } = await openSession(url, '2025-11-25')
-    const { status } = await http(url, { method: 'GET', isBare: true, headers: { ...headers, accept: 'application/json' } })
-    expect(status).toBe(406)
+    for (const accept of ['application/json', 'text/event-stream;q=0', 'text/event-streams', '*/*;q=0']) {
+      const { status } = await http(url, { method: 'GET', isBare: true, headers: { ...headers, accept } })
+      expect(status, accept).toBe(406)
+    }
   })
 })
 

@@ -212,6 +212,84 @@ describe('what is kept of streams', () => {
     expect(await (await session.listen(stream.events[4]?.id)).messages()).toMatchObject([{ id: 1 }])
   })
 
+  /** A tool whose answer has about `size` bytes, asked for as a stream. */
+  async function largeAnswers(limits: Partial<HttpLimits>, text = 'x') {
+    const server = testServer()
+    server.tool('large', { input: { type: 'object', properties: { size: { type: 'integer' } } } }, ({ size }) => text.repeat(Number(size)))
+    const serving = await serve(server, { limits, trustProxy: true })
+    const open = (address: string) => openSession(serving.url, POLLED, { headers: { 'x-forwarded-for': address } })
+    const ask = async (session: HttpSession, size: number, id: number): Promise<string> => {
+      const stream = await session.askStream({ ...callTool('large', { size }), id }, { accept: 'text/event-stream' })
+      await stream.ended
+      return String(stream.events[0]?.id)
+    }
+    return { ...serving, open, ask }
+  }
+  const isKept = async (session: HttpSession, id: string): Promise<boolean> => (await session.listen(id)).status === 200
+
+  test('is at most maxKeptBytesPerSession of one session: streams that ended longest ago go first', async () => {
+    const { open, ask, handler } = await largeAnswers({ maxKeptBytesPerSession: 10_000 })
+    const session = await open('192.0.2.1')
+    const other = await open('192.0.2.1')
+    const others = await ask(other, 3_000, 1)
+    const ids: string[] = []
+    for (let i = 0; i < 5; i++) ids.push(await ask(session, 3_000, i))
+    expect(await Promise.all(ids.map((id) => isKept(session, id)))).toEqual([false, false, true, true, true])
+    expect(await isKept(other, others)).toBe(true)
+    expect(handler.counts.keptBytes).toBeLessThan(14_000)
+    // One that is larger than all there is room for is delivered and not kept.
+    expect(await isKept(session, await ask(session, 11_000, 9))).toBe(false)
+  })
+
+  test('is at most maxKeptBytes of this process: whoever keeps most gives way, and others lose nothing', async () => {
+    const { open, ask, handler } = await largeAnswers({ maxKeptBytes: 40_000, maxEndedStreams: 100 })
+    const small = await open('192.0.2.1')
+    const smalls = await ask(small, 3_000, 1)
+    const greedy = await Promise.all([1, 2, 3].map(() => open('192.0.2.2')))
+    const ids: [HttpSession, string][] = []
+    for (let i = 0; i < 30; i++) {
+      const session = greedy[i % 3] as HttpSession
+      ids.push([session, await ask(session, 3_000, i)])
+      expect(handler.counts.keptBytes).toBeLessThanOrEqual(40_000)
+    }
+    expect(await isKept(small, smalls)).toBe(true)
+    expect(await Promise.all(ids.slice(0, 15).map(([session, id]) => isKept(session, id)))).not.toContain(true)
+    expect(await Promise.all(ids.slice(-8).map(([session, id]) => isKept(session, id)))).not.toContain(false)
+  })
+
+  test('counts two bytes a character where one of them needs two', async () => {
+    const { open, ask, handler } = await largeAnswers({}, 'ж')
+    await ask(await open('192.0.2.1'), 10_000, 1)
+    expect(handler.counts.keptBytes).toBeGreaterThan(20_000)
+  })
+
+  test('of a stream that goes on without a reader is bounded too, and what is lost is told', async () => {
+    const { server, go } = counting()
+    const { url, handler } = await serve(server, { limits: { maxKeptBytes: 20_000 } })
+    const session = await openSession(url, POLLED)
+    const stream = await session.askStream(count(1_000))
+    await until(() => stream.events.filter(({ data }) => data).length === 1_000)
+    const early = String(stream.events[1]?.id)
+    const late = String(stream.events.at(-1)?.id)
+    stream.destroy()
+    expect(handler.counts.keptBytes).toBeLessThanOrEqual(20_000)
+    expect(await refusalOf(session, early)).toEqual([400, 'Events after that id are no longer kept'])
+    const resumed = await session.listen(late)
+    go.open()
+    expect((await resumed.message()).result?.content[0].text).toBe('counted to 1000')
+  })
+
+  test('is given back when the session ends', async () => {
+    const { open, ask, handler } = await largeAnswers({})
+    const session = await open('192.0.2.1')
+    await ask(session, 5_000, 1)
+    await session.listen()
+    expect(handler.counts.keptBytes).toBeGreaterThan(5_000)
+    await session.end()
+    expect(handler.counts).toMatchObject({ keptBytes: 0, streams: 0, sessions: 0 })
+    await until(() => handler.counts.callers === 0)
+  })
+
   test('is forgotten eventTtlMs after the client left', async () => {
     const { server, go } = counting()
     go.open()

@@ -1,6 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HttpLimits } from '../../../src/http/index.ts'
+import { requestTimeoutOf } from '../../../src/http/server/listen.ts'
+import { DEFAULT_HTTP_LIMITS } from '../../../src/http/server/options.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { httpStream, rawHttp } from '../../support/http-requests.ts'
 import {
@@ -15,6 +17,7 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
+import { rawRequest } from '../../support/raw-request.ts'
 
 const MIB = 1024 * 1024
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -56,6 +59,45 @@ describe('C12: bodies that trickle in', () => {
     await sleep(40)
     short.socket.write(BODY.slice(1))
     expect(await short.status()).toBe(200)
+  })
+
+  test('one that sends much at once and then next to nothing is judged by what it sends now', async () => {
+    const { port } = await serve(testServer(), { limits: { bodyGraceMs: 150, minBodyRate: 1000 } })
+    const raw = rawHttp(port, headOf(3_000_000) + ' '.repeat(2_000_000))
+    const startedAt = performance.now()
+    const timer = setInterval(() => raw.socket.write(' '), 50)
+    const answer = await raw.closed
+    clearInterval(timer)
+    expect(answer).toMatch(/^HTTP\/1\.1 408 .*limits\.minBodyRate/is)
+    // By the average of all it sent it would have had half an hour.
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+  })
+
+  test('Node gives a request the time that the longest body takes at minBodyRate', () => {
+    const rates = [1024, 10, 100_000]
+    for (const minBodyRate of rates) {
+      const bounds = { ...DEFAULT_HTTP_LIMITS, minBodyRate }
+      expect(requestTimeoutOf(bounds)).toBeGreaterThan((bounds.maxBodyBytes / minBodyRate) * 1000)
+    }
+    expect(requestTimeoutOf({ ...DEFAULT_HTTP_LIMITS, minBodyRate: 0 })).toBe(0)
+    expect(requestTimeoutOf({ ...DEFAULT_HTTP_LIMITS, minBodyRate: 1e-9 })).toBe(2 ** 31 - 1)
+  })
+
+  test.each([
+    ['POST', '/nothing-here', 404],
+    ['DELETE', '/mcp', 204],
+    ['GET', '/mcp', 400],
+  ])('the rest of a body that nobody reads (%s %s) is not waited for', async (method, path, status) => {
+    const { port, url } = await serve(testServer())
+    const session = await openSession(url, '2025-11-25')
+    const headers = method === 'DELETE' ? session.headers : {}
+    const raw = rawHttp(port, rawRequest({ method, path, headers: { ...headers, 'content-length': '100000' } }))
+    const timer = setInterval(() => raw.socket.write('x'), 50)
+    const startedAt = performance.now()
+    const answer = await raw.closed
+    clearInterval(timer)
+    expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${status}`)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 
   test('C12: 400 sockets that send one byte now and then are all closed with 408, and others are served meanwhile', async () => {
@@ -107,6 +149,31 @@ describe('C9: readers that do not read', () => {
     })
     return { server, state }
   }
+
+  test('all who wait for one slow reader go on when it has read', async () => {
+    const server = testServer()
+    let waiting = 0
+    let released = 0
+    server.tool('floods', {}, async (_args, ctx) => {
+      const push = async (i: number): Promise<void> => {
+        const wait = ctx.progress(i, 10, 'x'.repeat(4 * MIB))
+        waiting++
+        await wait
+        released++
+      }
+      await Promise.all([push(1), push(2), push(3)])
+      return 'all went on'
+    })
+    const { url } = await serve(server, { limits: { softBufferBytes: 1024, hardBufferBytes: 64 * MIB } })
+    const stream = await httpStream(url, modern(callTool('floods', {}, WATCHED)))
+    stream.pause()
+    await until(() => waiting === 3)
+    await sleep(50)
+    expect(released).toBe(0)
+    stream.resume()
+    expect((await stream.messages()).at(-1)?.result?.content[0].text).toBe('all went on')
+    expect(released).toBe(3)
+  })
 
   test('whoever writes is asked to wait beyond softBufferBytes, and the reader is cut off after stallMs', async () => {
     const { server, state } = flooding(true)
@@ -258,7 +325,7 @@ describe('C9: readers that do not read', () => {
       await sleep(5)
     }
     expect(performance.now() - startedAt).toBeLessThan(15_000)
-    expect(handler.counts).toEqual({ inFlight: 0, streams: 0, sessions: 0 })
+    expect(handler.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
     expect(most).toBeLessThan(150 * MIB)
     // Asked for were 30 GB; taken was what the kernel holds.
     expect(written).toBeLessThan(1024 * MIB)

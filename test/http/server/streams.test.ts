@@ -14,6 +14,7 @@ import {
   WATCHED,
 } from '../../support/http-service.ts'
 import { proves } from '../../support/proves.ts'
+import type { Message } from '../../support/raw-channel.ts'
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 const FORMS = { elicitation: {} }
@@ -98,6 +99,52 @@ describe('which stream a message goes to', () => {
     expect(first.params.data).toBe('early 6')
     await until(() => standing.events.length >= 65)
     expect(standing.events.at(-1)?.data).toContain('early 69')
+  })
+
+  test('a GET stream that names no event gets nothing that another was sent, and all that was said since', async () => {
+    proves('T-BASE-015', 'T-HTTP-055', 'T-HTTP-057')
+    const server = testServer()
+    const { url, endpoint, pass } = await serveInFakeTime(server, { limits: { pingMs: 5_000, maxMissedPings: 100 } })
+    const session = await openSession(url, '2025-11-25')
+    const seen: Message[] = []
+    const once = async (): Promise<void> => {
+      const stream = await session.listen()
+      server.log.error(`seen ${seen.length}`)
+      await pass(6_000)
+      await until(() => stream.events.filter(({ data }) => data).length >= 2)
+      stream.destroy()
+      await until(() => endpoint.counts.streams === 0)
+      seen.push(...(await stream.messages()))
+    }
+    await once()
+    server.log.error('said to nobody')
+    await once()
+    await once()
+    const said = seen.flatMap(({ method, params }) => (method === 'notifications/message' ? [params.data] : []))
+    expect(said.filter((data) => data === 'said to nobody')).toHaveLength(1)
+    expect(new Set(said).size).toBe(said.length)
+    // Requests of ours have ids, which are never used twice.
+    const ids = seen.flatMap(({ method, id }) => (method === 'ping' ? [id] : []))
+    expect(ids.length).toBeGreaterThanOrEqual(3)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('a GET stream that names an event gets all after it, also what another was sent', async () => {
+    const server = testServer()
+    const { url, handler } = await serve(server)
+    const session = await openSession(url, '2025-11-25')
+    const first = await session.listen()
+    for (const text of ['one', 'two', 'three']) server.log.error(text)
+    await until(() => first.events.filter(({ data }) => data).length === 3)
+    const second = first.events.filter(({ data }) => data)[1]?.id
+    first.destroy()
+    await until(() => handler.counts.streams === 0)
+    const resumed = await session.listen(second)
+    expect((await resumed.message()).params.data).toBe('three')
+    resumed.destroy()
+    await until(() => handler.counts.streams === 0)
+    server.log.error('four')
+    expect((await (await session.listen()).message()).params.data).toBe('four')
   })
 
   test('a GET stream that the client closes is let go, and can be opened anew [T-HTTP-043]', async () => {
@@ -228,7 +275,10 @@ describe('a client that goes away', () => {
       ended++
       return 'x'
     })
-    const { url, handler } = await serve(server, { maxConnectionsPerAddress: 1000, limits: { maxInFlightPerSession: 200 } })
+    const { url, handler } = await serve(server, {
+      maxConnectionsPerAddress: 1000,
+      limits: { maxInFlightPerSession: 200, maxInFlightPerAddress: 300 },
+    })
     const session = await openSession(url, '2025-11-25')
     const streams = await Promise.all(
       Array.from({ length: 300 }, (_, i) =>
@@ -242,6 +292,27 @@ describe('a client that goes away', () => {
     // Of the session 64 are worked on at once, the rest after them.
     await until(() => ended === 300)
     expect((await session.ask(callTool('hi'))).status).toBe(200)
+  })
+
+  test.each([
+    ['application/json, text/event-stream', 200, 'text/event-stream'],
+    ['text/event-stream', 200, 'text/event-stream'],
+    ['application/json', 202, undefined],
+  ])('a call of a client that takes %s is cancelled: the POST ends with %i and says nothing', async (accept, status, type) => {
+    const server = testServer()
+    const begun = gate()
+    server.tool('hold', {}, async (_args, ctx) => {
+      begun.open()
+      await new Promise<void>((resolve) => ctx.signal.addEventListener('abort', () => resolve()))
+      return 'never'
+    })
+    const { url } = await serve(server)
+    const session = await openSession(url, '2025-11-25')
+    const answer = session.ask(callTool('hold'), { accept })
+    await begun.opened
+    await session.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
+    const { status: got, headers, text } = await answer
+    expect([got, headers['content-type'], text]).toEqual([status, type, ''])
   })
 
   test('notifications/cancelled ends a call of a session, and its stream with it', async () => {

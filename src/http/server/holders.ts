@@ -1,0 +1,118 @@
+/** Who holds how much of what is shared: counted for each principal, and for each address where nobody authenticates. */
+
+import { addressKey } from './address.ts'
+import type { OpenStreams } from './open-streams.ts'
+
+/** Something kept for a client that comes back, which can be given up. */
+export interface Keeper {
+  /** Gives up the oldest part of what it keeps; false when nothing is left. */
+  forgetSome(): boolean
+}
+
+/** A session as far as its holder must know it. */
+export interface HeldSession {
+  readonly id: string
+  /** Since when nobody has used it; undefined while it is in use. */
+  readonly idleSince: number | undefined
+}
+
+/** One caller, as far as callers can be told apart. */
+export class Holder {
+  /** An `unknown` caller is one whose address the runtime does not tell: only the bounds of the process hold for it. */
+  readonly kind: 'principal' | 'address' | 'unknown'
+  /** The principal, or what counts as one address. */
+  readonly key: string
+  /** Requests that are worked on. */
+  inFlight = 0
+  /** Those of them that nobody waits for any more. */
+  abandoned = 0
+  /** Open `subscriptions/listen` requests. */
+  listens = 0
+  /** Open streams of every kind. */
+  streams = 0
+  /** Sessions of the oldest transport. */
+  conversations = 0
+  readonly sessions = new Set<HeldSession>()
+  /** Bytes kept for clients that come back. */
+  keptBytes = 0
+  /** What keeps them, oldest first: streams that ended, and streams that did not. */
+  readonly ended = new Set<Keeper>()
+  readonly live = new Set<Keeper>()
+
+  constructor(kind: Holder['kind'], key = '') {
+    this.kind = kind
+    this.key = key
+  }
+
+  get isIdle(): boolean {
+    return (
+      this.inFlight === 0 &&
+      this.abandoned === 0 &&
+      this.listens === 0 &&
+      this.streams === 0 &&
+      this.conversations === 0 &&
+      this.sessions.size === 0 &&
+      this.keptBytes === 0
+    )
+  }
+}
+
+export class Holders {
+  readonly #open: OpenStreams
+  readonly #principals = new Map<string, Holder>()
+  readonly #addresses = new Map<string, Holder>()
+  readonly #unknown = new Holder('unknown')
+  /** Nearly every request comes from where the last one came from. */
+  #lastAddress: string | undefined
+  #lastHolder: Holder | undefined
+  #stopSweeping: (() => void) | undefined
+
+  constructor(open: OpenStreams) {
+    this.#open = open
+  }
+
+  /** How many callers are counted now. */
+  get size(): number {
+    return this.#principals.size + this.#addresses.size + (this.#unknown.isIdle ? 0 : 1)
+  }
+
+  /** Use it in the same turn: a holder that holds nothing is forgotten at the next tick. */
+  of(principal: string | undefined, address: string | undefined): Holder {
+    if (principal !== undefined) return this.#at(this.#principals, principal, 'principal')
+    if (address === undefined) return this.#unknown
+    if (address === this.#lastAddress && this.#lastHolder) return this.#lastHolder
+    this.#lastAddress = address
+    this.#lastHolder = this.#at(this.#addresses, addressKey(address), 'address')
+    return this.#lastHolder
+  }
+
+  /** The one that holds most. */
+  largest(size: (holder: Holder) => number): Holder {
+    let largest = this.#unknown
+    for (const holders of [this.#principals, this.#addresses]) {
+      for (const holder of holders.values()) if (size(holder) > size(largest)) largest = holder
+    }
+    return largest
+  }
+
+  #at(holders: Map<string, Holder>, key: string, kind: Holder['kind']): Holder {
+    let holder = holders.get(key)
+    if (!holder) {
+      holder = new Holder(kind, key)
+      holders.set(key, holder)
+      this.#stopSweeping ??= this.#open.everyTick(() => this.#sweep())
+    }
+    return holder
+  }
+
+  /** Once a tick, not after every request: whoever sent one is likely to send another. */
+  #sweep(): void {
+    this.#lastHolder = undefined
+    for (const holders of [this.#principals, this.#addresses]) {
+      for (const [key, holder] of holders) if (holder.isIdle) holders.delete(key)
+    }
+    if (this.#principals.size + this.#addresses.size > 0) return
+    this.#stopSweeping?.()
+    this.#stopSweeping = undefined
+  }
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { createServer } from '../../src/server/index.ts'
+import { http } from '../support/http-requests.ts'
+import { initializeMessage, openSession, serve, testServer } from '../support/http-service.ts'
+import { SESSION_REVISIONS } from '../support/judged-pair.ts'
+import { type Message, rawChannel } from '../support/raw-channel.ts'
+
+/** What `make` makes of a text, such that its JSON has exactly so many bytes. */
+const sized = (bytes: number, make: (text: string) => Message): Message =>
+  make('x'.repeat(bytes - Buffer.byteLength(JSON.stringify(make('')))))
+
+describe.each(SESSION_REVISIONS)('what a client of %s says about itself', (revision) => {
+  const newServer = () => createServer({ name: 'x', version: '1' })
+  const open = (clientInfo: Message, capabilities: Message) =>
+    rawChannel(newServer()).ask('initialize', { protocolVersion: revision, capabilities, clientInfo })
+  const info = { name: 'raw', version: '1' }
+
+  test.each([
+    ['clientInfo', 4 * 1024, 'maxClientInfoBytes', (value: Message) => open({ ...info, name: JSON.stringify(value) }, {})],
+    ['capabilities', 64 * 1024, 'maxCapabilitiesBytes', (value: Message) => open(info, { experimental: { x: value } })],
+  ] as const)('%s of more than %i bytes is refused', async (member, max, limit, send) => {
+    const large = await send({ text: 'x'.repeat(max) })
+    expect(large.error).toMatchObject({
+      message: expect.stringMatching(new RegExp(`^params\\.${member} has \\d+ bytes as JSON: at most ${max} \\(limits\\.${limit}\\)$`)),
+      data: { reason: 'limit', limit, max },
+    })
+    expect((await send({ text: 'x'.repeat(max / 2) })).result).toBeDefined()
+  })
+})
+
+test('the bounds are exact, in bytes of JSON', async () => {
+  const server = createServer({ name: 'x', version: '1', limits: { maxClientInfoBytes: 200, maxCapabilitiesBytes: 300 } })
+  const limitHit = async (clientInfo: Message, capabilities: Message): Promise<string | undefined> => {
+    const { error } = await rawChannel(server).ask('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo })
+    return error?.data.limit
+  }
+  const infoOf = (name: string) => ({ name, version: '1' })
+  const capabilitiesOf = (text: string) => ({ experimental: { k: { text } } })
+  expect(await limitHit(sized(200, infoOf), sized(300, capabilitiesOf))).toBeUndefined()
+  expect(await limitHit(sized(201, infoOf), {})).toBe('maxClientInfoBytes')
+  expect(await limitHit(infoOf('x'), sized(301, capabilitiesOf))).toBe('maxCapabilitiesBytes')
+  // Letters of two bytes count as two.
+  expect(await limitHit(infoOf('ж'.repeat(80)), {})).toBeUndefined()
+  expect(await limitHit(infoOf('ж'.repeat(100)), {})).toBe('maxClientInfoBytes')
+})
+
+test('over HTTP a client that says too much about itself has no session', async () => {
+  const { url, handler } = await serve(testServer())
+  const message = initializeMessage('2025-11-25')
+  const body = { ...message, params: { ...message.params, clientInfo: { name: 'x'.repeat(1_000_000), version: '1' } } }
+  for (let i = 0; i < 5; i++) expect((await http(url, { body })).message.error?.data.limit).toBe('maxClientInfoBytes')
+  expect(handler.counts.sessions).toBe(0)
+  await openSession(url, '2025-11-25')
+})
