@@ -12,6 +12,7 @@ import type { Link } from '../protocol/link.ts'
 import type { MirroredParam } from '../protocol/param-headers.ts'
 import type { ClientLimits } from './limits.ts'
 import type { CallOptions } from './options.ts'
+import { Pacing } from './pacing.ts'
 import { ProgressSink, progressTokenIn } from './progress-sink.ts'
 
 export interface WireOptions {
@@ -37,6 +38,7 @@ export class Wire {
   readonly #link: Link
   readonly #options: WireOptions
   readonly #peer: Peer
+  readonly #pacing: Pacing
   readonly #outlet: Outlet
   readonly #sinks = new Map<unknown, { sink: ProgressSink; resetsTimeout: boolean }>()
   #isClosed = false
@@ -58,6 +60,7 @@ export class Wire {
     this.#link = link
     this.#options = options
     this.heardAt = options.clock.now()
+    this.#pacing = new Pacing(options)
     this.#outlet = { push: (json) => void this.#write(json), answer: (json) => this.#write(json), drop: () => {} }
     this.#peer = new Peer({
       onRequest: (exchange) => this.onRequest(exchange),
@@ -117,6 +120,18 @@ export class Wire {
     write: (id: Id, progressToken: Id | undefined) => string,
     options: CallOptions,
     read?: (result: Params) => Params,
+  ): Promise<Params> {
+    const { timeoutMs = this.#options.limits.timeoutMs, signal } = options
+    const send = (): Promise<Params> => this.#requestOnce(method, params, write, options, read)
+    return this.#pacing.send({ method, send, timeoutMs, signal })
+  }
+
+  #requestOnce(
+    method: string,
+    params: Params,
+    write: (id: Id, progressToken: Id | undefined) => string,
+    options: CallOptions,
+    read: ((result: Params) => Params) | undefined,
   ): Promise<Params> {
     const id = this.#peer.takeId()
     if (options.onProgress === undefined && options.resetTimeoutOnProgress !== true) {
@@ -192,6 +207,7 @@ export class Wire {
 
   #end(error: Error): void {
     this.#isClosed = true
+    this.#pacing.close(error)
     this.#peer.close(error)
   }
 
