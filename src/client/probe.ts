@@ -1,7 +1,7 @@
 /** Finding out which kind of server this is: ask as the newest client would, and fall back on any other answer. */
 
 import type { Timer } from '../jsonrpc/clock.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
+import { isObject, METHOD_NOT_FOUND, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { requestJson } from '../jsonrpc/write.ts'
 import { META } from '../protocol/base.ts'
@@ -46,11 +46,12 @@ export async function openDialect(wire: Wire, settings: Settings, expected: Verd
   const handshake = offerHandshake(settings.supported)
   const opening = { timeoutMs: settings.limits.connectTimeoutMs }
   if (!stateless || (expected === 'session' && handshake)) return ClientSession.open(wire, settings, opening)
-  const discovery = discover(wire, settings, stateless)
+  const found: Found = {}
+  const discovery = discover(wire, settings, stateless, found)
   if (!handshake) return statelessOf(await discovery, wire, settings)
 
   const early = await within(discovery, wire, settings)
-  if (early === 'legacy') return ClientSession.open(wire, settings, opening)
+  if (early === 'legacy') return ClientSession.open(wire, settings, opening).catch((error: unknown) => throwShared(error, found, settings))
   if (early !== 'silence') return statelessOf(early, wire, settings)
   // A server that is slow to start is not yet a legacy server: both questions stay open, the first answer counts.
   const given = new AbortController()
@@ -67,13 +68,25 @@ export async function openDialect(wire: Wire, settings: Settings, expected: Verd
   return statelessOf(late, wire, settings)
 }
 
+/** What the server said it speaks, when none of it is known here. */
+interface Found {
+  strange?: string[]
+}
+
+/** A server that has no handshake either, and said which versions it has, shares none with us. */
+function throwShared(error: unknown, { strange }: Found, settings: Settings): never {
+  const hasNoHandshake = error instanceof McpError && error.code === 'ERR_NO_ENDPOINT'
+  const doesNotKnowIt = error instanceof RemoteError && error.code === METHOD_NOT_FOUND
+  throw strange && (hasNoHandshake || doesNotKnowIt) ? versionFault(strange, settings, error) : error
+}
+
 interface Discovered {
   revision: Revision
   server: ServerDescription
 }
 
 /** Resolves with `legacy` for every answer that only a server with a handshake would give. */
-async function discover(wire: Wire, settings: Settings, revision: Revision, isRetry = false): Promise<Discovered | 'legacy'> {
+async function discover(wire: Wire, settings: Settings, revision: Revision, found: Found, isRetry = false): Promise<Discovered | 'legacy'> {
   const meta = { [META.protocolVersion]: revision.version, [META.clientInfo]: settings.info, [META.clientCapabilities]: {} }
   wire.version = revision.version
   try {
@@ -81,7 +94,9 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, isRe
       timeoutMs: settings.limits.connectTimeoutMs,
     })
     const chosen = chooseStateless(result.supportedVersions, settings.supported)
-    return chosen ? { revision: chosen, server: describe(result) } : 'legacy'
+    if (chosen) return { revision: chosen, server: describe(result) }
+    found.strange = versionsIn({ supported: result.supportedVersions })
+    return 'legacy'
   } catch (error) {
     if (error instanceof McpError && error.code === 'ERR_NO_ENDPOINT') return 'legacy'
     if (!(error instanceof RemoteError)) throw error
@@ -89,19 +104,20 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, isRe
     const theirs = versionsIn(error.data)
     const other = chooseStateless(theirs, settings.supported)
     // A server may refuse the very version it lists, when it has just been started or updated: once more, then no more.
-    if (other && !isRetry) return discover(wire, settings, other, true)
+    if (other && !isRetry) return discover(wire, settings, other, found, true)
     if (
       other === undefined &&
       theirs &&
       settings.supported.some(({ version, dialect }) => dialect === 'session' && theirs.includes(version))
     )
       return 'legacy'
-    throw new McpError(
-      'ERR_VERSION_UNSUPPORTED',
-      `The server speaks ${theirs?.join(', ') ?? 'another revision'}; this client speaks ${describeRevisions(settings.supported)}`,
-      { cause: error },
-    )
+    throw versionFault(theirs, settings, error)
   }
+}
+
+function versionFault(theirs: readonly string[] | undefined, settings: Settings, cause: unknown): McpError {
+  const message = `The server speaks ${theirs?.join(', ') ?? 'another revision'}; this client speaks ${describeRevisions(settings.supported)}`
+  return new McpError('ERR_VERSION_UNSUPPORTED', message, { cause })
 }
 
 function statelessOf(discovered: Discovered | 'legacy', wire: Wire, settings: Settings): ClientStateless {
