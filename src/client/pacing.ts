@@ -23,6 +23,7 @@ export class Pacing {
   readonly #options: PacingOptions
   /** By method: a limit on calls says nothing about lists. */
   readonly #lines = new Map<string, Line>()
+  #count = 0
 
   constructor(options: PacingOptions) {
     this.#options = options
@@ -30,10 +31,10 @@ export class Pacing {
 
   /** Sends it, now if nothing of its kind waits. Rejects with the server's refusal when its time is over. */
   send<T>(request: PacedRequest<T>): Promise<T> {
-    const startedAt = this.#options.clock.now()
+    const order: Order = { number: this.#count++, startedAt: this.#options.clock.now() }
     const line = this.#lines.size === 0 ? undefined : this.#lines.get(request.method)
-    const sent = line ? line.wait(request, startedAt, undefined).then(() => request.send()) : request.send()
-    return sent.catch((error: unknown) => this.#again(request, startedAt, error))
+    const sent = line ? line.wait(request, order, undefined).then(() => request.send()) : request.send()
+    return sent.catch((error: unknown) => this.#again(request, order, error))
   }
 
   /** Whoever waits gets this error. */
@@ -42,13 +43,13 @@ export class Pacing {
     this.#lines.clear()
   }
 
-  async #again<T>(request: PacedRequest<T>, startedAt: number, refusal: unknown): Promise<T> {
+  async #again<T>(request: PacedRequest<T>, order: Order, refusal: unknown): Promise<T> {
     for (let error = refusal; ; ) {
       const toldMs = retryAfterIn(error)
       if (toldMs === undefined) throw error
       const line = this.#lineOf(request.method)
       line.slowDown(toldMs)
-      await line.wait(request, startedAt, error as RemoteError)
+      await line.wait(request, order, error as RemoteError)
       try {
         return await request.send()
       } catch (next) {
@@ -67,7 +68,14 @@ export class Pacing {
   }
 }
 
+/** Who was first goes first, however often it was refused. */
+interface Order {
+  number: number
+  startedAt: number
+}
+
 interface Waiting {
+  number: number
   go(): void
   fail(error: Error): void
 }
@@ -92,10 +100,10 @@ class Line {
     this.#pauseMs = Math.max(toldMs, this.#pauseMs * EASING)
   }
 
-  /** @param refusal of one that was sent already: it goes before those that were not */
+  /** @param refusal of one that was sent already */
   wait(
     { timeoutMs, signal }: Pick<PacedRequest<unknown>, 'timeoutMs' | 'signal'>,
-    startedAt: number,
+    { number, startedAt }: Order,
     refusal: Error | undefined,
   ): Promise<void> {
     const { clock, deadlines } = this.#options
@@ -114,11 +122,10 @@ class Line {
         this.#settle()
       }
       const fail = (error: Error): void => over(() => reject(error))()
-      const waiting: Waiting = { go: over(resolve), fail }
+      const waiting: Waiting = { number, go: over(resolve), fail }
       // One that was not refused yet is sent when its time is over, so that it is told what is wrong.
       const deadline = deadlines.set(leftMs, refusal ? () => fail(refusal) : waiting.go)
-      if (refusal) this.#waiting.unshift(waiting)
-      else this.#waiting.push(waiting)
+      this.#insert(waiting)
       const unwatch = signal ? onAbort(signal, () => queueMicrotask(() => fail(signal.reason as Error))) : () => {}
       this.#pump()
     })
@@ -126,6 +133,13 @@ class Line {
 
   close(error: Error): void {
     for (const waiting of [...this.#waiting]) waiting.fail(error)
+  }
+
+  #insert(waiting: Waiting): void {
+    const last = this.#waiting.at(-1)
+    const at = last === undefined || last.number < waiting.number ? -1 : this.#waiting.findIndex(({ number }) => number > waiting.number)
+    if (at < 0) this.#waiting.push(waiting)
+    else this.#waiting.splice(at, 0, waiting)
   }
 
   #pump(): void {
