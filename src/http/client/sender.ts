@@ -196,7 +196,9 @@ export class HttpSender {
   #permission({ method, url, headers }: HttpRequest): Permission | undefined {
     if (!this.#authorize) return undefined
     const gone = new AbortController()
-    const request = { method, url, server: this.#server, operation: operationOf(method, headers), signal: gone.signal }
+    const operation = operationOf(method, headers)
+    const version = valueIn(headers, 'mcp-protocol-version')
+    const request = { method, url, server: this.#server, operation, version, signal: gone.signal }
     return { authorize: this.#authorize, request, sent: {}, gone }
   }
 }
@@ -451,10 +453,13 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
 
 /** What a message says it does, else what is done. */
 function operationOf(method: string, headers: readonly string[]): string {
-  const value = (name: string): string | undefined => (headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined)
-  const name = value('mcp-name')
-  return name === undefined ? (value('mcp-method') ?? method) : `${value('mcp-method')} ${name}`
+  const name = valueIn(headers, 'mcp-name')
+  const said = valueIn(headers, 'mcp-method')
+  return name === undefined ? (said ?? method) : `${said} ${name}`
 }
+
+const valueIn = (headers: readonly string[], name: string): string | undefined =>
+  headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined
 
 function parsed(location: string, base: URL): URL | undefined {
   try {
