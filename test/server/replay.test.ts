@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type Context, createServer, form, type KeyRing, pageRequired, type ServerOptions } from '../../src/server/index.ts'
 import { rehearse } from '../../src/testing/index.ts'
 import { connectPair } from '../support/judged-pair.ts'
+import { proves } from '../support/proves.ts'
 import { envelope, type Message, rawChannel } from '../support/raw-channel.ts'
 
 const ALL = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} }
@@ -251,6 +252,7 @@ describe('requestState', () => {
   })
 
   test('expires, and means nothing to a server with another key', async () => {
+    proves('R-SEC-024')
     const short = make({ limits: { stateTtlMs: 20 } })
     const first = await round(short)
     await new Promise((resolve) => setTimeout(resolve, 40))
