@@ -154,7 +154,9 @@ describe('a client that is asked for permission', () => {
         return new Promise(() => {})
       })
       const controller = new AbortController()
-      const attempt = failureOf(open(realm.url, oauth({ redirect: realm.redirect }), { signal: controller.signal }))
+      // Longer than a test may take: it is the caller who ends it.
+      const auth = oauth({ redirect: realm.redirect, limits: { requestTimeoutMs: 120_000 } })
+      const attempt = failureOf(open(realm.url, auth, { signal: controller.signal }))
       while (!heard) await sleep(5)
       controller.abort(new Error('enough'))
       expect(await attempt).toMatchObject({ message: 'enough' })
