@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { EventParser } from '../../../src/http/client/event-parser.ts'
-import { proves } from '../../support/proves.ts'
 
 type Said = { name: string; data: string } | { id: string } | { retry: number } | 'too long'
 
@@ -83,7 +82,6 @@ describe('a stream of events', () => {
   })
 
   test('is read the same in whatever pieces it comes, and as the standard says', () => {
-    proves('T-HTTP-054')
     const line = fc.oneof(
       fc.constantFrom(
         'data: a',

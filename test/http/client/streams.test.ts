@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { proves } from '../../support/proves.ts'
 import {
   type Events,
   failureOf,
@@ -73,6 +74,7 @@ describe('the stream of a call', () => {
       'id: e1\rdata: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}\r\r',
     ],
   ])('can be taken up after %s', async (_, first) => {
+    proves('T-HTTP-054')
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
         if (headers['last-event-id'] === undefined) return answer.status(405)
