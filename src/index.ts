@@ -26,7 +26,9 @@ export interface ConnectAnywhereOptions extends ConnectOptions {
 
 /** Connects, finds out which transport and protocol revision the server speaks, and speaks them. */
 export async function connect(to: Reachable, options: ConnectAnywhereOptions = {}): Promise<Client> {
-  return Client.connect(await targetOf(to, options), options)
+  const target = await targetOf(to, options)
+  const used = target.mirrorsHeaders ? (options.http?.authorize ?? options.auth)?.extensions : undefined
+  return Client.connect(target, used ? { ...options, extensions: { ...used, ...options.extensions } } : options)
 }
 
 async function targetOf(to: Reachable, options: ConnectAnywhereOptions): Promise<Target> {

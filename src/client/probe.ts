@@ -1,7 +1,7 @@
 /** Finding out which kind of server this is: ask as the newest client would, and fall back on any other answer. */
 
 import type { Timer } from '../jsonrpc/clock.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
+import { isObject, METHOD_NOT_FOUND, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { requestJson } from '../jsonrpc/write.ts'
 import { META } from '../protocol/base.ts'
@@ -104,7 +104,7 @@ class Probe {
     if (!handshake) return this.#stateless(await discovery)
     // A server that is known to answer the probe may be slow to start, and is waited for.
     const early = expected === 'stateless' ? await discovery : await within(discovery, this.#wire, this.#settings)
-    if (early !== 'silence') return early.kind === 'legacy' ? this.#afterProbe(this.#shakeHands(), early.why) : this.#stateless(early)
+    if (early !== 'silence') return early.kind === 'legacy' ? this.#afterProbe(this.#shakeHands(), early) : this.#stateless(early)
     const dialect = await this.#openBoth(discovery)
     given.abort(new DOMException('The server has answered the handshake', 'AbortError'))
     return dialect
@@ -118,11 +118,15 @@ class Probe {
     return ClientSession.open(this.#wire, this.#settings, { timeoutMs, ...(signal ? { signal } : {}) })
   }
 
-  /** The handshake with a server that was probed before. @param why what was wrong with the answer to the probe */
-  async #afterProbe(session: Promise<ClientSession>, why: Error | undefined): Promise<ClientSession> {
+  /** The handshake with a server that was probed before. */
+  async #afterProbe(session: Promise<ClientSession>, { why, strange }: Omit<Legacy, 'kind'>): Promise<ClientSession> {
     try {
       return await session
     } catch (error) {
+      // A server that has no handshake either, and said which versions it has, shares none with us.
+      const hasNoHandshake = error instanceof McpError && error.code === 'ERR_NO_ENDPOINT'
+      const doesNotKnowIt = error instanceof RemoteError && error.code === METHOD_NOT_FOUND
+      if (strange && (hasNoHandshake || doesNotKnowIt)) throw versionFault(strange, this.#settings, error)
       if (!(error instanceof RemoteError)) throw error
       // A bridge may open a session of its own at the first request, whatever it is, and then refuse ours.
       if (!this.#opening.standsAlone) throw new OpenAgain('session', why)
@@ -145,9 +149,9 @@ class Probe {
     if (first === 'refused') {
       // A server without a handshake, which was only slow to start, answers the probe.
       const late = await within(probed, this.#wire, this.#settings)
-      return typeof late === 'object' && late.kind === 'stateless' ? this.#stateless(late) : this.#afterProbe(session, undefined)
+      return typeof late === 'object' && late.kind === 'stateless' ? this.#stateless(late) : this.#afterProbe(session, {})
     }
-    if (first.kind === 'legacy') return this.#afterProbe(session, first.why)
+    if (first.kind === 'legacy') return this.#afterProbe(session, first)
     if (this.#opening.standsAlone) {
       given.abort()
       return this.#stateless(first)
@@ -167,10 +171,15 @@ class Probe {
   }
 }
 
-type Discovery =
-  | { kind: 'stateless'; revision: Revision; server: ServerDescription }
-  /** `why`: what was wrong with the answer, if something was. */
-  | { kind: 'legacy'; why?: Error }
+type Discovery = { kind: 'stateless'; revision: Revision; server: ServerDescription } | Legacy
+
+interface Legacy {
+  kind: 'legacy'
+  /** What was wrong with the answer, if something was. */
+  why?: Error
+  /** The versions the server says it speaks, when none of them is known here. */
+  strange?: string[] | undefined
+}
 
 /** Resolves with `legacy` for every answer that is not that of a server without sessions. */
 async function discover(wire: Wire, settings: Settings, revision: Revision, signal: AbortSignal, isRetry = false): Promise<Discovery> {
@@ -188,7 +197,8 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, sign
     const fault = faultOfResultType('server/discover', result)
     if (fault) return { kind: 'legacy', why: fault }
     const chosen = chooseStateless(result.supportedVersions, settings.supported)
-    return chosen ? { kind: 'stateless', revision: chosen, server: describe(result) } : { kind: 'legacy' }
+    if (chosen) return { kind: 'stateless', revision: chosen, server: describe(result) }
+    return { kind: 'legacy', strange: versionsIn({ supported: result.supportedVersions }) }
   } catch (error) {
     if (error instanceof McpError && error.code === 'ERR_NO_ENDPOINT') return { kind: 'legacy' }
     // Old servers have many ways to say that they do not know a method.
@@ -205,12 +215,13 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, sign
       settings.supported.some(({ version, dialect }) => dialect === 'session' && theirs.includes(version))
     )
       return { kind: 'legacy' }
-    throw new McpError(
-      'ERR_VERSION_UNSUPPORTED',
-      `The server speaks ${theirs?.join(', ') ?? 'another revision'}; this client speaks ${describeRevisions(settings.supported)}`,
-      { cause: error },
-    )
+    throw versionFault(theirs, settings, error)
   }
+}
+
+function versionFault(theirs: readonly string[] | undefined, settings: Settings, cause: unknown): McpError {
+  const message = `The server speaks ${theirs?.join(', ') ?? 'another revision'}; this client speaks ${describeRevisions(settings.supported)}`
+  return new McpError('ERR_VERSION_UNSUPPORTED', message, { cause })
 }
 
 function describe(result: Params): ServerDescription {

@@ -12,6 +12,7 @@ import type { Link } from '../protocol/link.ts'
 import type { MirroredParam } from '../protocol/param-headers.ts'
 import type { ClientLimits } from './limits.ts'
 import type { CallOptions } from './options.ts'
+import { Pacing } from './pacing.ts'
 import { ProgressSink, progressTokenIn } from './progress-sink.ts'
 
 export interface WireOptions {
@@ -37,6 +38,7 @@ export class Wire {
   readonly #link: Link
   readonly #options: WireOptions
   readonly #peer: Peer
+  readonly #pacing: Pacing
   readonly #outlet: Outlet
   readonly #sinks = new Map<unknown, { sink: ProgressSink; resetsTimeout: boolean }>()
   #isClosed = false
@@ -60,6 +62,7 @@ export class Wire {
     this.#link = link
     this.#options = options
     this.heardAt = options.clock.now()
+    this.#pacing = new Pacing(options)
     this.#outlet = { push: (json) => void this.#write(json), answer: (json) => this.#answer(json), drop: () => {} }
     this.#peer = new Peer({
       onRequest: (exchange) => this.onRequest(exchange),
@@ -120,6 +123,18 @@ export class Wire {
     options: CallOptions,
     read?: (result: Params) => Params,
   ): Promise<Params> {
+    const { timeoutMs = this.#options.limits.timeoutMs, signal } = options
+    const send = (): Promise<Params> => this.#requestOnce(method, params, write, options, read)
+    return this.#pacing.send({ method, send, timeoutMs, signal })
+  }
+
+  #requestOnce(
+    method: string,
+    params: Params,
+    write: (id: Id, progressToken: Id | undefined) => string,
+    options: CallOptions,
+    read: ((result: Params) => Params) | undefined,
+  ): Promise<Params> {
     const id = this.#peer.takeId()
     const isWatched = options.onProgress !== undefined || options.resetTimeoutOnProgress === true
     let json: string
@@ -127,7 +142,7 @@ export class Wire {
       json = write(id, isWatched ? id : undefined)
     } catch (error) {
       // What cannot be written is a failure of the call like any other.
-      return Promise.reject(error as Error)
+      return Promise.reject(new McpError('ERR_INVALID_PARAMS', (error as Error).message, { cause: error }))
     }
     if (!isWatched) return this.#send(id, method, params, json, options, read)
     const { limits, clock } = this.#options
@@ -206,6 +221,7 @@ export class Wire {
 
   #end(error: Error): void {
     this.#isClosed = true
+    this.#pacing.close(error)
     this.#peer.close(error)
   }
 

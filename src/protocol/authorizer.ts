@@ -7,6 +7,8 @@ export interface Authorizer {
   onUnauthorized(refusal: Refusal): Promise<boolean>
   /** The head of any other answer. */
   onResponse?(request: SentRequest, headers: ResponseHeaders): void
+  /** Extensions of the protocol that it makes use of, by their names: what is declared to servers. */
+  readonly extensions?: Readonly<Record<string, Record<string, unknown>>>
 }
 
 /** One request; the same object for every try of it. */
@@ -17,6 +19,8 @@ export interface SentRequest {
   server: URL
   /** What the request does, for people and for telling requests apart. */
   operation: string
+  /** The version of the protocol that the request is sent with, if any is agreed on. */
+  version?: string | undefined
   /** Nobody waits for the answer any more. */
   signal: AbortSignal
 }

@@ -41,4 +41,6 @@ export function faultOfCache({ ttlMs, cacheScope }: Cacheable): string | undefin
 export function checkScopes(what: string, scopes: readonly string[] | undefined): void {
   const bad = scopes?.find((scope) => !isScope(scope))
   if (bad !== undefined) throw new McpError('ERR_DEFINITION', `${what}: not a scope: ${JSON.stringify(bad)}`)
+  // It would be asked for in a challenge. Whether a client may come back without its user is not for a server to say.
+  if (scopes?.includes('offline_access')) throw new McpError('ERR_DEFINITION', `${what}: offline_access is no scope of a resource`)
 }

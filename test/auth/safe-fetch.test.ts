@@ -6,6 +6,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_SAFE_FETCH_LIMITS, type SafeFetchOptions, safeFetch } from '../../src/auth/safe-fetch.ts'
 import { type CanaryServer, listen, startCanary } from '../support/canary-server.ts'
+import { proves } from '../support/proves.ts'
 
 const closing: CanaryServer[] = []
 afterEach(async () => {
@@ -42,6 +43,7 @@ describe('what is asked', () => {
     ['not a url', 'malformed'],
     ['', 'malformed'],
   ])('%s is not: %s', async (url, reason) => {
+    proves('R-SEC-008')
     await expect(safeFetch({ resolve: async () => ['93.184.216.34'] })(url)).rejects.toEqual(refusedFor(reason))
   })
 
@@ -164,6 +166,7 @@ describe('redirects', () => {
     ['//example.com:25/', 'scheme'],
     ['https://rebinding.example/', 'address'],
   ])('to %s are judged like the first URL: %s', async (location, reason) => {
+    proves('R-SEC-010')
     const { origin } = await serve((_, response) => response.writeHead(302, { location }).end())
     const fetch = safeFetch({ ...LOCAL, resolve: async () => ['10.1.2.3'] })
     await expect(fetch(origin)).rejects.toEqual(refusedFor(reason))

@@ -10,6 +10,7 @@ import { clientCredentials, type OAuth, oauth } from '../../src/auth/client/inde
 import { type Resolve, type SafeFetch, type SafeFetchInit, type SafeFetchOptions, safeFetch } from '../../src/auth/safe-fetch.ts'
 import { resourceServer } from '../../src/auth/server/index.ts'
 import { type CanaryServer, listen, startCanary } from '../support/canary-server.ts'
+import { proves } from '../support/proves.ts'
 
 /** As hosts of a URL. The first 21 lead to this machine, so that a request without a guard arrives at the canary. */
 const FORMS = [
@@ -156,6 +157,7 @@ describe('addresses that only we can reach', () => {
   })
 
   test.each(Object.keys(ENTRIES))('are not reached by %s, in any spelling', async (entry) => {
+    proves('R-SEC-007', 'R-SEC-009')
     const before = canary.hits()
     reached.length = 0
     for (const form of FORMS) {
@@ -168,6 +170,7 @@ describe('addresses that only we can reach', () => {
   })
 
   test('are not reached by a name that was public when it was asked first', async () => {
+    proves('R-SEC-012')
     const ends = new AbortController()
     let answers = 0
     const rebinding = safeFetch({

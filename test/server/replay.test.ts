@@ -283,7 +283,7 @@ describe('requestState', () => {
   })
 
   test('expires, and means nothing to a server with another key', async () => {
-    proves('R-MRTR-016')
+    proves('R-MRTR-016', 'R-SEC-024')
     const short = make({ limits: { stateTtlMs: 20 } })
     const first = await round(short)
     await new Promise((resolve) => setTimeout(resolve, 40))

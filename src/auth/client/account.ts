@@ -37,6 +37,8 @@ export interface Wish {
   spent: string | undefined
   /** Tokens were renewed already, and that did not help. */
   needsLogin: boolean
+  /** The protocol version that is spoken, if one is agreed on. */
+  version?: string | undefined
 }
 
 export type Got = 'refreshed' | 'granted'
@@ -101,8 +103,8 @@ export class Account {
   }
 
   /** Does what it takes to get tokens that the server will take. */
-  async authorize({ demand, spent, needsLogin }: Wish, signal: AbortSignal): Promise<Got> {
-    const exchange = this.#exchange(signal)
+  async authorize({ demand, spent, needsLogin, version }: Wish, signal: AbortSignal): Promise<Got> {
+    const exchange = { ...this.#exchange(signal), version }
     const discovery = await this.#discover(demand, exchange)
     const { issuer } = discovery.metadata
     this.#metadata = discovery.metadata

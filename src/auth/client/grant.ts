@@ -29,5 +29,7 @@ export interface Granted {
 export interface Grant {
   /** Whether refresh tokens are of use: they are not when tokens can be got without a person. */
   readonly mayRefresh: boolean
+  /** The extension of the protocol that defines it, if one does; it is declared to servers. */
+  readonly extension?: string
   obtain(context: GrantContext): Promise<Granted>
 }

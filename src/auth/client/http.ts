@@ -22,6 +22,8 @@ export interface Exchange {
   fetch: AuthFetch
   limits: OAuthLimits
   signal?: AbortSignal | undefined
+  /** The protocol version of the request that needs permission: servers of the first revision with authorization may look at it. */
+  version?: string | undefined
 }
 
 export interface Answer {
@@ -54,7 +56,10 @@ export async function ask({ fetch, limits, signal }: Exchange, url: string, ques
 }
 
 export const getDocument = (exchange: Exchange, url: string): Promise<Answer> =>
-  ask(exchange, url, { method: 'GET', headers: { accept: 'application/json' } })
+  ask(exchange, url, {
+    method: 'GET',
+    headers: { accept: 'application/json', ...(exchange.version !== undefined && { 'mcp-protocol-version': exchange.version }) },
+  })
 
 /** A URL as it may be shown: a query may hold a secret. */
 export const whereOf = (url: string): string => url.replace(/[?#].*$/s, '')

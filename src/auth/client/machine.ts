@@ -12,6 +12,8 @@ const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const ID_JAG = 'urn:ietf:params:oauth:token-type:id-jag'
 const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token'
+const REFRESH_TOKEN = 'urn:ietf:params:oauth:token-type:refresh_token'
+const ID_JAG_PROFILE = 'urn:ietf:params:oauth:grant-profile:id-jag'
 
 /** A value that expires, so that it is asked for each time. */
 export type Supply = string | (() => string | Promise<string>)
@@ -19,6 +21,7 @@ export type Supply = string | (() => string | Promise<string>)
 /** Tokens for the client itself. */
 export const clientCredentials = (): Grant => ({
   mayRefresh: false,
+  extension: 'io.modelcontextprotocol/oauth-client-credentials',
   obtain: (context) => request(context, { grant_type: 'client_credentials' }),
 })
 
@@ -32,7 +35,7 @@ export const workloadIdentity = (assertion: Supply): Grant => ({
   obtain: async (context) => request(context, { grant_type: JWT_BEARER, assertion: await supplied(assertion) }),
 })
 
-export interface EnterpriseOptions {
+interface EnterpriseProvider {
   /** The identity provider of the company. */
   issuer: string
   /** Found by its metadata unless given. */
@@ -40,9 +43,11 @@ export interface EnterpriseOptions {
   /** Who we are to it. */
   clientId: string
   clientSecret?: string
-  /** What it has said about the person. */
-  idToken: Supply
 }
+
+/** What the identity provider knows the person by: an ID token, or a refresh token where the login was by SAML. */
+export type EnterpriseOptions = EnterpriseProvider &
+  ({ idToken: Supply; refreshToken?: undefined } | { idToken?: undefined; refreshToken: Supply })
 
 /**
  * Tokens for a person whose company decides what they may use: its identity provider vouches for them, and no page is shown.
@@ -51,8 +56,16 @@ export interface EnterpriseOptions {
  */
 export const enterprise = (provider: EnterpriseOptions): Grant => ({
   mayRefresh: false,
+  extension: 'io.modelcontextprotocol/enterprise-managed-authorization',
   obtain: async (context) => {
-    const assertion = await exchangeIdToken(context, provider)
+    const { issuer, grantProfiles } = context.discovery.metadata
+    // Before the person's company is asked for something that is of no use.
+    if (grantProfiles && !grantProfiles.includes(ID_JAG_PROFILE))
+      throw authFault(
+        'server-metadata',
+        `${issuer} does not take the word of an identity provider (authorization_grant_profiles_supported)`,
+      )
+    const assertion = await exchangeSubject(context, provider)
     return request(context, { grant_type: JWT_BEARER, assertion })
   },
 })
@@ -72,7 +85,7 @@ function withoutRefresh<T extends { refreshToken?: string }>(tokens: T): Omit<T,
   return rest
 }
 
-async function exchangeIdToken({ server, discovery, scopes, exchange }: GrantContext, provider: EnterpriseOptions): Promise<string> {
+async function exchangeSubject({ server, discovery, scopes, exchange }: GrantContext, provider: EnterpriseOptions): Promise<string> {
   const url = usableUrl(provider.tokenEndpoint ?? (await tokenEndpointOf(exchange, provider.issuer, server)), rulesFor(server))?.href
   if (url === undefined) throw authFault('server-metadata', `The token endpoint of ${provider.issuer} is neither https nor on this machine`)
   const body = new URLSearchParams({
@@ -80,8 +93,8 @@ async function exchangeIdToken({ server, discovery, scopes, exchange }: GrantCon
     requested_token_type: ID_JAG,
     audience: discovery.metadata.issuer,
     resource: discovery.resource,
-    subject_token: await supplied(provider.idToken),
-    subject_token_type: ID_TOKEN,
+    subject_token: await supplied(provider.idToken ?? provider.refreshToken),
+    subject_token_type: provider.idToken === undefined ? REFRESH_TOKEN : ID_TOKEN,
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
   })
   const headers = new Headers({ accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' })

@@ -29,7 +29,9 @@ export function oauth(options: OAuthOptions = {}): OAuth {
     keepers.set(name, keeper)
     return keeper
   }
+  const extension = options.grant?.extension
   return {
+    ...(extension !== undefined && { extensions: { [extension]: {} } }),
     headers: (request) => keeperFor(request.server).headers(request),
     onUnauthorized: (refusal) => keeperFor(refusal.request.server).onUnauthorized(refusal),
     onResponse: (request, headers) => keepers.get(`${request.server.origin}${request.server.pathname}`)?.onResponse(request.url, headers),
@@ -97,7 +99,7 @@ class Keeper {
     if (await this.#hasOther(spent)) return true
     if (help.wasGranted) return false
     const got = await this.#share(request.signal, (signal) =>
-      this.#account.authorize({ demand, spent, needsLogin: help.wasRefreshed }, signal),
+      this.#account.authorize({ demand, spent, needsLogin: help.wasRefreshed, version: request.version }, signal),
     )
     if (got === 'granted') help.wasGranted = true
     else help.wasRefreshed = true
@@ -159,7 +161,8 @@ class Keeper {
       throw authFault('scope', `${this.#server.origin} wants ${what} for ${request.operation}, and refuses also what was got for that`)
     }
     this.#stepUps.set(request.operation, performance.now())
-    await this.#share(request.signal, (signal) => this.#account.authorize({ demand, spent, needsLogin: true }, signal))
+    const { version } = request
+    await this.#share(request.signal, (signal) => this.#account.authorize({ demand, spent, needsLogin: true, version }, signal))
     return true
   }
 

@@ -21,6 +21,8 @@ export interface ServerMetadata {
   tokenAuthMethods: string[] | undefined
   scopesSupported: string[] | undefined
   dpopAlgorithms: string[] | undefined
+  /** Profiles of grants, such as that of companies that vouch for people. */
+  grantProfiles: string[] | undefined
   /** It promises to say who it is in answers to logins. */
   sendsIssuer: boolean
   takesClientDocuments: boolean
@@ -60,6 +62,7 @@ export const guessedMetadata = (origin: string): ServerMetadata => ({
   tokenAuthMethods: undefined,
   scopesSupported: undefined,
   dpopAlgorithms: undefined,
+  grantProfiles: undefined,
   sendsIssuer: false,
   takesClientDocuments: false,
   isGuessed: true,
@@ -88,6 +91,7 @@ function read(json: Record<string, unknown>, issuer: string, rules: UrlRules, pl
     tokenAuthMethods: strings(json.token_endpoint_auth_methods_supported),
     scopesSupported: strings(json.scopes_supported),
     dpopAlgorithms: strings(json.dpop_signing_alg_values_supported),
+    grantProfiles: strings(json.authorization_grant_profiles_supported),
     sendsIssuer: json.authorization_response_iss_parameter_supported === true,
     takesClientDocuments: json.client_id_metadata_document_supported === true,
     isGuessed: false,

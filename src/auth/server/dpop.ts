@@ -79,7 +79,17 @@ async function readProof(proof: string, { algorithms }: ProofRules): Promise<{ j
 /** The URL of the request as the caller knows it: the endpoint's own, or another path beside it as it was asked for. */
 function isOf(htu: unknown, { url }: Knock, resource: string): boolean {
   if (typeof htu !== 'string' || !URL.canParse(htu)) return false
-  return [resource, new URL(url, resource).href].some((each) => bare(each) === bare(htu))
+  return [resource, beside(resource, url)].some((each) => bare(each) === bare(htu))
+}
+
+/**
+ * The path of a request at the origin of the resource. The target of a request is a path, even where it begins with two
+ * slashes; a URL that is resolved against another would take those for a host.
+ */
+function beside(resource: string, target: string): string {
+  const url = new URL(resource)
+  url.pathname = target.startsWith('/') ? target.replace(/[?#].*$/s, '') : new URL(target, resource).pathname
+  return url.href
 }
 
 function bare(url: string): string {

@@ -26,6 +26,8 @@ export interface PersonPagesOptions {
   url: string
   /** What the person is asked to agree to, as a question. */
   question(invited: Invited): string
+  /** What else they should know before they agree, one sentence each. */
+  details?(visit: { invited: Invited; returnTo: string }): readonly string[]
   /** Who is at the browser, by your own login, proved by a cookie or the like; undefined for nobody. */
   whoIs(request: Request): BrowserUser | undefined | Promise<BrowserUser | undefined>
   /** Has somebody log in who has not, and come back. */
@@ -100,10 +102,12 @@ class Pages implements PersonPages {
     const question = escapeHtml(this.#options.question(visit.invited))
     const client = escapeHtml(visit.invited.clientId)
     const token = escapeHtml(visit.formToken)
+    const details = this.#options.details?.({ invited: visit.invited, returnTo: this.#place('callback') }) ?? []
+    const list = details.map((each) => `<p>${escapeHtml(each)}</p>`).join('')
     return page(
       200,
       'Do you agree?',
-      `<p>${question}</p><p>Asked for through the application <strong>${client}</strong>. Go on only if you started this there yourself.</p><form method="post"><input type="hidden" name="token" value="${token}"><button name="answer" value="yes">Yes, go on</button><button name="answer" value="no">No</button></form>`,
+      `<p>${question}</p>${list}<p>Asked for through the application <strong>${client}</strong>. Go on only if you started this there yourself.</p><form method="post"><input type="hidden" name="token" value="${token}"><button name="answer" value="yes">Yes, go on</button><button name="answer" value="no">No</button></form>`,
     )
   }
 

@@ -64,6 +64,7 @@ class OAuthThirdParty implements ThirdParty {
     this.#pages = personPages({
       ...options,
       question: () => `May this server use your ${options.name} account on your behalf?`,
+      details: ({ returnTo }) => this.#details(returnTo),
       leave: (visit) => this.#leave(visit.state, visit.returnTo),
       finish: (visit) => this.#finish(visit),
     })
@@ -109,6 +110,16 @@ class OAuthThirdParty implements ThirdParty {
     const account = { refreshToken, ...fresh }
     await this.#accounts.set(auth, account)
     return account
+  }
+
+  /** What the person agrees to: what may be done, where they are sent, and where they come back to. */
+  #details(returnTo: string): string[] {
+    const { name, scopes = [], authorizationEndpoint } = this.#options
+    const permissions = scopes.length === 0 ? `what ${name} gives by default` : scopes.join(', ')
+    return [
+      `It will ask ${name} (${new URL(authorizationEndpoint).host}) for: ${permissions}.`,
+      `${name} will send you back to ${returnTo}.`,
+    ]
   }
 
   async #leave(state: string, returnTo: string): Promise<{ url: string; data: Record<string, string> }> {

@@ -58,6 +58,7 @@ export function subjectLines(subject: Subject): QuestionLine[] {
     case 'launch':
       return [
         line('command', commandText(subject.command, subject.args)),
+        line('which means', 'this program runs on your machine, with your rights'),
         line('in the folder', subject.cwd),
         line('with the variables', subject.envNames.join(', ') || 'none'),
         ...subject.fills.map((text) => line('filled in', text)),

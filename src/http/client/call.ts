@@ -12,7 +12,7 @@ import { EventReader } from './events.ts'
 import { answerFault } from './faults.ts'
 import type { HttpClientLimits } from './options.ts'
 import { mediaTypeOf, nameOfMessage, seenBy } from './reading.ts'
-import { judgeRefusal, type Refusal, statusName } from './refusal.ts'
+import { isOpening, judgeRefusal, type Refusal, statusName } from './refusal.ts'
 import type { HttpReply, HttpRequest, Sending } from './sender.ts'
 
 export interface CallHost {
@@ -121,6 +121,11 @@ export class Call implements HttpReply {
 
   onHeld(): void {
     this.#host.onHeld(this)
+  }
+
+  /** A server that is busy when it is asked what it speaks is not silent. Any other call has the time its caller gave it. */
+  onBusy(): void {
+    if (isOpening(this.about.method)) this.#host.onHeld(this)
   }
 
   onFail(error: McpError): void {

@@ -1,6 +1,6 @@
 /** Reads a stream of server-sent events, within bounds. */
 
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { EventParser } from './event-parser.ts'
 import { limitFault } from './faults.ts'
 import type { HttpClientLimits } from './options.ts'
 
@@ -16,8 +16,8 @@ const RETURNABLE_ID = /^[^\p{Cc}]{1,1024}$/u
 const MAX_RETRY_MS = 2 ** 31 - 1
 
 export class EventReader {
-  readonly #decoder = new TextDecoder()
-  readonly #feed: (text: string) => void
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  readonly #parser: EventParser
   readonly #options: EventReaderOptions
   #isOver = false
   /** Where to take the stream up again if it breaks; undefined when it cannot be. */
@@ -29,37 +29,38 @@ export class EventReader {
 
   constructor(options: EventReaderOptions) {
     this.#options = options
-    const parser = createParser({
-      maxBufferSize: options.limits.maxEventBytes,
-      onEvent: (event) => this.#take(event),
+    this.#parser = new EventParser({
+      maxLength: options.limits.maxEventBytes,
+      onEvent: (name, data) => this.#take(name, data),
+      onId: (id) => {
+        this.hasSpoken = true
+        this.lastEventId = RETURNABLE_ID.test(id) ? id : undefined
+      },
       onRetry: (ms) => {
         this.hasSpoken = true
         this.retryMs = Math.min(ms, MAX_RETRY_MS)
       },
-      onError: (error) => {
-        if (error.type === 'max-buffer-size-exceeded') throw this.#tooLong()
+      onTooLong: () => {
+        throw this.#tooLong()
       },
     })
-    this.#feed = parser.feed
   }
 
   /** Throws ERR_LIMIT when an event is too long. */
   push(chunk: Uint8Array): void {
-    if (!this.#isOver) this.#feed(this.#decoder.decode(chunk, { stream: true }))
+    if (!this.#isOver) this.#parser.push(this.#decoder.decode(chunk, { stream: true }))
   }
 
   /** Nothing more of it is wanted, not even of what has come already. */
   stop(): void {
     this.#isOver = true
+    this.#parser.stop()
   }
 
-  #take({ event = 'message', id, data }: EventSourceMessage): void {
-    if (this.#isOver) return
+  #take(name: string, data: string): void {
     this.hasSpoken = true
-    if (data.length > this.#options.limits.maxEventBytes) throw this.#tooLong()
-    if (id !== undefined) this.lastEventId = RETURNABLE_ID.test(id) ? id : undefined
-    // An event without data only gives its id, to come back with.
-    if (data !== '') this.#options.onEvent(event, data)
+    // Servers send empty data to give an id to come back with: that is no message.
+    if (data !== '') this.#options.onEvent(name, data)
   }
 
   #tooLong(): Error {

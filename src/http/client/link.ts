@@ -8,6 +8,7 @@ import type { About, Link, LinkReceiver } from '../../protocol/link.ts'
 import { revisionOf } from '../../revisions/index.ts'
 import { brokenFault, Call, type CallAbout, type CallHost } from './call.ts'
 import { getHeaders, postHeaders, type SessionHeaders } from './headers.ts'
+import { Lane, Place } from './lane.ts'
 import { Notice } from './notice.ts'
 import type { HttpClientLimits } from './options.ts'
 import { isNoise, nameOfMessage } from './reading.ts'
@@ -33,6 +34,8 @@ export class HttpLink implements Link {
   readonly #session: HttpSession
   readonly #host: CallHost
   readonly #calls = new Map<Id, Call>()
+  /** Calls of the oldest transport: its POSTs are over before their answers come, and say nothing of how many are in hand. */
+  readonly #oldCalls: Lane
   /** Set when the server turned out to be of the oldest kind: messages are posted there. */
   #old: { stream: TwoEndpoints; endpoint: URL } | undefined
   #receiver: LinkReceiver | undefined
@@ -42,6 +45,7 @@ export class HttpLink implements Link {
   constructor(options: HttpLinkOptions) {
     this.#options = options
     const { server, url, limits, onWarning } = options
+    this.#oldCalls = new Lane(limits.maxConnections)
     this.#session = new HttpSession({
       server,
       url,
@@ -107,14 +111,15 @@ export class HttpLink implements Link {
     this.#calls.set(about.id, call)
     this.#session.whenReady(() => {
       if (this.#calls.get(about.id) !== call) return
-      if (this.#old) this.#postToOld(this.#old.endpoint, json, about)
+      if (this.#old) this.#postToOld(this.#old.endpoint, call)
       else call.start()
     })
   }
 
   #post(json: string, about: About | undefined): HttpRequest {
     const url = this.#old?.endpoint ?? this.#options.url
-    return { method: 'POST', url, headers: postHeaders(about, this.#headersOf(about)), body: json }
+    const lane = about?.method === 'subscriptions/listen' ? 'stream' : 'call'
+    return { method: 'POST', url, headers: postHeaders(about, this.#headersOf(about)), body: json, lane }
   }
 
   #headersOf(about: About | undefined): SessionHeaders {
@@ -252,8 +257,7 @@ export class HttpLink implements Link {
       send: this.#send,
       onReady: (endpoint) => {
         this.#old = { stream, endpoint }
-        call.divert(undefined)
-        this.#postToOld(endpoint, call.json, call.about)
+        this.#postToOld(endpoint, call)
       },
       onRefused: (error) => {
         if (said) return this.#onAnswer(call, said)
@@ -270,29 +274,32 @@ export class HttpLink implements Link {
   }
 
   /** The answer comes on the stream; the response to the POST only says whether there will be one. */
-  #postToOld(endpoint: URL, json: string, about: CallAbout): void {
+  #postToOld(endpoint: URL, call: Call): void {
     const { server, limits } = this.#options
-    const lose = (error: McpError): void => {
-      if (this.#calls.delete(about.id)) this.#receiver?.onLost(about.id, error)
-    }
-    const headers = postHeaders(about, this.#headersOf(about))
-    new Notice(
-      {
-        server,
-        limits,
-        method: about.method,
-        hadSession: false,
-        onAccepted: () => {},
-        onRefused: (refusal) =>
-          lose(
-            refusal.kind === 'refused' || refusal.kind === 'unknown'
-              ? refusal.fault
-              : new McpError('ERR_HTTP', `${server} refused ${about.method}`),
-          ),
-        onFail: lose,
-      },
-      this.#send,
-      { method: 'POST', url: endpoint, headers, body: json },
-    )
+    const { about, json } = call
+    const place = new Place()
+    call.divert({ abort: () => place.leave() })
+    place.enter(this.#oldCalls, () => {
+      const lose = (error: McpError): void => this.#onLost(call, error)
+      const headers = postHeaders(about, this.#headersOf(about))
+      new Notice(
+        {
+          server,
+          limits,
+          method: about.method,
+          hadSession: false,
+          onAccepted: () => {},
+          onRefused: (refusal) =>
+            lose(
+              refusal.kind === 'refused' || refusal.kind === 'unknown'
+                ? refusal.fault
+                : new McpError('ERR_HTTP', `${server} refused ${about.method}`),
+            ),
+          onFail: lose,
+        },
+        this.#send,
+        { method: 'POST', url: endpoint, headers, body: json },
+      )
+    })
   }
 }

@@ -32,7 +32,7 @@ export class Notice implements HttpReply {
 
   constructor(options: NoticeOptions, send: (request: HttpRequest, reply: HttpReply) => Sending, request: HttpRequest) {
     this.#options = options
-    this.#sending = send({ ...request, timeoutMs: options.limits.noticeTimeoutMs }, this)
+    this.#sending = send({ ...request, timeoutMs: options.limits.noticeTimeoutMs, lane: 'notice' }, this)
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {

@@ -14,6 +14,16 @@ export interface HttpClientLimits {
   maxRedirects: number
   /** Attempts in a row to take up a broken stream before its request is given up. */
   maxReconnects: number
+  /** Requests on their way at the same time; more wait in line. Notifications and answers of ours have 8 connections of their own. */
+  maxConnections: number
+  /** Streams that are open beside them. A call answered with a stream counts here as long as there is room. */
+  maxStreams: number
+  /** Requests that may wait in line. */
+  maxQueued: number
+  /** How often a request is sent again that the server refused with 429 or 503 and Retry-After. */
+  maxBusyRetries: number
+  /** The longest Retry-After that is waited for; a longer one is an error at once. */
+  maxRetryAfterMs: number
   /** How long a connection may take to be made. */
   connectTimeoutMs: number
   /** How long the server may take to accept a message that it owes no answer. */
@@ -26,6 +36,12 @@ export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   maxHeaderBytes: 16 * 1024,
   maxRedirects: 3,
   maxReconnects: 5,
+  // Together no more than a session of our own server takes at the same time.
+  maxConnections: 48,
+  maxStreams: 16,
+  maxQueued: 10_000,
+  maxBusyRetries: 5,
+  maxRetryAfterMs: 30_000,
   connectTimeoutMs: 10_000,
   noticeTimeoutMs: 30_000,
 }

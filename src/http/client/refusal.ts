@@ -33,20 +33,20 @@ export type Refusal =
 
 /** The requests that find out what is there. */
 const OPENING = new Set(['server/discover', 'initialize'])
-/** What a server answers to a transport it does not know. */
-const NOT_UNDERSTOOD = new Set([400, 404, 405])
+export const isOpening = (method: string): boolean => OPENING.has(method)
 /** Who asks, how often, or whether anybody is in: that would be the same with another protocol. */
-const BARRED = new Set([401, 403, 407, 429, 502, 503, 504])
+const BARRED = new Set([401, 403, 407, 408, 429, 502, 503, 504])
 
 export function judgeRefusal(response: RefusedResponse): Refusal {
   const { status, method, id, hadSession } = response
   const said = errorIn(response.body)
   const isNamed = said !== undefined && said.id !== undefined && said.id === id
   if (status === 404 && hadSession && !(isNamed && said.error.code === METHOD_NOT_FOUND)) return { kind: 'forgotten' }
-  const isOpening = OPENING.has(method)
-  if (BARRED.has(status) || (isOpening && status >= 500)) return { kind: 'refused', fault: statusFault(response, said) }
+  const opens = isOpening(method)
+  if (BARRED.has(status) || (method === 'initialize' && status >= 500)) return { kind: 'refused', fault: statusFault(response, said) }
   const own = said && id !== undefined && (isNamed || said.id === undefined) ? { ...said, id } : undefined
-  const mayBeOlder = isOpening && NOT_UNDERSTOOD.has(status)
+  // Servers refuse what they do not know with all kinds of statuses. Some fail at a first request that is no handshake.
+  const mayBeOlder = opens && status >= 400
   // A server with sessions of its own refuses a handshake by name; what has no name may come from an older one.
   if (mayBeOlder && (!own || (method === 'initialize' && !isNamed && !isModernError(own.error.code)))) {
     return { kind: 'unknown', fault: statusFault(response, said, 'ERR_NO_ENDPOINT'), said: own }
@@ -78,7 +78,7 @@ function statusFault(
 export const statusName = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
 
 /** Seconds, or a date. */
-function retryAfterIn(value: string | undefined): number | undefined {
+export function retryAfterIn(value: string | undefined): number | undefined {
   if (value === undefined) return undefined
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined

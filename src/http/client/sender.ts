@@ -5,10 +5,14 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Dispatcher, Pool } from 'undici'
+import { systemClock, type Timer } from '../../jsonrpc/clock.ts'
 import type { Authorizer, SentRequest } from '../../protocol/authorizer.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { networkFault } from './faults.ts'
+import { Lane, Place } from './lane.ts'
 import type { ExtraHeaders, HttpClientLimits, HttpTargetOptions } from './options.ts'
+import { mediaTypeOf } from './reading.ts'
+import { retryAfterIn } from './refusal.ts'
 
 export interface HttpRequest {
   method: 'POST' | 'GET' | 'DELETE'
@@ -18,7 +22,15 @@ export interface HttpRequest {
   body?: string
   /** How long to wait for the head of the response, and between pieces of its body; for ever unless given. */
   timeoutMs?: number
+  /** Default: `stream` for GET, `call` for POST; the goodbye of a session waits for nothing. */
+  lane?: LaneName
 }
+
+/**
+ * Requests wait only for others of their kind. An answer of ours must not wait for calls: the server may need it to go on with them.
+ * Streams stay open for long, and calls must not wait for that.
+ */
+export type LaneName = 'call' | 'notice' | 'stream'
 
 /** What becomes of a request: a head, data, and an end; or a failure at any point. Nothing after it was aborted. */
 export interface HttpReply {
@@ -28,6 +40,8 @@ export interface HttpReply {
   onFail(error: McpError): void
   /** It waits for permission; called again and again while it does. */
   onHeld?(): void
+  /** It waits because the server is busy and said for how long; called again and again while it does. */
+  onBusy?(): void
   /** The request is sent again with other permission. */
   onPermitted?(): void
 }
@@ -38,8 +52,16 @@ export interface Sending {
   abort(): void
 }
 
+/** Notifications and answers of ours on their way at the same time. */
+const NOTICE_CONNECTIONS = 8
+/** Answers of ours that wait before we stop reading what the server asks. */
+const MAX_WAITING_NOTICES = 256
+
 export class HttpSender {
   readonly #server: URL
+  readonly #lanes: Readonly<Record<LaneName, Lane>>
+  /** Responses that are not read for now. */
+  readonly #paused = new Set<Attempt>()
   readonly #pool: Pool
   readonly #label: string
   readonly #limits: HttpClientLimits
@@ -55,7 +77,15 @@ export class HttpSender {
     const { headers = {} } = options
     this.#makeHeaders = typeof headers === 'function' ? headers : undefined
     this.#fixedHeaders = typeof headers === 'function' ? [] : listed(headers)
+    const { maxConnections, maxStreams } = limits
+    this.#lanes = {
+      call: new Lane(maxConnections),
+      notice: new Lane(NOTICE_CONNECTIONS, () => this.#readOn()),
+      stream: new Lane(maxStreams),
+    }
     this.#pool = new Pool(server.origin, {
+      // One more for the goodbye of a session.
+      connections: maxConnections + maxStreams + NOTICE_CONNECTIONS + 1,
       // What may take how long is known to whoever asked; the pool knows only how long making a connection may take.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -65,17 +95,41 @@ export class HttpSender {
   }
 
   send(request: HttpRequest, reply: HttpReply): Sending {
-    const attempt = new Attempt(this, request, reply, { redirects: 0, tries: 0, permission: this.#permission(request) })
-    attempt.start()
+    const place = new Place()
+    const history = { redirects: 0, tries: 0, waits: 0, permission: this.#permission(request), place }
+    const attempt = new Attempt(this, request, reply, history)
+    const lane = this.#laneOf(request)
+    if (!lane) attempt.start()
+    else if (!lane.hasRoom && lane.waiting >= this.#limits.maxQueued) attempt.refuse(this.#queueFault())
+    else place.enter(lane, () => attempt.start())
     return attempt
+  }
+
+  /** A call that is answered with a stream no longer keeps other calls waiting, unless there are too many such streams. */
+  isStream(place: Place): void {
+    place.moveTo(this.#lanes.stream)
+  }
+
+  /** Whether so many answers of ours wait that the server must wait with its questions. */
+  get isBehind(): boolean {
+    return this.#lanes.notice.waiting >= MAX_WAITING_NOTICES
+  }
+
+  /** Reads on with this attempt when the answers of ours have left. */
+  pause(attempt: Attempt): void {
+    this.#paused.add(attempt)
+  }
+
+  unpause(attempt: Attempt): void {
+    this.#paused.delete(attempt)
   }
 
   async close(): Promise<void> {
     await this.#pool.destroy().catch(() => {})
   }
 
-  get maxRedirects(): number {
-    return this.#limits.maxRedirects
+  get limits(): HttpClientLimits {
+    return this.#limits
   }
 
   get label(): string {
@@ -109,6 +163,27 @@ export class HttpSender {
     return networkFault(this.#label, error, this.#limits)
   }
 
+  #laneOf({ method, lane }: HttpRequest): Lane | undefined {
+    if (method === 'DELETE') return undefined
+    return this.#lanes[lane ?? (method === 'GET' ? 'stream' : 'call')]
+  }
+
+  #queueFault(): McpError {
+    const { maxConnections, maxQueued } = this.#limits
+    const bounds = `limits.maxConnections is ${maxConnections}, limits.maxQueued is ${maxQueued}`
+    return new McpError('ERR_LIMIT', `Too many requests wait for a connection to ${this.#label} (${bounds})`)
+  }
+
+  #readOn(): void {
+    if (this.#paused.size === 0 || this.#lanes.notice.waiting > MAX_WAITING_NOTICES / 2) return
+    const paused = [...this.#paused]
+    this.#paused.clear()
+    // Not now: this may be called while another response is parsed, and undici parses one at a time.
+    queueMicrotask(() => {
+      for (const attempt of paused) attempt.readOn()
+    })
+  }
+
   async #askForHeaders(permission: Permission | undefined): Promise<string[]> {
     const made = this.#makeHeaders ? listed(await this.#makeHeaders()) : this.#fixedHeaders
     if (!permission) return made
@@ -121,7 +196,9 @@ export class HttpSender {
   #permission({ method, url, headers }: HttpRequest): Permission | undefined {
     if (!this.#authorize) return undefined
     const gone = new AbortController()
-    const request = { method, url, server: this.#server, operation: operationOf(method, headers), signal: gone.signal }
+    const operation = operationOf(method, headers)
+    const version = valueIn(headers, 'mcp-protocol-version')
+    const request = { method, url, server: this.#server, operation, version, signal: gone.signal }
     return { authorize: this.#authorize, request, sent: {}, gone }
   }
 }
@@ -140,13 +217,18 @@ interface History {
   redirects: number
   /** How often the server refused it and it was worth another try. */
   tries: number
+  /** How often the server was busy. */
+  waits: number
   permission: Permission | undefined
+  place: Place
 }
 
 /** Old tokens, a nonce that was wanted, a login, more scopes: all of it once for one request. */
 const MAX_TRIES = 4
 const HELD_INTERVAL_MS = 250
 const MAX_HELD_BYTES = 64 * 1024
+const BUSY = new Set([429, 503])
+const MIN_BUSY_WAIT_MS = 50
 
 interface HeldBody {
   chunks: Buffer[]
@@ -171,6 +253,8 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
   #held: HeldBody | undefined
   /** The attempt that took the place of this one. */
   #next: Attempt | undefined
+  /** Set while a busy server is left alone. */
+  #wait: Timer | undefined
 
   constructor(sender: HttpSender, request: HttpRequest, reply: HttpReply, history: History) {
     this.#sender = sender
@@ -188,11 +272,21 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
     )
   }
 
+  /** It is not sent. The caller hears of it after it got hold of the attempt. */
+  refuse(error: McpError): void {
+    queueMicrotask(() => this.#fail(error))
+  }
+
+  readOn(): void {
+    this.#controller?.resume()
+  }
+
   abort(): void {
     this.#next?.abort()
     if (this.#isOver) return
     this.#history.permission?.gone.abort(ABORTED)
     this.#stop()
+    this.#history.place.leave()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -224,13 +318,24 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
       )
       return
     }
+    const waitMs = BUSY.has(status) ? this.#busyWait(headers['retry-after']) : undefined
+    if (waitMs !== undefined) return this.#sendLater(waitMs)
     permission?.authorize.onResponse?.(permission.request, headers)
+    if (mediaTypeOf(headers['content-type']) === 'text/event-stream') this.#sender.isStream(this.#history.place)
     this.#reply.onHead(status, headers)
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return
-    if (!this.#held) return this.#reply.onData(chunk)
+    if (!this.#held) {
+      this.#reply.onData(chunk)
+      // What the server asks is answered by requests of ours: those are not piled up without bound.
+      if (this.#sender.isBehind && this.#request.lane !== 'notice' && !this.#isOver) {
+        this.#controller?.pause()
+        this.#sender.pause(this)
+      }
+      return
+    }
     this.#held.size += chunk.length
     if (this.#held.size <= MAX_HELD_BYTES) this.#held.chunks.push(chunk)
   }
@@ -242,6 +347,8 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
       return
     }
     this.#isOver = true
+    this.#sender.unpause(this)
+    this.#history.place.leave()
     this.#reply.onEnd()
   }
 
@@ -253,7 +360,33 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
 
   #stop(): void {
     this.#isOver = true
+    this.#wait?.cancel()
+    this.#sender.unpause(this)
     this.#controller?.abort(ABORTED)
+  }
+
+  /** How long to leave a busy server alone before the request is sent again; undefined when its refusal stands. */
+  #busyWait(retryAfter: string | undefined): number | undefined {
+    const { maxBusyRetries, maxRetryAfterMs } = this.#sender.limits
+    const toldMs = retryAfterIn(retryAfter)
+    // A stream that is got by GET has a patience of its own.
+    if (toldMs === undefined || toldMs > maxRetryAfterMs || this.#request.method !== 'POST') return undefined
+    if (this.#history.waits >= maxBusyRetries) return undefined
+    // Many that were refused at the same time do not come back as one.
+    return Math.max(toldMs, MIN_BUSY_WAIT_MS) * (1 + Math.random() / 4)
+  }
+
+  /** The server was busy and has not looked at the request. It keeps its place in the lane: the server wants less from us, not more. */
+  #sendLater(waitMs: number): void {
+    this.#held = { chunks: [], size: 0, isEnded: false }
+    const over = performance.now() + waitMs
+    const wait = (): void => {
+      const leftMs = over - performance.now()
+      if (leftMs <= 0) return this.#again(this.#request, { ...this.#history, waits: this.#history.waits + 1 })
+      this.#reply.onBusy?.()
+      this.#wait = systemClock.after(Math.min(leftMs, HELD_INTERVAL_MS), wait)
+    }
+    wait()
   }
 
   #dispatch(extra: readonly string[]): void {
@@ -285,7 +418,8 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
 
   #redirect(status: number, location: string | undefined): void {
     const { method, url } = this.#request
-    const { label, maxRedirects } = this.#sender
+    const { label } = this.#sender
+    const { maxRedirects } = this.#sender.limits
     const next = location === undefined ? undefined : parsed(location, url)
     const refuse = (why: string): void =>
       this.#fail(new McpError('ERR_HTTP', `${label} redirected (${status}) ${why}`, { data: { status } }))
@@ -312,16 +446,20 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
   #fail(error: unknown): void {
     if (this.#isOver) return
     this.#stop()
+    this.#history.place.leave()
     this.#reply.onFail(this.#sender.faultOf(error))
   }
 }
 
 /** What a message says it does, else what is done. */
 function operationOf(method: string, headers: readonly string[]): string {
-  const value = (name: string): string | undefined => (headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined)
-  const name = value('mcp-name')
-  return name === undefined ? (value('mcp-method') ?? method) : `${value('mcp-method')} ${name}`
+  const name = valueIn(headers, 'mcp-name')
+  const said = valueIn(headers, 'mcp-method')
+  return name === undefined ? (said ?? method) : `${said} ${name}`
 }
+
+const valueIn = (headers: readonly string[], name: string): string | undefined =>
+  headers.includes(name) ? headers[headers.indexOf(name) + 1] : undefined
 
 function parsed(location: string, base: URL): URL | undefined {
   try {

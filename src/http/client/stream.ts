@@ -7,7 +7,7 @@ import { EventReader, idHeader } from './events.ts'
 import { answerFault } from './faults.ts'
 import type { HttpClientLimits } from './options.ts'
 import { mediaTypeOf } from './reading.ts'
-import { statusName } from './refusal.ts'
+import { retryAfterIn, statusName } from './refusal.ts'
 import type { HttpReply, HttpRequest, Sending } from './sender.ts'
 
 export interface StreamOptions {
@@ -40,6 +40,8 @@ export class ReopenedStream implements HttpReply, Sending {
   #timer: Timer | undefined
   #lastEventId: string | undefined
   #retryMs: number | undefined
+  /** How long the last refusal asked us to stay away. */
+  #busyMs = 0
   #fruitless = 0
   #isOver = false
   /** Whether the server ever gave it. */
@@ -61,7 +63,8 @@ export class ReopenedStream implements HttpReply, Sending {
   openLater(): void {
     const backOffMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#fruitless)
     // Many clients that lost the same server do not come back as one.
-    const waitMs = Math.max(this.#retryMs ?? 0, backOffMs * (0.5 + Math.random() / 2)) * (1 + Math.random() / 10)
+    const waitMs = Math.max(this.#retryMs ?? 0, this.#busyMs, backOffMs * (0.5 + Math.random() / 2)) * (1 + Math.random() / 10)
+    this.#busyMs = 0
     this.#timer = systemClock.after(waitMs, () => {
       if (!this.#isOver) this.open()
     })
@@ -85,6 +88,7 @@ export class ReopenedStream implements HttpReply, Sending {
       return
     }
     this.#sending?.abort()
+    this.#busyMs = retryAfterIn(headers['retry-after']) ?? 0
     if (status >= 500 || PASSING.has(status)) return this.#onBroken(this.#statusFault(status))
     if (onGap && this.#lastEventId !== undefined && status >= 400 && status !== 404) {
       this.#lastEventId = undefined

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { oauth } from '../../../src/auth/client/index.ts'
 import { openBrowser } from '../../../src/auth/client/node/browser.ts'
 import { openLoopback } from '../../../src/auth/client/node/loopback.ts'
+import { proves } from '../../support/proves.ts'
 import { startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
 
@@ -48,6 +49,7 @@ describe('the browser', () => {
     'https://as.example/?x=%PATH%^&calc|calc>x',
     'http://127.0.0.1:1234/authorize?x=$(calc)',
   ])('is given %s as one argument, as the parser writes it (D1)', async (url) => {
+    proves('R-SEC-018')
     await openBrowser(url)
     expect(await seen()).toEqual([new URL(url).href])
   })
@@ -57,6 +59,7 @@ describe('the browser', () => {
     ['win32', ['url.dll,FileProtocolHandler']],
     ['linux', []],
   ])('is opened on %s without a shell (D1)', async (name, before) => {
+    proves('R-SEC-018', 'R-SEC-019')
     Object.defineProperty(process, 'platform', { value: name })
     await openBrowser('https://as.example/?a=1&b=$(calc)')
     expect(await seen()).toEqual([...before, 'https://as.example/?a=1&b=$(calc)'])
@@ -90,6 +93,7 @@ describe('the browser', () => {
     'https://user:pass@as.example/',
     'https://',
   ])('is not given %s (D1) (D2)', async (url) => {
+    proves('R-SEC-016', 'R-SEC-017')
     expect(await failureOf(openBrowser(url))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'browser' } })
     expect(existsSync(join(folder, 'seen'))).toBe(false)
   })

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { clientCredentials, memoryTokenStore, type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
+import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
 
@@ -10,6 +11,7 @@ const DOCUMENT = 'https://app.example/client.json'
 
 describe('a client', () => {
   test('that is registered already uses that and registers no other [T-AUTH-014]', async () => {
+    proves('R-AUTH-037', 'R-AUTH-038')
     const realm = await startRealm()
     realm.serverMetadata.client_id_metadata_document_supported = true
     await login(realm, { client: { id: 'known', issuer: realm.origin }, clientDocument: DOCUMENT })
@@ -18,6 +20,7 @@ describe('a client', () => {
   })
 
   test('with a document about itself uses that where it is known', async () => {
+    proves('R-AUTH-022', 'R-AUTH-023', 'R-AUTH-037', 'R-AUTH-039', 'R-AUTH-040', 'R-AUTH-041', 'R-AUTH-069')
     const realm = await startRealm()
     await login(realm, { clientDocument: DOCUMENT })
     realm.serverMetadata.client_id_metadata_document_supported = true
@@ -35,11 +38,13 @@ describe('a client', () => {
     'https://app.example/client.json#x',
     'client.json',
   ])('cannot have its document at %s', async (clientDocument) => {
+    proves('R-AUTH-042')
     const realm = await startRealm()
     expect(await failureOf(login(realm, { clientDocument }))).toMatchObject({ data: { reason: 'client' } })
   })
 
   test('registers itself with the one address that logins come back to [T-AUTH-012] [T-AUTH-057]', async () => {
+    proves('R-AUTH-023', 'R-AUTH-080', 'R-AUTH-091', 'R-AUTH-092')
     const realm = await startRealm()
     await login(realm, { about: { name: 'Tester', uri: 'https://tester.example' } })
     expect(JSON.parse(realm.at('/register')[0]!.body)).toEqual({
@@ -55,6 +60,7 @@ describe('a client', () => {
   })
 
   test('on the web says so', async () => {
+    proves('R-AUTH-092')
     const realm = await startRealm()
     const visit = async (url: string) => (await fetch(url, { redirect: 'manual' })).headers.get('location') as string
     await login(realm, { redirect: { uri: 'https://app.example/callback', visit } })
@@ -62,6 +68,7 @@ describe('a client', () => {
   })
 
   test('that cannot register itself is asked for, once [T-AUTH-015]', async () => {
+    proves('R-AUTH-037', 'R-AUTH-038')
     const realm = await startRealm()
     delete realm.serverMetadata.registration_endpoint
     const store = memoryTokenStore()
@@ -77,6 +84,7 @@ describe('a client', () => {
   })
 
   test('that may not register itself says what to do [T-AUTH-013]', async () => {
+    proves('R-AUTH-093', 'R-AUTH-094')
     const realm = await startRealm()
     realm.answers.set('/register', () => ({ status: 400, json: { error: 'invalid_redirect_uri', error_description: 'call 555' } }))
     const fault = await failureOf(login(realm))
@@ -132,6 +140,7 @@ describe('a client', () => {
   })
 
   test('with a private key signs who it is, for this authorization server', async () => {
+    proves('R-AUTH-045', 'R-AUTHX-003')
     const realm = await startRealm()
     realm.serverMetadata.token_endpoint_auth_methods_supported = ['private_key_jwt']
     const pem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
@@ -161,6 +170,7 @@ describe('another authorization server (D8) [T-AUTH-043]', () => {
   }
 
   test('gets a client of its own, and nothing of the old one', async () => {
+    proves('R-AUTH-087', 'R-AUTH-088', 'R-AUTH-097', 'R-AUTH-098', 'R-AUTH-099')
     const { next, sent } = await move({})
     expect(next.at('/register')).toHaveLength(1)
     expect(next.at('/authorize')[0]?.query.get('client_id')).toBe('of-next')
@@ -168,10 +178,26 @@ describe('another authorization server (D8) [T-AUTH-043]', () => {
   })
 
   test('gets nothing of a client that was used with the old one; that is an error', async () => {
+    proves('R-AUTH-088', 'R-AUTH-097', 'R-AUTH-100')
     const { next, result, sent } = await move({ client: { id: 'known', secret: 'the-secret' } })
     expect(result).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'client' }, message: expect.stringContaining(next.origin) })
     expect(sent).not.toMatch(/known|the-secret|access-1|refresh-1/)
     expect(next.at('/authorize')).toEqual([])
+  })
+
+  test('knows a client by its document, which needs no registration there either', async () => {
+    proves('R-AUTH-101')
+    const realm = await startRealm()
+    const next = await startRealm()
+    for (const each of [realm, next]) each.serverMetadata.client_id_metadata_document_supported = true
+    next.answers.set('/token', () => ({ json: realm.issue() }))
+    const store = memoryTokenStore()
+    await login(realm, { store, clientDocument: DOCUMENT })
+    realm.taken.clear()
+    realm.resourceMetadata.authorization_servers = [next.origin]
+    await login(realm, { store, clientDocument: DOCUMENT })
+    expect(next.at('/authorize')[0]?.query.get('client_id')).toBe(DOCUMENT)
+    expect([...realm.at('/register'), ...next.at('/register')]).toEqual([])
   })
 
   test('gets nothing of a client that is registered with an issuer it is not', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
 import { canonicalUri, covers } from '../../../src/auth/client/urls.ts'
+import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
 
@@ -13,6 +14,7 @@ const documents = ({ seen }: Realm): string[] => seen.map(({ path }) => path).fi
 
 describe('where permission is to be got', () => {
   test('is asked before anything else, first of the server and then of the authorization server [T-AUTH-018] [T-AUTH-024]', async () => {
+    proves('R-AUTH-028', 'R-AUTH-069', 'R-AUTH-089')
     const realm = await startRealm()
     await login(realm)
     const asked = realm.seen.map(({ method, path }) => `${method} ${path}`)
@@ -28,6 +30,7 @@ describe('where permission is to be got', () => {
   })
 
   test('is looked for at the path and then at the root when the challenge does not say', async () => {
+    proves('R-AUTH-028')
     const realm = await startRealm()
     realm.challenge = 'Bearer'
     realm.answers.set(`${PRM}/mcp`, () => ({ status: 404 }))
@@ -74,6 +77,7 @@ describe('where permission is to be got', () => {
     '//evil.example/prm',
     'https://u:p@evil.example/',
   ])('is not read from %s', async (location) => {
+    proves('R-SEC-021')
     const realm = await startRealm()
     realm.challenge = `Bearer resource_metadata="${location}"`
     expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'resource-metadata' } })
@@ -144,6 +148,7 @@ describe('where permission is to be got', () => {
 
 describe('an authorization server', () => {
   test('with a path is looked for in the order of the specification', async () => {
+    proves('R-AUTH-025', 'R-AUTH-035')
     const realm = await startRealm()
     const issuer = `${realm.origin}/tenant`
     realm.resourceMetadata.authorization_servers = [issuer]
@@ -152,7 +157,17 @@ describe('an authorization server', () => {
     expect(documents(realm).slice(1)).toEqual([`${ASM}/tenant`, `${OIDC}/tenant`, `/tenant${OIDC}`])
   })
 
+  test('without a path is looked for by its own document first, then by that of OpenID', async () => {
+    proves('R-AUTH-025', 'R-AUTH-036')
+    const realm = await startRealm()
+    realm.answers.set(ASM, () => ({ status: 404 }))
+    realm.answers.set(OIDC, () => ({ json: realm.serverMetadata }))
+    await login(realm)
+    expect(documents(realm).slice(1)).toEqual([ASM, OIDC])
+  })
+
   test.each(['/', '%41', ':80'])('is the one it says it is, byte for byte: not with %s (D4)', async (more) => {
+    proves('R-AUTH-090')
     const realm = await startRealm()
     realm.serverMetadata.issuer = `${realm.origin}${more}`
     expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'issuer-mismatch' } })
@@ -169,7 +184,8 @@ describe('an authorization server', () => {
   test.each(['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint'])(
     'has its %s encrypted or on this machine [T-AUTH-054]',
     async (name) => {
-      for (const value of ['http://as.example/x', 'javascript:alert(1)', 'file:///etc/passwd', 17]) {
+      proves('R-AUTH-014', 'R-AUTHX-023', 'R-SEC-008', 'R-SEC-016', 'R-SEC-017', 'R-SEC-021')
+      for (const value of ['http://as.example/x', 'javascript:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///etc/passwd', 17]) {
         const realm = await startRealm()
         realm.serverMetadata[name] = value
         expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'server-metadata' } })

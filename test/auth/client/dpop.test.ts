@@ -1,7 +1,9 @@
+import type { webcrypto } from 'node:crypto'
 import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader, EmbeddedJWK, generateKeyPair, jwtVerify } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DpopKey } from '../../../src/auth/client/dpop.ts'
-import { memoryTokenStore, type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
+import { memoryTokenStore, type OAuthOptions, oauth, type TokenStore } from '../../../src/auth/client/index.ts'
+import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
 
@@ -57,6 +59,7 @@ describe('a proof', () => {
 
 describe('tokens that are bound to a key', () => {
   test('are got where the server takes no others, without being told to', async () => {
+    proves('R-AUTHX-027')
     const realm = await startBoundRealm()
     const client = await login(realm)
     await client.call('read')
@@ -140,6 +143,32 @@ describe('tokens that are bound to a key', () => {
     )
     expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_HTTP', data: { status: 401 } })
     expect(count).toBeLessThanOrEqual(5)
+  })
+
+  test('keep their key to themselves: nothing of it is kept, sent or shown', async () => {
+    proves('R-AUTHX-035')
+    const made: webcrypto.CryptoKeyPair[] = []
+    const generate = crypto.subtle.generateKey.bind(crypto.subtle)
+    const spy = vi.spyOn(crypto.subtle, 'generateKey').mockImplementation(async (...args: unknown[]) => {
+      const pair = await (generate as (...given: unknown[]) => Promise<webcrypto.CryptoKeyPair>)(...args)
+      made.push(pair)
+      return pair as never
+    })
+    onTestFinished(() => spy.mockRestore())
+    const realm = await startBoundRealm()
+    const kept: string[] = []
+    const store = memoryTokenStore()
+    const set: TokenStore['set'] = (name, value) => {
+      kept.push(value)
+      return store.set(name, value)
+    }
+    await (await login(realm, { store: { ...store, set } })).call('read')
+    expect(made).toHaveLength(1)
+    expect(made[0]?.privateKey.extractable).toBe(false)
+    expect(kept.join()).not.toMatch(/"d"|PRIVATE/)
+    for (const { headers } of realm.at('/mcp').filter((each) => each.headers.dpop)) {
+      expect(decodeProtectedHeader(String(headers.dpop)).jwk).not.toHaveProperty('d')
+    }
   })
 
   test('outlive the process only with a key that does', async () => {

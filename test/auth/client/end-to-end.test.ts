@@ -30,6 +30,7 @@ import {
   RESOURCE_SERVER,
   startAuthorizationServer,
 } from '../../support/oidc.ts'
+import { proves } from '../../support/proves.ts'
 import { failureOf, open } from './support.ts'
 
 const SCOPES = ['mcp', 'notes:write', 'notes:wipe']
@@ -115,6 +116,7 @@ describe('with a real authorization server, a client', () => {
   })
 
   test('logs in with a document about itself', async () => {
+    proves('R-AUTH-022')
     const { as, login } = await world()
     const clientDocument = 'https://app.example/client.json'
     as.clientDocuments.set(clientDocument, {

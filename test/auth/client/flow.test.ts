@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { memoryTokenStore, type OAuthOptions, oauth, type Redirect } from '../../../src/auth/client/index.ts'
-import { type Realm, startRealm } from './realm.ts'
+import { keyOf } from '../../../src/auth/client/tokens.ts'
+import { proves } from '../../support/proves.ts'
+import { type Realm, type Seen, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
 
 const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oauth({ redirect: realm.redirect, ...options }))
@@ -27,6 +29,7 @@ describe('a client that is asked for permission', () => {
   })
 
   test('sends the token in the header of every request and nowhere else [T-AUTH-036] [T-AUTH-038]', async () => {
+    proves('R-AUTH-102')
     const realm = await startRealm()
     const client = await login(realm)
     await client.call('read')
@@ -46,6 +49,7 @@ describe('a client that is asked for permission', () => {
   })
 
   test('lets logins come back only to this machine or to https [T-AUTH-055]', async () => {
+    proves('R-AUTH-014')
     const realm = await startRealm()
     for (const uri of ['http://evil.example/callback', 'myapp:callback', 'https://app.example/cb#x']) {
       const redirect = { ...realm.redirect, uri }
@@ -140,6 +144,92 @@ describe('a client that is asked for permission', () => {
     expect(given.aborted).toBe(true)
   })
 
+  test.each(['/.well-known/oauth-authorization-server', '/register', '/token'])(
+    'that is given up while %s is silent ends at once, and closes its connection',
+    async (path) => {
+      const realm = await startRealm()
+      let heard: Seen | undefined
+      realm.answers.set(path, (seen) => {
+        heard = seen
+        return new Promise(() => {})
+      })
+      const controller = new AbortController()
+      // Longer than a test may take: it is the caller who ends it.
+      const auth = oauth({ redirect: realm.redirect, limits: { requestTimeoutMs: 120_000 } })
+      const attempt = failureOf(open(realm.url, auth, { signal: controller.signal }))
+      while (!heard) await sleep(5)
+      controller.abort(new Error('enough'))
+      expect(await attempt).toMatchObject({ message: 'enough' })
+      await heard.gone
+    },
+  )
+
+  test('gives its permission to no other origin than that of the server', async () => {
+    const realm = await startRealm()
+    const auth = oauth({ redirect: realm.redirect })
+    await auth.login(realm.url)
+    const { signal } = new AbortController()
+    const headersFor = (url: string) =>
+      auth.headers({ method: 'POST', url: new URL(url), server: new URL(realm.url), operation: 'ping', signal })
+    expect(await headersFor(`${realm.origin}/other`)).toEqual({ authorization: 'Bearer access-1' })
+    for (const url of ['http://127.0.0.1:1/mcp', realm.url.replace('127.0.0.1', 'localhost'), 'https://evil.example/mcp'])
+      expect(await headersFor(url)).toEqual({})
+  })
+
+  test('sends no code anywhere when the answer to the login comes from another authorization server', async () => {
+    proves('R-AUTH-074', 'R-AUTH-103')
+    const realm = await startRealm()
+    const other = await startRealm()
+    realm.callback = { iss: other.origin }
+    expect(await failureOf(login(realm))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'issuer-mismatch' } })
+    expect([...realm.at('/token'), ...other.seen]).toEqual([])
+  })
+
+  test('compares with the issuer that it began with, whatever the server says meanwhile', async () => {
+    proves('R-AUTH-071')
+    const realm = await startRealm()
+    const visit: Redirect['visit'] = (url, how) => {
+      realm.serverMetadata.issuer = 'https://evil.example'
+      realm.resourceMetadata.authorization_servers = ['https://evil.example']
+      return realm.redirect.visit(url, how)
+    }
+    realm.callback = { iss: realm.origin }
+    await login(realm, { redirect: { ...realm.redirect, visit } })
+    expect(realm.at('/token')).toHaveLength(1)
+  })
+
+  test('logs in again where no refresh token was given', async () => {
+    proves('R-AUTH-082')
+    const realm = await startRealm()
+    realm.answers.set('/token', () => {
+      const { refresh_token: _, ...tokens } = realm.issue()
+      return { json: tokens }
+    })
+    const client = await login(realm)
+    realm.taken.clear()
+    expect(await client.call('read')).toMatchObject({ content: [{ text: 'read done' }] })
+    expect(realm.grants('refresh_token')).toEqual([])
+    expect(realm.at('/authorize')).toHaveLength(2)
+  })
+
+  test('does not use what is kept as a token of a type that nobody knows', async () => {
+    const realm = await startRealm()
+    const store = memoryTokenStore()
+    await login(realm, { store })
+    const name = keyOf('tokens', realm.origin, realm.url, 'client-1', '')
+    const kept = JSON.parse((await store.get(name)) ?? '{}')
+    expect(kept).toMatchObject({ accessToken: 'access-1', type: 'Bearer' })
+    for (const damage of [{ type: 'mac' }, { type: undefined }, { accessToken: 7 }, { scopes: 'a' }, { asked: undefined }]) {
+      await store.set(name, JSON.stringify({ ...kept, ...damage }))
+      realm.seen.length = 0
+      await login(realm, { store })
+      expect(realm.at('/authorize')).toHaveLength(1)
+      const sent = realm.at('/mcp').map(({ headers }) => headers.authorization ?? 'nothing')
+      expect(sent[0]).toBe('nothing')
+      for (const each of sent.slice(1)) expect(each).toMatch(/^Bearer access-/)
+    }
+  })
+
   test('waits for a person for so long and no longer', async () => {
     const realm = await startRealm()
     const redirect = { uri: realm.redirect.uri, visit: () => new Promise<never>(() => {}) }
@@ -152,15 +242,20 @@ describe('scopes', () => {
   const asked = (realm: Realm): (string | null)[] => realm.at('/authorize').map(({ query }) => query.get('scope'))
 
   test('are those of the challenge, else those of the server, else none', async () => {
+    proves('R-AUTH-031', 'R-AUTH-032', 'R-AUTH-034', 'R-AUTH-050', 'R-AUTH-051')
     const realm = await startRealm()
     realm.resourceMetadata.scopes_supported = ['a', 'b']
     await login(realm)
     realm.challenge += ', scope="c"'
     await login(realm)
     expect(asked(realm)).toEqual(['a b', 'c'])
+    const silent = await startRealm()
+    await login(silent)
+    expect(silent.at('/authorize')[0]?.query.has('scope')).toBe(false)
   })
 
   test('for offline access are asked for only where the authorization server knows them', async () => {
+    proves('R-AUTH-081')
     const realm = await startRealm()
     realm.resourceMetadata.scopes_supported = ['a', 'offline_access']
     await login(realm)
@@ -170,6 +265,7 @@ describe('scopes', () => {
   })
 
   test('grow by what an operation needs, and nothing is lost', async () => {
+    proves('R-AUTH-050', 'R-AUTH-056', 'R-AUTH-070', 'R-AUTH-085')
     const realm = await startRealm()
     realm.challenge += ', scope="a"'
     realm.needed.write = ['w']
@@ -182,6 +278,7 @@ describe('scopes', () => {
   })
 
   test('that never suffice cost one login for an operation and then are an error (D11)', async () => {
+    proves('R-AUTH-058')
     const realm = await startRealm()
     const client = await login(realm)
     realm.answers.set('/mcp', ({ body }) =>

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { Login, type LoginRequest } from '../../../src/auth/client/login.ts'
 import { guessedMetadata, type ServerMetadata } from '../../../src/auth/client/server-metadata.ts'
+import { proves } from '../../support/proves.ts'
 import { failureOf } from './support.ts'
 
 const ISSUER = 'https://as.example'
@@ -34,6 +35,7 @@ const faultOf = (run: () => unknown) => failureOf((async () => run())())
 
 describe('the way to a login', () => {
   test('has all that is needed, PKCE with S256 and the resource among it [T-AUTH-025] [T-AUTH-027] [T-AUTH-056]', async () => {
+    proves('R-AUTH-060')
     const login = await begin()
     const { origin, pathname, searchParams } = new URL(login.url)
     expect(origin + pathname).toBe(`${ISSUER}/authorize`)
@@ -59,6 +61,7 @@ describe('the way to a login', () => {
   })
 
   test.each([[undefined], [[]], [['plain']]])('does not begin when codes are not protected: %j', async (codeChallengeMethods) => {
+    proves('R-AUTH-059', 'R-AUTH-061')
     expect(await failureOf(begin({ codeChallengeMethods }))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'pkce' } })
   })
 
@@ -79,6 +82,7 @@ describe('the way back', () => {
     ['not advertised, equal', false, ISSUER, true],
     ['not advertised and absent', false, undefined, true],
   ])('says who it comes from: %s (D4)', async (_, sendsIssuer, iss, isTaken) => {
+    proves('R-AUTH-075', 'R-AUTH-076', 'R-AUTH-077')
     const login = await begin({ sendsIssuer })
     const url = callback(login, { code: 'c', ...(iss !== undefined && { iss }) })
     if (isTaken) expect(login.finish(url)).toBe('c')
@@ -86,6 +90,7 @@ describe('the way back', () => {
   })
 
   test('is not looked at further when it comes from somebody else, not even for its error (D4)', async () => {
+    proves('R-AUTH-078')
     const login = await begin({ sendsIssuer: true })
     const words = { error: 'access_denied', error_description: 'call 555', error_uri: 'https://evil.example' }
     const fault = await faultOf(() => login.finish(callback(login, { ...words, iss: 'https://evil.example' })))
@@ -94,6 +99,7 @@ describe('the way back', () => {
   })
 
   test.each(['', 'wrong', 'x'.repeat(43)])('must have the state: %j [T-AUTH-059]', async (state) => {
+    proves('R-AUTHX-023')
     const login = await begin()
     const url = callback(login, { code: 'c', state })
     expect(login.isOurs(url)).toBe(false)

@@ -19,6 +19,8 @@ export interface Seen {
   /** The body as a form. */
   form: URLSearchParams
   body: string
+  /** Resolves when the connection is closed before the answer. */
+  gone: Promise<void>
 }
 
 export interface Reply {
@@ -112,7 +114,8 @@ export class Realm {
     let body = ''
     for await (const chunk of request) body += chunk
     const { method = '', headers } = request
-    const seen = { method, path: url.pathname, query: url.searchParams, headers, form: new URLSearchParams(body), body }
+    const gone = new Promise<void>((resolve) => response.once('close', () => !response.writableFinished && resolve()))
+    const seen = { method, path: url.pathname, query: url.searchParams, headers, form: new URLSearchParams(body), body, gone }
     this.seen.push(seen)
     const reply = (await this.answers.get(url.pathname)?.(seen, this)) ?? this.#answer(seen)
     if (!reply) return this.#mcp.node(request, response, JSON.parse(body || 'null'))

@@ -11,6 +11,7 @@ import {
 } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { askModern, callTool, openSession } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { type Claims, claimsOf, keyHolder, protectedServer, RESOURCE, seconds, type TestIssuer } from '../../support/token-issuer.ts'
 
 type Make = (issuer: TestIssuer) => Promise<string>
@@ -112,6 +113,7 @@ const BAD: Record<string, Make> = {
 describe('a token that must not be taken', () => {
   for (const [what, make] of Object.entries(BAD)) {
     test(`${what}: 401, and no handler runs [T-AUTH-039] [T-AUTH-042] [T-AUTH-063]`, async () => {
+      proves('R-AUTHX-025', 'R-AUTHX-042')
       const { issuer, calls, url } = await protectedServer({ scopes: ['mcp'] })
       const token = await make(issuer)
       const answer = await askModern(url, callTool('note'), { authorization: `Bearer ${token}` })
@@ -137,10 +139,21 @@ describe('a token that must not be taken', () => {
   })
 
   test('a token issued for somebody else, here an upstream API, is refused [T-AUTH-040] [T-AUTH-045] [T-AUTH-064] [T-AUTH-065] [T-SEC-004] [T-SEC-005]', async () => {
+    proves('R-AUTH-068')
     const { issuer, url } = await protectedServer()
     const { status, headers } = await askModern(url, callTool('note'), await issuer.bearer({ aud: 'https://upstream.example/api' }))
     expect(status).toBe(401)
     expect(headers['www-authenticate']).toContain('error="invalid_token"')
+  })
+
+  test('names in a token have at most 1,024 characters', async () => {
+    const { issuer, url } = await protectedServer()
+    const status = async (claims: Claims): Promise<number> => (await askModern(url, callTool('note'), await issuer.bearer(claims))).status
+    for (const name of ['sub', 'client_id']) {
+      expect(await status({ [name]: 'x'.repeat(1024) })).toBe(200)
+      expect(await status({ [name]: 'x'.repeat(1025) })).toBe(401)
+      expect(await status({ [name]: '' })).toBe(401)
+    }
   })
 
   test('clocks may differ by five seconds and no more', async () => {

@@ -6,6 +6,7 @@ import { fakeClock } from '../../../src/testing/index.ts'
 import type { HttpAnswer } from '../../support/http-requests.ts'
 import { http } from '../../support/http-requests.ts'
 import { askModern, callTool, modern, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { type Claims, keyHolder, RESOURCE, seconds, startIssuer } from '../../support/token-issuer.ts'
 
 async function bound(dpop: DpopOptions | false = {}, more: Partial<ResourceServerOptions> = {}) {
@@ -67,6 +68,40 @@ describe('a token that is bound to a key', () => {
     expect(answer.status).toBe(401)
     expect(challengeOf(answer)).toMatch(/^DPoP algs="ES256[^"]*", error="invalid_dpop_proof"/)
     expect(challengeOf(answer)).toContain('resource_metadata=')
+  })
+
+  test.each([
+    ['/mcp', RESOURCE, true],
+    ['/mcp?a=1', RESOURCE, true],
+    ['/messages?sessionId=7', 'https://mcp.example.com/messages', true],
+    ['//evil.example/mcp', 'https://evil.example/mcp', false],
+    ['//evil.example/mcp', 'https://mcp.example.com//evil.example/mcp', true],
+    ['/\\\\evil.example/mcp', 'https://evil.example/mcp', false],
+    ['https://evil.example/x', 'https://evil.example/x', false],
+    ['https://evil.example/x', 'https://mcp.example.com/x', true],
+  ])('at the target %s is taken with a proof for %s: %s', async (url, htu, isTaken) => {
+    const issuer = await startIssuer()
+    const holder = await keyHolder()
+    const token = await issuer.token({ cnf: { jkt: holder.jkt } })
+    const headers: Record<string, string> = { authorization: `DPoP ${token}`, dpop: await holder.proof(token, { htu }) }
+    const visitor = await issuer.protect({ dpop: {} }).authenticate({
+      method: 'POST',
+      url,
+      remoteAddress: undefined,
+      header: (name) => headers[name],
+      count: (name) => (name in headers ? 1 : 0),
+    })
+    if (isTaken) expect(visitor).toMatchObject({ auth: { subject: 'alice' } })
+    else expect(visitor).toMatchObject({ status: 401, message: 'The DPoP proof is for another URL' })
+  })
+
+  test('is refused when it is for another resource, whatever its proof', async () => {
+    proves('R-AUTHX-036')
+    const { issuer, holder, ask } = await bound()
+    const other = await issuer.token({ aud: 'https://other.example/mcp', cnf: { jkt: holder.jkt } })
+    expect((await ask(await holder.proof(other), `DPoP ${other}`)).status).toBe(401)
+    const own = await issuer.token({ cnf: { jkt: holder.jkt } })
+    expect((await ask(await holder.proof(own), `DPoP ${own}`)).status).toBe(200)
   })
 
   test('is refused with a private key in the proof, a secret as key, another key, or a signature by another', async () => {
@@ -138,6 +173,7 @@ describe('a token that is bound to a key', () => {
   })
 
   test('can be the only kind that is taken, and can be not taken at all', async () => {
+    proves('R-AUTHX-026')
     const required = await bound({ required: true })
     const plain = await required.issuer.token()
     const answer = await required.ask(undefined, `Bearer ${plain}`)

@@ -2,13 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { resourceServer } from '../../../src/auth/server/index.ts'
 import { httpHandler } from '../../../src/http/index.ts'
 import { http, rawHttp } from '../../support/http-requests.ts'
-import { askModern, callTool, initializeMessage, modern, serve, testServer } from '../../support/http-service.ts'
+import { askModern, callTool, initializeMessage, modern, STREAMABLE, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { protectedServer, RESOURCE } from '../../support/token-issuer.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 describe('the metadata of a protected server', () => {
   test('is at the place for its path and at the root, for everybody [T-AUTH-017] [T-AUTH-019]', async () => {
+    proves('R-AUTH-026', 'R-AUTH-027')
     const { issuer, port } = await protectedServer({ scopes: ['mcp'], scopesSupported: ['mcp', 'notes:read'], name: 'Notes' })
     for (const path of [`${WELL_KNOWN}/mcp`, WELL_KNOWN]) {
       const answer = await http(`http://127.0.0.1:${port}${path}`, {
@@ -28,6 +30,20 @@ describe('the metadata of a protected server', () => {
         resource_name: 'Notes',
       })
     }
+  })
+
+  test('lists at first what every request needs, and a challenge may ask for more or for something else', async () => {
+    proves('R-AUTH-030', 'R-AUTH-052')
+    const documentOf = async (port: number) =>
+      (await http(`http://127.0.0.1:${port}${WELL_KNOWN}`, { method: 'GET', isBare: true })).message as Record<string, unknown>
+    const usual = await protectedServer({ scopes: ['mcp'] })
+    usual.server.tool('wipe', { scopes: ['admin'] }, () => 'wiped')
+    expect((await documentOf(usual.port)).scopes_supported).toEqual(['mcp'])
+    const more = await askModern(usual.url, callTool('wipe'), await usual.issuer.bearer())
+    expect(more.headers['www-authenticate']).toContain('scope="mcp admin"')
+    const other = await protectedServer({ scopes: ['mcp'], scopesSupported: ['basic'] })
+    expect((await documentOf(other.port)).scopes_supported).toEqual(['basic'])
+    expect((await askModern(other.url, callTool('note'))).headers['www-authenticate']).toContain('scope="mcp"')
   })
 
   test('is read only, and nothing else is there', async () => {
@@ -75,6 +91,7 @@ describe('the metadata of a protected server', () => {
   })
 
   test('what cannot be is said at once, such as a server or an issuer without encryption [T-AUTH-053]', () => {
+    proves('R-AUTH-083')
     const define = (options: Partial<Parameters<typeof resourceServer>[0]>) => () =>
       resourceServer({ resource: RESOURCE, issuer: 'https://login.example.com', ...options })
     expect(define({ resource: 'http://mcp.example.com/mcp' })).toThrow('must be https')
@@ -86,6 +103,8 @@ describe('the metadata of a protected server', () => {
     expect(define({ scopes: ['a b'] })).toThrow('Not a scope')
     expect(define({ scopes: ['say "hi"'] })).toThrow('Not a scope')
     expect(define({ scopesSupported: ['offline_access'] })).toThrow('offline_access')
+    expect(define({ scopes: ['mcp', 'offline_access'] })).toThrow('offline_access')
+    expect(() => testServer().tool('x', { scopes: ['offline_access'] }, () => '')).toThrow('offline_access')
     expect(define({ issuer: { issuer: 'https://login.example.com', algorithms: ['HS256'] } })).toThrow('HS256')
     const introspection = { clientId: 'a', clientSecret: 'b' }
     expect(define({ issuers: ['https://a.example', 'https://b.example'].map((issuer) => ({ issuer, introspection })) })).toThrow('Only one')
@@ -95,6 +114,7 @@ describe('the metadata of a protected server', () => {
 
 describe('a caller without good credentials', () => {
   test('without any is told where to get some, and of no error [T-AUTH-021] [T-AUTH-046] [T-SEC-008] [T-SEC-009]', async () => {
+    proves('R-AUTH-026', 'R-AUTH-029')
     const { issuer, calls, url } = await protectedServer({ scopes: ['mcp', 'notes:read'] })
     const session = await http(url, { body: initializeMessage('2025-06-18'), headers: await issuer.bearer({ scope: 'mcp notes:read' }) })
     const stolen = { 'mcp-session-id': String(session.headers['mcp-session-id']) }
@@ -115,8 +135,10 @@ describe('a caller without good credentials', () => {
   })
 
   test('a bad token is told so [T-AUTH-041]', async () => {
+    proves('R-AUTH-013')
     const { issuer, url } = await protectedServer({ scopes: ['mcp'] })
-    const { headers } = await askModern(url, callTool('note'), await issuer.bearer({ exp: 1 }))
+    const { status, headers } = await askModern(url, callTool('note'), await issuer.bearer({ exp: 1 }))
+    expect(status).toBe(401)
     expect(headers['www-authenticate']).toBe(
       'Bearer error="invalid_token", error_description="The token has expired", scope="mcp", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"',
     )
@@ -167,6 +189,14 @@ describe('a caller without good credentials', () => {
     expect(answer.status).toBe(400)
     expect(answer.headers['www-authenticate']).toContain('error="invalid_request"')
     expect(calls).toEqual([])
+  })
+
+  test.each(STREAMABLE)('is refused with 401 at the first request of %s', async (revision) => {
+    proves('R-AUTH-007')
+    const { url } = await protectedServer()
+    const answer = await http(url, { body: initializeMessage(revision) })
+    expect(answer.status).toBe(401)
+    expect(answer.headers['mcp-session-id']).toBeUndefined()
   })
 
   test('a server that nobody protects asks for nothing', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createServer } from '../../../src/server/index.ts'
 import { http, httpStream } from '../../support/http-requests.ts'
 import { askModern, callTool, openSession, STREAMABLE, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { envelope, type Message } from '../../support/raw-channel.ts'
 import { protectedServer, RESOURCE, startIssuer } from '../../support/token-issuer.ts'
 
@@ -117,6 +118,7 @@ describe('what belongs to somebody', () => {
   })
 
   test('the state of a question is worth nothing in the hands of another [B7] [T-ELIC-062] [T-ELIC-076]', async () => {
+    proves('R-SEC-023', 'R-SEC-025')
     const issuer = await startIssuer()
     const server = createServer({ name: 'a', version: '1' })
     const asked: string[] = []

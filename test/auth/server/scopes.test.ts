@@ -72,6 +72,7 @@ function expectForbidden(answer: HttpAnswer, scopes: string): void {
 
 describe('a caller that lacks a scope', () => {
   test.each(DENIED)('is refused %s with all scopes it needs, standing alone [T-AUTH-047]', async (_what, asked, scopes) => {
+    proves('R-AUTH-053', 'R-AUTH-054', 'R-AUTH-084')
     const { url, runs, having } = await served()
     const answer = await askModern(url, asked, await having('mcp notes:read'))
     expectForbidden(answer, scopes)
@@ -80,6 +81,7 @@ describe('a caller that lacks a scope', () => {
   })
 
   test.each(STREAMABLE)('is refused so in a session of %s [T-AUTH-047]', async (revision) => {
+    proves('R-AUTH-033', 'R-AUTH-053', 'R-AUTH-055')
     const { url, runs, having } = await served()
     const session = await openSession(url, revision, { headers: await having('mcp notes:read') })
     for (const [, asked, scopes] of DENIED) expectForbidden(await session.ask(asked), scopes)
@@ -117,6 +119,7 @@ describe('a caller that lacks a scope', () => {
   })
 
   test('has what a broader scope contains', async () => {
+    proves('R-AUTH-086')
     const implies = { 'notes:all': ['notes:write', 'mcp'], 'notes:write': ['notes:read'] }
     const { url, runs, having } = await served({ implies })
     expect((await askModern(url, callTool('write'), await having('notes:all'))).status).toBe(200)

@@ -3,6 +3,7 @@ import { type AccountStore, memoryAccounts, memoryVisits, type ThirdPartyOptions
 import { fakeClock } from '../../../src/testing/index.ts'
 import { Browser } from '../../support/browser.ts'
 import { askModern, callTool, openSession, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { envelope, type Message } from '../../support/raw-channel.ts'
 import { startIssuer } from '../../support/token-issuer.ts'
 
@@ -210,6 +211,7 @@ describe('an account elsewhere', () => {
   })
 
   test('is agreed to for each client anew, before anything is forwarded [T-SEC-002]', async () => {
+    proves('R-SEC-001')
     const { service, browserOf, ask } = await connected()
     const browser = browserOf('alice')
     await browser.answer((await ask()).page, 'yes')
@@ -256,6 +258,7 @@ describe('an account elsewhere', () => {
   })
 
   test('the way back works once, with the state that was given and no other', async () => {
+    proves('R-SEC-005')
     const { service, failures, browserOf, ask } = await connected()
     const { page } = await ask()
     const browser = browserOf('alice')
@@ -279,7 +282,49 @@ describe('an account elsewhere', () => {
     expect(failures).toEqual([])
   })
 
+  test.each([
+    ['of another issuer', 'https://evil.example', 400],
+    ['that differs by a slash', `${PHOTOS}/`, 400],
+    ['of the service', PHOTOS, 200],
+    ['of nobody', undefined, 200],
+  ])('an answer with the name %s is judged before its code is redeemed', async (_, iss, status) => {
+    const { service, failures, browserOf, ask } = await connected({ issuer: PHOTOS })
+    const { page } = await ask()
+    const browser = browserOf('alice')
+    const html = await (await browser.step(page)).text()
+    const token = /name="token" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    const form = { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://mcp.example.com' }
+    const left = await browser.step(page, { method: 'POST', headers: form, body: `token=${token}&answer=yes` })
+    const back = new URL((await browser.step(left.headers.get('location') as string)).headers.get('location') as string)
+    if (iss !== undefined) back.searchParams.set('iss', iss)
+    expect((await browser.step(back.href)).status).toBe(status)
+    expect(service.tokenRequests).toHaveLength(status === 200 ? 1 : 0)
+    expect(failures).toEqual(status === 200 ? [] : ['Error: The answer is not from Photos'])
+  })
+
+  test('a page says who asks for what and where one comes back to, and sets nothing before the person agreed', async () => {
+    proves('R-SEC-002', 'R-SEC-006')
+    const { browserOf, ask } = await connected({ scopes: ['albums', 'albums:<write>'] })
+    const { page } = await ask()
+    const browser = browserOf('alice')
+    const shown = await browser.step(page)
+    const html = await shown.text()
+    expect(html).toContain('<strong>client-1</strong>')
+    expect(html).toContain('It will ask Photos (photos.example) for: albums, albums:&#60;write&#62;.')
+    expect(html).toContain(`Photos will send you back to ${PAGES}/callback.`)
+    expect(html).toMatch(/name="token" value="[\w-]{43}"/)
+    expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    expect(shown.headers.get('set-cookie')).toBeNull()
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    const token = /name="token" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    const refused = await browser.step(page, { method: 'POST', headers: type, body: 'token=x&answer=yes' })
+    expect([refused.status, refused.headers.get('set-cookie')]).toEqual([403, null])
+    const agreed = await browser.step(page, { method: 'POST', headers: type, body: `token=${token}&answer=yes` })
+    expect(agreed.headers.get('set-cookie')).toMatch(/^__Host-/)
+  })
+
   test('a form of another page, or without what ours has, does nothing', async () => {
+    proves('R-SEC-003')
     const { browserOf, ask } = await connected()
     const { page } = await ask()
     const browser = browserOf('alice')
@@ -314,6 +359,7 @@ describe('an account elsewhere', () => {
   })
 
   test('a person has ten minutes', async () => {
+    proves('R-SEC-005')
     const clock = fakeClock()
     const { browserOf, ask } = await connected({ visits: memoryVisits({}, clock) })
     const { page } = await ask()

@@ -9,6 +9,7 @@ import { DEFAULT_FILE_STORE_LIMITS, type FileStoreOptions, type Keychain } from 
 import { sealer } from '../../../src/auth/store/seal.ts'
 import { readPrivate } from '../../../src/files/private-file.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { proves } from '../../support/proves.ts'
 
 const newFolder = temporaryFolders()
 
@@ -27,6 +28,7 @@ const SECRET = 'refresh-token-that-nobody-else-may-see'
 
 describe('who can read them', () => {
   test('the folder is for the user only, and so is each file in it [T-AUTH-050]', async () => {
+    proves('R-AUTH-012')
     const folder = join(newFolder(), 'a', 'b')
     const { store } = storeIn(folder)
     await store.set('k', SECRET)
@@ -79,6 +81,7 @@ describe('what is in them', () => {
     ['a keychain', { keychain: memoryKeychain().keychain }],
     ['a file', {}],
   ])('nothing that can be read, with the key from %s [T-AUTH-050]', async (_, options) => {
+    proves('R-AUTH-012', 'R-AUTH-079')
     const folder = newFolder()
     const { store } = storeIn(folder, options)
     await store.set('https://as.example|https://mcp.example', SECRET)

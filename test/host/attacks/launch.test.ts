@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createHost, readAudit } from '../../../src/host/index.ts'
+import { proves } from '../../support/proves.ts'
 import { hosts, NO, person, script, until } from '../hosts.ts'
 
 const { folder, host: hostWith } = hosts()
@@ -40,6 +41,7 @@ describe('E4: a server in the configuration of a project', () => {
   })
 
   test('is not started after a no, and the no is written down', async () => {
+    proves('R-SEC-013')
     const { home, config, wasStarted } = project()
     const kept = folder()
     const host = await hostWith({ config, project: home, folder: kept, ask: person(() => NO) })
@@ -68,6 +70,7 @@ describe('E4: a server in the configuration of a project', () => {
   })
 
   test('is shown with every argument to the end, however long, and with what cannot be seen made visible', async () => {
+    proves('R-SEC-013')
     const long = `${'x'.repeat(50_000)} the end of a long argument`
     const args = ['--flag', 'two words', "it's", long, '', 'a\u001b[2Kb\u202Ec\u200Bd', '; rm -rf /']
     const { home, config, file } = project(args, { WORD: 'a value that is in the file' })
@@ -76,6 +79,7 @@ describe('E4: a server in the configuration of a project', () => {
     expect(ask.saw('launch')[0]).toMatchObject({ command: process.execPath, args: [file, ...args], cwd: home, envNames: ['WORD'] })
     const text = ask.read()
     expect(text).toContain(long)
+    expect(text).toContain('this program runs on your machine, with your rights')
     expect(text).toContain("'two words'")
     expect(text).toContain("'; rm -rf /'")
     for (const acting of ['\u001b', '\u202E', '\u200B']) expect(text).not.toContain(acting)

@@ -84,6 +84,23 @@ describe('a server with sessions', () => {
     expect(methods(server).slice(0, 2)).toEqual(['server/discover', 'initialize'])
   })
 
+  test('that only speaks versions of the future is told as such, not as no server at all', async () => {
+    const server = await statelessServer({
+      'server/discover': (_, answer) => answer.result({ resultType: 'complete', supportedVersions: ['2099-01-01'], capabilities: {} }),
+    })
+    expect(await failureOf(open(server))).toMatchObject({
+      code: 'ERR_VERSION_UNSUPPORTED',
+      message: expect.stringMatching(/The server speaks 2099-01-01; this client speaks .*2026-07-28/),
+    })
+  })
+
+  test('that lists only versions of the future may still take the handshake', async () => {
+    const server = await sessionServer({
+      'server/discover': (_, answer) => answer.result({ resultType: 'complete', supportedVersions: ['2099-01-01'], capabilities: {} }),
+    })
+    expect((await open(server)).client.revision).toBe(SESSION)
+  })
+
   test('is remembered: the next connection begins with the handshake', async () => {
     proves('R-DISC-016')
     const server = await sessionServer()
@@ -100,18 +117,49 @@ describe('a server with sessions', () => {
     expect(methods(server)).toEqual(['initialize', 'notifications/initialized', 'GET', 'ping'])
   })
 
-  test.each([401, 403, 429, 500, 503])('is not looked for behind HTTP %i, whatever its body says [T-SSE1-012]', async (status) => {
-    const server = await httpScript((_, answer) => answer.error(-32000, 'go away', status))
+  test.each([401, 403, 407, 408, 429, 502, 503, 504])(
+    'is not looked for behind HTTP %i, whatever its body says [T-SSE1-012]',
+    async (status) => {
+      const server = await httpScript((_, answer) => answer.error(-32000, 'go away', status))
+      expect(await failureOf(open(server))).toMatchObject({
+        code: 'ERR_HTTP',
+        data: { status },
+        message: expect.stringContaining('go away'),
+        cause: { name: 'RemoteError', code: -32000 },
+      })
+      expect(methods(server)).toEqual(['server/discover'])
+      server.received.length = 0
+      expect(await failureOf(openSession(server))).toMatchObject({ code: 'ERR_HTTP', data: { status } })
+      expect(methods(server)).toEqual(['initialize'])
+    },
+  )
+
+  test.each([400, 402, 404, 405, 406, 410, 415, 422, 500, 501])(
+    'is found behind HTTP %i without a body of the protocol',
+    async (status) => {
+      proves('R-DISC-032')
+      const server = await sessionServer({
+        'server/discover': (_, answer) => answer.text('<h1>No</h1>', status, { 'content-type': 'text/html' }),
+      })
+      const { client } = await open(server)
+      expect(client.revision).toBe(SESSION)
+      expect(methods(server).slice(0, 2)).toEqual(['server/discover', 'initialize'])
+    },
+  )
+
+  test.each([400, 406, 422, 500])('is found behind HTTP %i with an error that is not of the new kind', async (status) => {
+    const server = await sessionServer({ 'server/discover': (_, answer) => answer.error(-32603, 'unknown method', status) })
+    expect((await open(server)).client.revision).toBe(SESSION)
+  })
+
+  test('that fails at the handshake as well is an error with what it said', async () => {
+    const server = await httpScript((_, answer) => answer.error(-32603, 'on fire', 500))
     expect(await failureOf(open(server))).toMatchObject({
       code: 'ERR_HTTP',
-      data: { status },
-      message: expect.stringContaining('go away'),
-      cause: { name: 'RemoteError', code: -32000 },
+      data: { status: 500 },
+      message: expect.stringContaining('on fire'),
     })
-    expect(methods(server)).toEqual(['server/discover'])
-    server.received.length = 0
-    expect(await failureOf(openSession(server))).toMatchObject({ code: 'ERR_HTTP', data: { status } })
-    expect(methods(server)).toEqual(['initialize'])
+    expect(methods(server)).toEqual(['server/discover', 'initialize'])
   })
 
   test('that refuses the handshake by name is believed', async () => {

@@ -41,16 +41,36 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     await client.call('query', { region: 'us-west1', count: 42, isDry: true, place: { city: 'Bern' }, query: 'SELECT 1' })
     await client.call('query', { region: '', count: -7, isDry: false })
     await client.call('query', { region: null, place: {}, query: 'x' })
-    await client.call('query', { region: ' Größe\r\nX: y', count: 1e21 })
+    await client.call('query', { region: ' Größe\r\nX: y', count: Number.MAX_SAFE_INTEGER })
     expect(paramsOf(server)).toEqual([
       { region: 'us-west1', count: '42', 'is-dry': 'true', city: 'Bern' },
       { region: '', count: '-7', 'is-dry': 'false' },
       {},
-      { region: expect.stringMatching(/^=\?base64\?/), count: '1000000000000000000000' },
+      { region: expect.stringMatching(/^=\?base64\?/), count: '9007199254740991' },
     ])
     expect(decodeHeaderValue(String(paramsOf(server)[3]?.region))).toBe(' Größe\r\nX: y')
     const written = server.posts('tools/call')[0]?.rawHeaders.filter((name) => /^mcp-param-region$/i.test(name))
     expect(written).toHaveLength(1)
+  })
+
+  test.each([
+    ['too large', 2 ** 53, /from -9007199254740991 to 9007199254740991, not 9007199254740992/],
+    ['too small', -(2 ** 53), /not -9007199254740992/],
+    ['far too large', 1e21, /not 1e\+21/],
+    ['a fraction', 1.5, /"count" travels in a header and must be an integer .*, not 1\.5/],
+    ['no number', '7', /not a value of type string/],
+    ['infinite', Number.POSITIVE_INFINITY, /cannot write the number Infinity at arguments\.count/],
+  ] as [string, unknown, RegExp][])('keep a call from being made when an integer is %s', async (_, count, message) => {
+    proves('R-HDR-015')
+    const server = await serve(listing(REGION))
+    const { client } = await open(server)
+    expect(await failureOf(client.call('query', { region: 'eu', count }))).toMatchObject({
+      code: 'ERR_INVALID_PARAMS',
+      message: expect.stringMatching(message),
+    })
+    expect(server.posts('tools/call')).toEqual([])
+    await client.call('query', { region: 'eu', count: -(2 ** 53 - 1) })
+    expect(paramsOf(server)).toEqual([{ region: 'eu', count: '-9007199254740991' }])
   })
 
   test('are known before the first call, which lists the tools if nobody did, once for all [T-HDR-038]', async () => {

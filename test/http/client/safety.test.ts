@@ -115,10 +115,10 @@ describe('an answer that is none', () => {
   })
 
   test('has the status and when to come back', async () => {
-    const { outcome } = await outcomeOf((_, answer) => answer.text('Slow down', 429, { 'retry-after': '7' }))
+    const { outcome } = await outcomeOf((_, answer) => answer.text('Slow down', 429, { 'retry-after': '70' }))
     expect(outcome).toMatchObject({
       code: 'ERR_HTTP',
-      data: { status: 429, retryAfterMs: 7000 },
+      data: { status: 429, retryAfterMs: 70_000 },
       message: expect.stringContaining('Slow down'),
     })
   })
@@ -348,7 +348,8 @@ describe('an address', () => {
   })
 
   test('may not hold a password, and its query is not shown', () => {
-    expect(() => httpTarget('https://me:hunter2@example.com/')).toThrow(/may not hold a password \(https:\/\/example.com\)/)
+    for (const credentials of ['me:hunter2', ':hunter2', 'me', 'me:'])
+      expect(() => httpTarget(`https://${credentials}@example.com/`)).toThrow(/may not hold a password \(https:\/\/example.com\)/)
     const target = httpTarget('https://example.com/mcp?key=hunter2')
     expect(target.label).toBe('https://example.com/mcp')
     expect(target.key).toContain('hunter2')

@@ -79,6 +79,25 @@ describe('a session', () => {
     expect(early).toEqual([])
   })
 
+  test('does not send a call that was given up before the handshake was confirmed', async () => {
+    let confirm = (): void => {}
+    const server = await sessionServer({
+      'notifications/initialized': (_, answer) => {
+        confirm = () => answer.status(202)
+      },
+    })
+    const { client } = await openSession(server)
+    const gone = new AbortController()
+    const call = failureOf(client.request('tools/list', {}, { signal: gone.signal }))
+    await server.until(({ message }) => message.method === 'notifications/initialized')
+    gone.abort(new Error('not wanted any more'))
+    expect((await call).message).toBe('not wanted any more')
+    confirm()
+    await client.ping()
+    expect(server.posts('ping')).toHaveLength(1)
+    expect(server.posts('tools/list')).toEqual([])
+  })
+
   test('goes on when the handshake cannot be confirmed, with a warning', async () => {
     const server = await sessionServer({ 'notifications/initialized': (_, answer) => answer.text('no thanks', 400) })
     const { client, warnings } = await openSession(server)

@@ -67,6 +67,27 @@ describe('the stream of a call', () => {
     expect((resume?.at ?? 0) - endedAt).toBeLessThan(2000)
   })
 
+  test.each([
+    ['an event with an id and no data', 'id: e1\n\n'],
+    [
+      'lines that end with CR alone',
+      'id: e1\rdata: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}\r\r',
+    ],
+  ])('can be taken up after %s', async (_, first) => {
+    proves('T-HTTP-054')
+    const server = await sessionServer({
+      GET: ({ headers }, answer) => {
+        if (headers['last-event-id'] === undefined) return answer.status(405)
+        const result = JSON.stringify({ jsonrpc: '2.0', id: server.posts('tools/call')[0]?.message.id, result: SAID })
+        answer.events().raw(`data: ${result}\r\r`)
+      },
+      'tools/call': (_received, answer) => answer.events().raw(`retry: 5\n${first}`).end(),
+    })
+    const { client } = await openSession(server)
+    expect(await client.call('echo', {})).toMatchObject(SAID)
+    expect(resumes(server.received).map(({ headers }) => headers['last-event-id'])).toEqual(['e1'])
+  })
+
   test('may be broken off and taken up many times, as long as it brings something [T-HTTP-021]', async () => {
     let polls = 0
     const server = await sessionServer({

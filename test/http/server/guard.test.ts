@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { listen } from '../../../src/http/index.ts'
 import { http, rawHttp } from '../../support/http-requests.ts'
 import { askModern, byHeader, callTool, MODERN, modern, openSession, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 
 /** A server whose tool tells whether it was called. */
 function spied() {
@@ -143,6 +144,7 @@ describe('A2: who can reach it', () => {
   })
 
   test('A2: a public address without allowed hosts and without authentication is refused at the start [T-HTTP-008]', async () => {
+    proves('R-SEC-015')
     for (const host of ['0.0.0.0', '::', '192.0.2.1'])
       await expect(listen(testServer(), { host, handleSignals: false })).rejects.toMatchObject({
         code: 'ERR_DEFINITION',
