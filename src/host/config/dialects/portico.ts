@@ -25,6 +25,7 @@ function server(entry: Members, reading: Reading): Draft {
   }
   const labels = entry.texts('labels')
   const roots = entry.texts('roots')
+  const dataFiles = entry.texts('dataFiles')
   const timeoutMs = timeoutIn(entry, 'timeoutMs', 1)
   const asserted = assertedIn(entry)
   const inputs = each(entry, 'inputs', inputIn)
@@ -36,6 +37,7 @@ function server(entry: Members, reading: Reading): Draft {
     ...(tier !== undefined && { tier }),
     ...(labels && { labels }),
     ...(roots && { roots }),
+    ...(dataFiles && { dataFiles }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(asserted && { asserted }),
     ...(inputs && { inputs }),
@@ -92,7 +94,7 @@ function provenanceIn(from: Members): Provenance {
 
 /** The entry that the dialect reads as this server. */
 export function entryOf(spec: ServerSpec): Record<string, unknown> {
-  const { id, way, isDisabled, tier, title, labels, roots, asserted, timeoutMs, inputs, provenance } = spec
+  const { id, way, isDisabled, tier, title, labels, roots, dataFiles, asserted, timeoutMs, inputs, provenance } = spec
   if (way.transport === 'memory') throw new McpError('ERR_CONFIG', `${id} is a server in this process, which no file can hold`)
   const { transport, ...texts } = way
   return {
@@ -103,6 +105,7 @@ export function entryOf(spec: ServerSpec): Record<string, unknown> {
     ...(isDisabled && { disabled: true }),
     ...(labels && { labels }),
     ...(roots && { roots }),
+    ...(dataFiles && { dataFiles }),
     ...(asserted && { asserted }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(inputs?.length && { inputs }),
