@@ -38,9 +38,15 @@ import type { RedactorLimits } from './vault/redactor.ts'
 /** A URL, a command, a server in this process, or everything that can be said about one. */
 export type GivenServer = string | URL | Pick<ProcessTargetOptions, 'command' | 'args' | 'env' | 'cwd'> | Service | Omit<ServerSpec, 'id'>
 
+/**
+ * A file that lists servers. With `isOurs` it is your own list: its `tier`, `roots`, `asserted`, `dataFiles` and
+ * `${secret:NAME}` are believed. Default: only the list in the host's own folder is.
+ */
+export type GivenConfig = string | { file: string; isOurs?: boolean }
+
 export interface HostOptions {
   /** Files that list servers, in the dialect of any client. */
-  config?: string | readonly string[]
+  config?: GivenConfig | readonly GivenConfig[]
   /** Servers beside those of `config`, by name. */
   servers?: Readonly<Record<string, GivenServer>>
   /** Layer by layer a file or the rules themselves; a single file is the layer of the user. */
