@@ -1,7 +1,7 @@
 /** Reading files that somebody else named: plain files only, and never more than a bound. */
 
-import { constants, type Stats } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { constants, createReadStream, type Stats } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 
 /** Why a file that is there was not read. */
 export class UnfitFile extends Error {
@@ -48,6 +48,23 @@ export async function readPlainFile(path: string, maxBytes: number, limit = 'max
   })
 }
 
-/** The same as UTF-8 text. @throws UnfitFile, what the file system says, or TypeError for what is not UTF-8 */
+/**
+ * The bytes of whatever a person named at the keyboard, which may be a pipe, up to the same kind of bound.
+ * @throws UnfitFile, or what the file system says
+ */
+export async function readAtMost(path: string, maxBytes: number, limit = 'maxBytes'): Promise<Buffer> {
+  const { size: told } = await stat(path)
+  if (told > maxBytes) throw new UnfitFile('too-large', `It has ${told} bytes; at most ${maxBytes} are read (${limit})`)
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of createReadStream(path)) {
+    size += (chunk as Buffer).length
+    if (size > maxBytes) throw new UnfitFile('too-large', `It has more than ${maxBytes} bytes, and no more are read (${limit})`)
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** A plain file as UTF-8 text. @throws UnfitFile, what the file system says, or TypeError for what is not UTF-8 */
 export const readPlainText = async (path: string, maxBytes: number, limit?: string): Promise<string> =>
   new TextDecoder('utf-8', { fatal: true }).decode(await readPlainFile(path, maxBytes, limit))
