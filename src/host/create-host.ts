@@ -114,6 +114,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
       auth: authFor(spec, own),
       input: async (asking, id, signal) =>
         inputsFor(spec, { vault: await parts.vault(), ask: (input) => askForInput(parts, asking, input, signal) })(id),
+      ...(limits.launch && { launchLimits: limits.launch }),
       onOther: ({ id }) => roots.forget(id),
       onListing: (listed, { surface }) => {
         try {

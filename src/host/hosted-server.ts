@@ -14,7 +14,7 @@ import { fillsOf } from './config/fills.ts'
 import { placeholdersIn } from './config/placeholder.ts'
 import { resolveWay } from './config/resolve.ts'
 import type { ActionPrimitive, ActionServer, Effect, PinState } from './consent/action.ts'
-import { type EntryFileFacts, folderOf, programOf } from './entry-file.ts'
+import { type EntryFileFacts, type EntryFileLimits, folderOf, programOf } from './entry-file.ts'
 import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch } from './fingerprint.ts'
 import type { Want, WantedAction } from './gate/gate.ts'
 import { changesWhatRuns, shownValue, variableWarnings } from './launch/variables.ts'
@@ -38,6 +38,8 @@ export interface HostedServerOptions {
   onListing(server: HostedServer, listing: Listing): void
   /** Asks the person for an input of the configuration; undefined when they do not say. */
   input(server: HostedServer, id: string, signal: AbortSignal): Promise<string | undefined>
+  /** What is looked at of its program and files. */
+  launchLimits?: Partial<EntryFileLimits>
   /** It is another program, or another address, than when it was started before: what it was given was not given to this. */
   onOther(server: HostedServer): void
 }
@@ -165,7 +167,8 @@ export class HostedServer {
 
   get #lookFrom(): EntryFileFacts {
     const { dataFiles } = this.spec
-    return { cwd: this.#options.parts.project, ...(dataFiles && { dataFiles }) }
+    const { parts, launchLimits } = this.#options
+    return { cwd: parts.project, ...(dataFiles && { dataFiles }), ...(launchLimits && { limits: launchLimits }) }
   }
 
   async #permit(signal: AbortSignal): Promise<Way> {

@@ -19,6 +19,7 @@ import type { ConfigLimits } from './config/limits.ts'
 import type { PolicyLimits } from './consent/policy-schema.ts'
 import type { Policy, PolicyLayer, Rule } from './consent/rule.ts'
 import type { UsageLimits } from './consent/usage.ts'
+import type { EntryFileLimits } from './entry-file.ts'
 import type { ProvenanceLimits } from './flow/provenance.ts'
 import { DEFAULT_RESULT_LIMITS } from './flow/result-gate.ts'
 import type { GateLimits } from './gate/gate.ts'
@@ -112,6 +113,8 @@ export interface HostLimits {
   config: Partial<ConfigLimits>
   /** The files of `policy`. */
   policy: Partial<PolicyLimits>
+  /** What is looked at of a program before it is started. */
+  launch: Partial<EntryFileLimits>
   /** Values of secrets that are looked for in what servers write. */
   redactor: Partial<RedactorLimits>
   /** Servers in the configuration. */
