@@ -25,7 +25,7 @@ const ENDINGS = IS_WINDOWS ? ['', '.exe', '.cmd', '.bat', '.com'] : ['']
 const DEFAULT_PATH = IS_WINDOWS ? '' : '/bin:/usr/bin'
 
 /** A backslash is part of a name, except on Windows. */
-export const isPath = (name: string): boolean => isAbsolute(name) || name.includes('/') || (IS_WINDOWS && name.includes('\\'))
+const isPath = (name: string): boolean => isAbsolute(name) || name.includes('/') || (IS_WINDOWS && name.includes('\\'))
 
 export async function findProgram(name: string, { folder, path = DEFAULT_PATH }: WhereToLook): Promise<FoundProgram | undefined> {
   if (name === '' || name.includes('\0')) return undefined
