@@ -82,11 +82,18 @@ const MANIFESTS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^(?:npm|pnpm|yarn|bun)$/, ['package.json']],
   [/^(?:uv)$/, ['pyproject.toml']],
   [/^(?:deno)$/, ['deno.json', 'deno.jsonc']],
+  [/^(?:make|gmake)$/, ['GNUmakefile', 'makefile', 'Makefile']],
+  [/^(?:just)$/, ['justfile', 'Justfile', '.justfile']],
+  [/^(?:cargo)$/, ['Cargo.toml']],
+  [/^(?:docker|podman|docker-compose)$/, ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml']],
 ]
 
 /** The programs that start another one which stands in their arguments. */
 const WRAPPERS =
   /^(?:env|timeout|nice|ionice|nohup|stdbuf|setsid|setarch|taskset|chrt|numactl|time|xargs|parallel|watch|find|flock|sudo|doas|su|runuser|chroot|unshare|nsenter|setpriv|firejail|bwrap|systemd-run|strace|ltrace|gdb|script|unbuffer|expect|rlwrap|winpty|caffeinate|arch|busybox|toybox|tini|dumb-init|direnv|mise|asdf|nix|nix-shell|conda|poetry|pipenv|hatch|pdm|rye|bundle|dotenv|dotenvx|doppler|op|cross-env|concurrently|nodemon|command|exec|open)$/
+
+/** Options of node whose value is a module: a file, or a package that is installed. */
+const LOADING = /^(?:-r|--require|--import|--loader|--experimental-loader)$/
 
 /** Options whose value is code. */
 const CODE_OPTION = /^(?:-[a-z]*[ce]|--eval|--command|-p|--print|-r|\/c)$/i
@@ -156,6 +163,7 @@ class Look {
       }
     }
     for (const [name, value] of Object.entries(env)) await this.#variable(name, value)
+    if (this.#families.has('node')) await this.#modules([...args, ...(env.NODE_OPTIONS ?? '').split(/\s+/)])
     for (const [pattern, manifests] of MANIFESTS) {
       if (!programNames.some((name) => pattern.test(name))) continue
       for (const base of [...this.#bases]) for (const manifest of manifests) await this.#plainFile(resolve(base, manifest))
@@ -221,6 +229,16 @@ class Look {
     if ((await this.#kindOf(path)) !== 'folder') return
     for (const arg of this.#way.args) {
       for (const name of namesIn(arg, this.#variables)) await this.#meant(path, name, resolve(path, name), false, true)
+    }
+  }
+
+  /** Packages that node is told to load, as in `--import tsx`. */
+  async #modules(words: readonly string[]): Promise<void> {
+    for (const [at, word] of words.entries()) {
+      const [option = '', inline] = word.split(/=(.*)/s)
+      const name = LOADING.test(option) ? (inline ?? words[at + 1]) : undefined
+      const file = name === undefined ? undefined : moduleOf(this.#folder, name)
+      if (file !== undefined) await this.#plainFile(file)
     }
   }
 
@@ -309,9 +327,13 @@ function lastPossibleScript(args: readonly string[]): number {
 }
 
 /** `node .`: the file that a folder means. */
-function mainOf(path: string): string | undefined {
+const mainOf = (path: string): string | undefined => moduleOf(path, path)
+
+/** The file of a module, as node finds it from a folder; undefined for one of its own, and where there is none. */
+function moduleOf(folder: string, name: string): string | undefined {
   try {
-    return createRequire(join(path, 'any')).resolve(path)
+    const file = createRequire(join(folder, 'any')).resolve(name)
+    return isAbsolute(file) ? file : undefined
   } catch {
     return undefined
   }

@@ -163,14 +163,18 @@ describe('a script', () => {
     ['that uv runs in a folder', 'uv', ['--directory', 'lib', 'run', 'inner.js']],
     ['that a manifest names', 'npm', ['--prefix', 'lib', 'start']],
     ['that npx finds installed', 'npx', ['installed']],
+    ['of a package that is loaded first', 'node', ['--import', 'hook', 'other.js']],
+    ['of a package that is loaded first by env', 'env', ['node', '--require=hook', 'other.js']],
+    ['of make', 'make', ['serve']],
     ['that is data, which cannot be told from code', 'node', ['other.js', 'server.js']],
   ])('E2: %s counts by its content', async (_name, interpreter, args) => {
     const folder = newFolder()
     const files = ['server.js', 'other.js', 'lib/inner.js', 'lib/package.json', 'module.py', 'package/tool.py', 'package/__main__.py']
-    for (const each of ['lib', 'package', 'node_modules/installed']) mkdirSync(join(folder, each), { recursive: true })
+    for (const each of ['lib', 'package', 'node_modules/installed', 'node_modules/hook']) mkdirSync(join(folder, each), { recursive: true })
     writeFileSync(join(folder, 'node_modules/installed/package.json'), '{"bin":"cli.js"}')
     const write = (text: string): void => {
-      for (const name of [...files, 'node_modules/installed/cli.js']) if (name !== 'other.js') writeFileSync(join(folder, name), text)
+      for (const name of [...files, 'Makefile', 'node_modules/installed/cli.js', 'node_modules/hook/index.js'])
+        if (name !== 'other.js') writeFileSync(join(folder, name), text)
     }
     writeFileSync(join(folder, 'other.js'), 'other')
     writeFileSync(join(folder, 'unnamed.txt'), 'one')

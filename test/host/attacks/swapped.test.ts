@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFil
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ProcessWay, ServerSpec } from '../../../src/host/servers/spec.ts'
+import { proves } from '../../support/proves.ts'
 import { hosts, NO, person, script, scriptText } from '../hosts.ts'
 
 const { folder, host: hostWith } = hosts()
@@ -142,6 +143,7 @@ describe('an input whose value the configuration proposes', () => {
 
 describe('the question about a start', () => {
   test('shows the real path of the program, every file, and every value that is no secret', async () => {
+    proves('R-SEC-014')
     const home = newFolder()
     mkdirSync(join(home, 'bin'))
     symlinkSync(process.execPath, join(home, 'bin/tool'))
@@ -200,4 +202,12 @@ test('a command that is not there is not started, and the error names it', async
   expect(host.health().x).toMatchObject({
     lastError: { code: 'ERR_SPAWN', message: 'Cannot start "portico-no-such-program": there is no such command (ENOENT)' },
   })
+})
+
+test('a command that names more than may be looked at is not started, and the error says which limit', async () => {
+  const ask = person()
+  const way = { command: process.execPath, args: ['a', 'b', 'c'], env: {} }
+  const host = await hostWith({ servers: { x: server(way) }, limits: { launch: { maxLookups: 2 } }, ask })
+  expect(host.health().x).toMatchObject({ lastError: { code: 'ERR_LIMIT', message: expect.stringContaining('maxLookups') } })
+  expect(ask.asked).toEqual([])
 })
