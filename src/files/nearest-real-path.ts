@@ -24,6 +24,17 @@ export async function nearestRealPath(path: string, linksLeft = MAX_LINKS): Prom
   return linksLeft === 0 ? undefined : nearestRealPath(resolve(parent, target), linksLeft - 1)
 }
 
+/**
+ * The same, where everybody who opens the path ends up in one place. The system follows a link before it takes a `..`
+ * back; programs that tidy the path up first do not. Undefined where the two differ.
+ */
+export async function agreedRealPath(path: string): Promise<string | undefined> {
+  const real = await nearestRealPath(path)
+  const tidy = resolve(path)
+  if (tidy === path || real === undefined) return real
+  return (await nearestRealPath(tidy)) === real ? real : undefined
+}
+
 async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined

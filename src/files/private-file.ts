@@ -19,7 +19,7 @@ export async function readPrivate(file: string, maxBytes: number): Promise<Uint8
   return kept(file, async () => {
     let handle: FileHandle
     try {
-      handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+      handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined
       throw error
@@ -28,6 +28,7 @@ export async function readPrivate(file: string, maxBytes: number): Promise<Uint8
       // Of what was opened, not of what has the name now.
       const stats = await handle.stat()
       refuseIfShared(file, stats, 'chmod 600')
+      if (!stats.isFile()) throw new McpError('ERR_STORE', `${file} is not a plain file`)
       // Nobody wrote that here.
       if (stats.size > maxBytes) return new Uint8Array()
       return new Uint8Array(await handle.readFile())

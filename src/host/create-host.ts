@@ -1,7 +1,7 @@
 /** Puts a host together: what it keeps, what it decides by, and one supervised connection for each server. */
 
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { OAuth } from '../auth/client/oauth.ts'
 import { fileTokenStore } from '../auth/store/local.ts'
 import { systemClock } from '../jsonrpc/clock.ts'
@@ -12,6 +12,7 @@ import { Approvals } from './approvals.ts'
 import { nobody } from './ask/askers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { inputsFor } from './config/inputs.ts'
+import { serverFile } from './config/server-file.ts'
 import type { CompiledPolicy } from './consent/compile-policy.ts'
 import { UsageCounter } from './consent/usage.ts'
 import { readConfig } from './files-read.ts'
@@ -21,11 +22,11 @@ import { givenServers } from './given-servers.ts'
 import { Host } from './host.ts'
 import { agreeToLogin, askForInput } from './host-questions.ts'
 import { HostedServer } from './hosted-server.ts'
-import { KEPT, type Kept, openKept } from './kept.ts'
+import { hostFolder, KEPT, type Kept, openKept } from './kept.ts'
 import { LastArguments } from './last-arguments.ts'
 import { deferredLogin } from './login.ts'
 import { personModel } from './models/person.ts'
-import { DEFAULT_HOST_LIMITS, type HostEvent, type HostOptions } from './options.ts'
+import { DEFAULT_HOST_LIMITS, type GivenConfig, type HostEvent, type HostOptions } from './options.ts'
 import type { HostParts } from './parts.ts'
 import type { OtherName } from './pins/flags.ts'
 import { RootGrants } from './root-grants.ts'
@@ -113,6 +114,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
       auth: authFor(spec, own),
       input: async (asking, id, signal) =>
         inputsFor(spec, { vault: await parts.vault(), ask: (input) => askForInput(parts, asking, input, signal) })(id),
+      ...(limits.launch && { launchLimits: limits.launch }),
       onOther: ({ id }) => roots.forget(id),
       onListing: (listed, { surface }) => {
         try {
@@ -221,10 +223,15 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
 }
 
 /** A file that cannot be read is no reason to start without what it says. */
-async function specsOf({ config, servers = {}, project, limits }: HostOptions, warn: (text: string) => void): Promise<ServerSpec[]> {
+async function specsOf(options: HostOptions, warn: (text: string) => void): Promise<ServerSpec[]> {
+  const { config, servers = {}, project = process.cwd(), limits, folder } = options
   if (config === undefined) return givenServers(servers)
-  const files = [config].flat()
-  const read = await readConfig(files, { ...(project !== undefined && { project }), ...(limits?.config && { limits: limits.config }) })
+  const own = serverFile(hostFolder(folder)).file
+  const files = [config as GivenConfig | GivenConfig[]].flat().map((given) => (typeof given === 'string' ? { file: given } : given))
+  const read = await readConfig(
+    files.map(({ file, isOurs }) => ({ file, isOurs: isOurs ?? resolve(file) === own })),
+    { project, ...(limits?.config && { limits: limits.config }) },
+  )
   for (const { file, where, text } of read.problems) {
     const words = `${file}${where === '' ? '' : `, ${where}`}: ${text}`
     if (where === '' && read.servers.length === 0) throw new McpError('ERR_CONFIG', words)

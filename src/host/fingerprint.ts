@@ -5,8 +5,10 @@
 
 import type { Implementation } from '../protocol/base.ts'
 import { redactText } from '../protocol/redact.ts'
+import { envValue, fillKnown } from './config/resolve.ts'
 import { digestOf } from './digest.ts'
 import { type EntryFileFacts, entryFilesOf, packageOf } from './entry-file.ts'
+import type { FoundProgram } from './launch/find-program.ts'
 import type { HttpWay, ProcessWay, Way } from './servers/spec.ts'
 
 /** One thing that makes a server what it is. */
@@ -24,6 +26,16 @@ export interface Fingerprint {
   parts: readonly FingerprintPart[]
   /** What a person should know before they agree: that somebody else decides which program it will be next time. */
   warnings: readonly string[]
+  /** What a process would run, as it was found in this look. */
+  launch?: Launch
+}
+
+export interface Launch {
+  program: FoundProgram | undefined
+  /** Real paths: the programs that it starts in turn, and the files that it names. */
+  files: readonly string[]
+  /** The command itself holds code. */
+  hasCode: boolean
 }
 
 /** What is known of a server beyond its configuration. */
@@ -31,12 +43,14 @@ export interface FingerprintFacts extends EntryFileFacts {
   issuer?: string
   resource?: string
   info?: Implementation
+  /** Values of `${input:NAME}` that are known by now; those of `${env:NAME}` always are. */
+  inputs?: ReadonlyMap<string, string>
 }
 
 /** @param way as it is configured, with its placeholders: what a secret is now is not part of what the server is */
 export async function fingerprintOf(way: Way, facts: FingerprintFacts = {}): Promise<Fingerprint> {
-  const { parts, warnings } = await partsOf(way, facts)
-  return { fingerprint: digestOf(parts.map(({ name, digest }) => [name, digest])), parts, warnings }
+  const { parts, warnings, launch } = await partsOf(way, facts)
+  return { fingerprint: digestOf(parts.map(({ name, digest }) => [name, digest])), parts, warnings, ...(launch && { launch }) }
 }
 
 /** In words, one for each part that is not what it was. */
@@ -54,6 +68,7 @@ export function fingerprintChanges(before: readonly FingerprintPart[], after: re
 interface Parts {
   parts: FingerprintPart[]
   warnings: string[]
+  launch?: Launch
 }
 
 async function partsOf(way: Way, facts: FingerprintFacts): Promise<Parts> {
@@ -64,21 +79,36 @@ async function partsOf(way: Way, facts: FingerprintFacts): Promise<Parts> {
 }
 
 async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<Parts> {
-  const files = await entryFilesOf(way, facts)
-  const found = await packageOf(way, facts)
+  // Parts have the texts as they are written; files are looked for where the filled in texts say.
+  const filled = fillKnown(way, ({ kind, name, fallback }) =>
+    kind === 'env'
+      ? envValue({ name, ...(fallback !== undefined && { fallback }) })
+      : kind === 'input'
+        ? facts.inputs?.get(name)
+        : undefined,
+  )
+  const files = await entryFilesOf(filled, facts)
+  const found = await packageOf(filled, facts)
   return {
+    launch: {
+      program: files.program,
+      files: [...new Set([...files.inner.map(({ real }) => real), ...files.contents.map(({ path }) => path)])],
+      hasCode: files.hasCode,
+    },
     parts: [
       part('transport', 'stdio'),
       part('command', way.command),
       ...way.args.map((value, i) => part(`argument ${i + 1}`, value)),
       ...(way.cwd === undefined ? [] : [part('working folder', way.cwd)]),
       ...named('environment variable', way.env),
-      part('program', files.program ?? 'not found'),
+      part('program', files.program?.real ?? 'not found'),
+      ...files.inner.map(({ name, real }) => part(`program ${name}`, real)),
       ...files.contents.map(({ path, digest }) => ({ name: `content of ${path}`, digest, shown: digest.slice(0, 12) })),
       ...(found?.integrity === undefined ? [] : [part(`package ${found.name}`, found.integrity)]),
     ],
     warnings: [
       ...(files.program === undefined ? [`No program ${way.command} was found`] : []),
+      ...(files.hasCode ? ['The command holds code itself, which can run files and programs that are not listed here'] : []),
       ...(found && !found.isPinned ? [`${found.spec} is whatever version is published when it starts; name a version to keep one`] : []),
     ],
   }

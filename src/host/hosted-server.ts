@@ -11,10 +11,13 @@ import type { ToolAnnotations } from '../protocol/tools.ts'
 import type { Question, Subject } from './ask/question.ts'
 import { commandText } from './command-text.ts'
 import { fillsOf } from './config/fills.ts'
+import { placeholdersIn } from './config/placeholder.ts'
 import { resolveWay } from './config/resolve.ts'
-import type { ActionPrimitive, ActionServer, PinState } from './consent/action.ts'
-import { type Fingerprint, fingerprintChanges, fingerprintOf } from './fingerprint.ts'
+import type { ActionPrimitive, ActionServer, Effect, PinState } from './consent/action.ts'
+import { type EntryFileFacts, type EntryFileLimits, folderOf, programOf } from './entry-file.ts'
+import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch } from './fingerprint.ts'
 import type { Want, WantedAction } from './gate/gate.ts'
+import { changesWhatRuns, shownValue, variableWarnings } from './launch/variables.ts'
 import type { HostParts } from './parts.ts'
 import { keyOf } from './pins/comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from './pins/pin.ts'
@@ -22,7 +25,7 @@ import type { Run } from './run.ts'
 import { scrubbedError, scrubbedHealth, scrubbedSurface, scrubbedValue } from './scrubbed.ts'
 import type { Health } from './servers/health.ts'
 import type { Listing } from './servers/listing.ts'
-import type { ServerSpec, Way } from './servers/spec.ts'
+import type { ProcessWay, ServerSpec, Way } from './servers/spec.ts'
 import { type SupervisedOptions, SupervisedServer } from './servers/supervised.ts'
 import type { PrimitiveKind } from './servers/surface.ts'
 
@@ -35,6 +38,8 @@ export interface HostedServerOptions {
   onListing(server: HostedServer, listing: Listing): void
   /** Asks the person for an input of the configuration; undefined when they do not say. */
   input(server: HostedServer, id: string, signal: AbortSignal): Promise<string | undefined>
+  /** What is looked at of its program and files. */
+  launchLimits?: Partial<EntryFileLimits>
   /** It is another program, or another address, than when it was started before: what it was given was not given to this. */
   onOther(server: HostedServer): void
 }
@@ -154,58 +159,119 @@ export class HostedServer {
     this.#fingerprint ??= await this.#identified()
   }
 
-  #identified(): Promise<Fingerprint> {
+  #identified(inputs: ReadonlyMap<string, string> = NO_INPUTS): Promise<Fingerprint> {
     const { way } = this.spec
     const info = way.transport === 'memory' ? infoOf(way.service) : undefined
-    return fingerprintOf(way, { cwd: this.#options.parts.project, ...(info && { info }) })
+    return fingerprintOf(way, { ...this.#lookFrom, inputs, ...(info && { info }) })
+  }
+
+  get #lookFrom(): EntryFileFacts {
+    const { dataFiles } = this.spec
+    const { parts, launchLimits } = this.#options
+    return { cwd: parts.project, ...(dataFiles && { dataFiles }), ...(launchLimits && { limits: launchLimits }) }
   }
 
   async #permit(signal: AbortSignal): Promise<Way> {
-    const { parts, input, onOther } = this.#options
+    const { parts } = this.#options
     const { way } = this.spec
     await parts.pins.refresh()
-    const now = await this.#identified()
-    const former = this.#fingerprint
-    this.#fingerprint = now
-    if (former && former.fingerprint !== now.fingerprint) {
-      this.supervised.forgetSubscriptions()
-      onOther(this)
-    }
     if (way.transport === 'memory') {
+      const now = await this.#see(NO_INPUTS)
       // Nobody is asked about its start: what was approved of another server is not carried over to it.
       if (parts.pins.adopted(this.id)?.fingerprint !== now.fingerprint) await parts.pins.forget(this.id)
       await parts.pins.adopt(this.id, now)
       return way
     }
-    return parts.gate.run(this.#startWant(way, now, signal), async () => {
-      // A program that was replaced while the person was reading is not the one they agreed to.
-      const { fingerprint } = await this.#identified()
-      if (fingerprint !== now.fingerprint)
-        throw new McpError('ERR_QUARANTINED', `${this.id} is not what it was when you were asked about it; it is not started`)
+    const inputs = await this.#decisiveInputs(way, signal)
+    const now = await this.#see(inputs)
+    return parts.gate.run(this.#startWant(way, now, inputs, signal), async () => {
+      const isAsking = placeholdersIn({ way }).some(({ kind, name }) => kind === 'input' && !inputs.has(name))
+      // Nobody is asked for values on behalf of a program that is not the one they agreed to.
+      if (isAsking) await this.#checkStill(now, inputs)
+      const resolved = await this.#resolved(way, inputs, signal)
+      // Last: a program that was replaced while the person was reading or typing is not started.
+      const last = await this.#checkStill(now, inputs)
       await parts.pins.adopt(this.id, now)
-      // In the folder that the person was shown, wherever the host itself runs.
-      const shown: Way = way.transport === 'stdio' ? { ...way, cwd: way.cwd ?? parts.project } : way
-      const isSecret = (kind: string, name: string): boolean =>
-        kind === 'secret' || (kind === 'env' ? isSecretName(name) : this.spec.inputs?.find(({ id }) => id === name)?.isSecret !== false)
-      return resolveWay(shown, {
-        secret: async (name) => (await parts.vault()).get(name),
-        input: (id) => input(this, id, signal),
-        // Everything but what is nobody's secret, and stands in many an honest line.
-        onValue: (value, { kind, name }) => {
-          if (isSecret(kind, name)) parts.redactor.add(value)
-        },
-      })
+      return resolved.transport === 'stdio' ? this.#found(resolved, last) : resolved
     })
   }
 
-  #startWant(way: Exclude<Way, { transport: 'memory' }>, now: Fingerprint, signal: AbortSignal): Want {
+  /** Looks at what it is now, and remembers that. */
+  async #see(inputs: ReadonlyMap<string, string>): Promise<Fingerprint> {
+    const now = await this.#identified(inputs)
+    const former = this.#fingerprint
+    this.#fingerprint = now
+    if (former && former.fingerprint !== now.fingerprint) {
+      this.supervised.forgetSubscriptions()
+      this.#options.onOther(this)
+    }
+    return now
+  }
+
+  async #checkStill(agreed: Fingerprint, inputs: ReadonlyMap<string, string>): Promise<Fingerprint> {
+    const now = await this.#identified(inputs)
+    if (now.fingerprint === agreed.fingerprint) return now
+    throw new McpError('ERR_QUARANTINED', `${this.id} is not what it was when you were asked about it; it is not started`)
+  }
+
+  /** The answers without which it cannot be said what would run. */
+  async #decisiveInputs(way: Exclude<Way, { transport: 'memory' }>, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const { parts, input } = this.#options
+    const ids = inputsThatDecide(this.spec)
+    if (ids.size === 0) return NO_INPUTS
+    const { decision } = await parts.gate.foresee(this.#startWant(way, await this.#identified(), NO_INPUTS, signal))
+    // What may not be started in any case needs no answers from anybody.
+    if (isRefusal(decision.effect)) return NO_INPUTS
+    const inputs = new Map<string, string>()
+    for (const id of ids) {
+      const value = await input(this, id, signal)
+      if (value === undefined) throw new McpError('ERR_SECRET', `\${input:${id}}, which decides what ${this.id} runs, was not given`)
+      inputs.set(id, value)
+    }
+    return inputs
+  }
+
+  #resolved<W extends Way>(way: W, inputs: ReadonlyMap<string, string>, signal: AbortSignal): Promise<W> {
+    const { parts, input } = this.#options
+    return resolveWay(way, {
+      secret: async (name) => (await parts.vault()).get(name),
+      input: async (id) => inputs.get(id) ?? (await input(this, id, signal)),
+      // Everything but what is nobody's secret, and stands in many an honest line.
+      onValue: (value, { kind, name }) => {
+        if (this.#isSecret(kind, name)) parts.redactor.add(value)
+      },
+    })
+  }
+
+  #isSecret(kind: string, name: string): boolean {
+    if (kind === 'secret') return true
+    return kind === 'env' ? isSecretName(name) : this.spec.inputs?.find(({ id }) => id === name)?.isSecret !== false
+  }
+
+  /** The program that was found in the last look, in the folder that the person was shown, wherever the host itself runs. */
+  async #found(way: ProcessWay, { launch }: Fingerprint): Promise<ProcessWay> {
+    const cwd = folderOf(way, this.#lookFrom)
+    // As it is configured: without what is filled in.
+    const configured = this.spec.way.transport === 'stdio' ? this.spec.way.command : ''
+    // A command with a secret in it was not known before.
+    const program = launch?.program ?? (await programOf(way, this.#lookFrom))
+    if (!program) throw new McpError('ERR_SPAWN', `Cannot start ${JSON.stringify(configured)}: there is no such command (ENOENT)`)
+    return { ...way, command: program.path, cwd }
+  }
+
+  #startWant(way: Exclude<Way, { transport: 'memory' }>, now: Fingerprint, inputs: ReadonlyMap<string, string>, signal: AbortSignal): Want {
     const { parts } = this.#options
     const before = parts.pins.adopted(this.id)
-    const changes = [...(before ? fingerprintChanges(before.parts, now.parts) : []), ...now.warnings]
     const isProcess = way.transport === 'stdio'
+    const changes = [
+      ...(before ? fingerprintChanges(before.parts, now.parts) : []),
+      ...(isProcess ? variableWarnings(way.env) : []),
+      ...now.warnings,
+    ]
     const args = isProcess
       ? { command: way.command, args: way.args, cwd: way.cwd ?? parts.project, env: Object.keys(way.env) }
       : { url: way.url, headers: Object.keys(way.headers) }
+    const fills = fillsOf(way, new Map([...inputs].filter(([id]) => !this.#isSecret('input', id))))
     return {
       describe: (): WantedAction => ({
         kind: isProcess ? 'server.launch' : 'server.connect',
@@ -218,7 +284,7 @@ export class HostedServer {
         args,
         labels: [],
       }),
-      subject: () => startSubject(way, parts.project, changes),
+      subject: () => startSubject(way, { project: parts.project, launch: now.launch, fills, changes }),
       server: this.shown,
       chain: ['you'],
       signal,
@@ -226,14 +292,53 @@ export class HostedServer {
   }
 }
 
-function startSubject(way: Exclude<Way, { transport: 'memory' }>, project: string, changes: readonly string[]): Subject {
+const NO_INPUTS: ReadonlyMap<string, string> = new Map()
+
+const isRefusal = (effect: Effect): boolean => effect === 'deny' || effect === 'quarantine'
+
+/**
+ * The inputs that must be known before anybody is asked about the start: their values are names of files and programs, or
+ * were proposed by whoever wrote the configuration. What a person types as a secret waits until they have agreed.
+ */
+function inputsThatDecide({ way, inputs = [] }: ServerSpec): Set<string> {
+  const names = placeholdersIn({ way }).flatMap(({ kind, name, where }) => {
+    if (kind !== 'input' || way.transport !== 'stdio') return []
+    const { isSecret = true, default: preset, options } = inputs.find(({ id }) => id === name) ?? {}
+    const isProposed = preset !== undefined || options !== undefined
+    const [, variable] = /^env\.(.*)$/s.exec(where) ?? []
+    const isDecisive = variable === undefined || changesWhatRuns(variable)
+    return isProposed || (isDecisive && !isSecret) ? [name] : []
+  })
+  return new Set(names)
+}
+
+interface StartFacts {
+  project: string
+  launch: Launch | undefined
+  fills: readonly string[]
+  changes: readonly string[]
+}
+
+function startSubject(way: Exclude<Way, { transport: 'memory' }>, { project, launch, fills, changes }: StartFacts): Subject {
   if (way.transport === 'stdio') {
     const { command, args, cwd = project, env } = way
-    return { kind: 'launch', command, args, cwd, envNames: Object.keys(env), fills: fillsOf(way), changes }
+    const program = launch?.program?.real
+    return {
+      kind: 'launch',
+      command,
+      args,
+      cwd,
+      envNames: Object.keys(env),
+      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, shownValue(name, value, launch?.hasCode ?? false)])),
+      ...(program !== undefined && { program }),
+      files: (launch?.files ?? []).filter((file) => file !== program),
+      fills,
+      changes,
+    }
   }
   const url = personUrl(way.url)
   if (!url) throw new McpError('ERR_CONFIG', `Not an address to connect to: ${JSON.stringify(way.url)}; https, or http to this machine`)
-  return { kind: 'connect', url, headerNames: Object.keys(way.headers), fills: fillsOf(way), changes }
+  return { kind: 'connect', url, headerNames: Object.keys(way.headers), fills, changes }
 }
 
 /** Placeholders are not filled in here, so that no secret is in it but one that somebody wrote into the configuration. */

@@ -19,6 +19,7 @@ import type { ConfigLimits } from './config/limits.ts'
 import type { PolicyLimits } from './consent/policy-schema.ts'
 import type { Policy, PolicyLayer, Rule } from './consent/rule.ts'
 import type { UsageLimits } from './consent/usage.ts'
+import type { EntryFileLimits } from './entry-file.ts'
 import type { ProvenanceLimits } from './flow/provenance.ts'
 import { DEFAULT_RESULT_LIMITS } from './flow/result-gate.ts'
 import type { GateLimits } from './gate/gate.ts'
@@ -38,9 +39,15 @@ import type { RedactorLimits } from './vault/redactor.ts'
 /** A URL, a command, a server in this process, or everything that can be said about one. */
 export type GivenServer = string | URL | Pick<ProcessTargetOptions, 'command' | 'args' | 'env' | 'cwd'> | Service | Omit<ServerSpec, 'id'>
 
+/**
+ * A file that lists servers. With `isOurs` it is your own list: its `tier`, `roots`, `asserted`, `dataFiles` and
+ * `${secret:NAME}` are believed. Default: only the list in the host's own folder is.
+ */
+export type GivenConfig = string | { file: string; isOurs?: boolean }
+
 export interface HostOptions {
   /** Files that list servers, in the dialect of any client. */
-  config?: string | readonly string[]
+  config?: GivenConfig | readonly GivenConfig[]
   /** Servers beside those of `config`, by name. */
   servers?: Readonly<Record<string, GivenServer>>
   /** Layer by layer a file or the rules themselves; a single file is the layer of the user. */
@@ -106,6 +113,8 @@ export interface HostLimits {
   config: Partial<ConfigLimits>
   /** The files of `policy`. */
   policy: Partial<PolicyLimits>
+  /** What is looked at of a program before it is started. */
+  launch: Partial<EntryFileLimits>
   /** Values of secrets that are looked for in what servers write. */
   redactor: Partial<RedactorLimits>
   /** Servers in the configuration. */

@@ -19,6 +19,12 @@ export interface RootGrantsOptions {
   limits?: Partial<RootLimits>
 }
 
+interface GiveOptions {
+  signal?: AbortSignal
+  /** The person's own configuration gives them: it is recorded, and rules hold, but nobody is asked. */
+  isConfigured?: true
+}
+
 export class RootGrants {
   readonly #options: RootGrantsOptions
   readonly #granted: GrantedRoots
@@ -53,6 +59,10 @@ export class RootGrants {
 
   /** @throws McpError ERR_CONFIG for what is no folder, ERR_DENIED when the person says no */
   async give(server: HostedServer, folders: readonly string[], signal?: AbortSignal): Promise<void> {
+    await this.#give(server, folders, { ...(signal && { signal }) })
+  }
+
+  async #give(server: HostedServer, folders: readonly string[], { signal, isConfigured }: GiveOptions): Promise<void> {
     const { parts } = this.#options
     await server.identify()
     const valid = await Promise.all(folders.map((folder) => validRoot(folder)))
@@ -65,6 +75,7 @@ export class RootGrants {
       {
         subject: () => ({ kind: 'roots', roots }),
         initiator: 'user',
+        ...(isConfigured && { isConfigured }),
         ...(signal && { signal }),
       },
     )
@@ -90,8 +101,8 @@ export class RootGrants {
     const { roots = [], provenance } = server.spec
     const { ending } = server.supervised
     try {
-      if (provenance.every(({ scope }) => scope === 'ours' || scope === 'managed'))
-        this.#grant(server.id, await Promise.all(roots.map((folder) => validRoot(folder))))
+      const isConfigured = provenance.every(({ scope }) => scope === 'ours' || scope === 'managed')
+      if (roots.length > 0 && isConfigured) await this.#give(server, roots, { signal: ending, isConfigured: true })
       else if (roots.length > 0 && canAsk) await this.give(server, roots, ending)
       if (offered.length > 0 && canAsk) await this.give(server, offered, ending)
     } catch (error) {

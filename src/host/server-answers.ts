@@ -94,6 +94,7 @@ async function answered(run: () => Promise<ElicitResult>): Promise<ElicitResult>
 interface ServerWantOptions extends Pick<Want, 'edit' | 'signal'> {
   subject(): Subject
   initiator?: Initiator
+  isConfigured?: true
   /** The server has asked for it, whoever is to do it; so unless the person starts it. */
   isAskedByServer?: boolean
 }
@@ -104,7 +105,7 @@ export function serverWant(
   server: HostedServer,
   kind: ActionKind,
   args: Readonly<Record<string, unknown>> | (() => Readonly<Record<string, unknown>>),
-  { subject, initiator = 'server', isAskedByServer = initiator === 'server', edit, signal }: ServerWantOptions,
+  { subject, initiator = 'server', isConfigured, isAskedByServer = initiator === 'server', edit, signal }: ServerWantOptions,
 ): Want {
   const run = server.onlyRun ?? parts.run
   return {
@@ -113,6 +114,7 @@ export function serverWant(
       run: run.id,
       turn: run.turn,
       initiator,
+      ...(isConfigured && { isConfigured }),
       server: server.facts,
       // What it may ask of anybody stands on what was approved of it: before that it is heard by nobody.
       ...(isAskedByServer && { primitive: server.primitive('capabilities', 'capabilities') }),

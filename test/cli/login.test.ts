@@ -43,6 +43,38 @@ const ALLOW = `rules:
   - { id: calls, effect: allow, match: { action: tool.call, server: far, tier: untrusted } }
 `
 
+test('a login by hand opens no page before the person has seen its host and agreed', async () => {
+  const { as, url } = await guarded()
+  const home = newFolder()
+  const seen = join(home, 'page')
+  const opener = join(home, 'xdg-open')
+  writeFileSync(opener, `#!/bin/sh\nprintf '%s' "$1" > '${seen}'\n`)
+  chmodSync(opener, 0o755)
+  const env = { HOME: home, PORTICO_HOME: join(home, 'host'), PATH: `${home}${delimiter}${process.env.PATH}` }
+  const start = async () => {
+    const terminal = startTerminal([CLI, 'call', url, 'hello'], { env, cwd: home, columns: 160 })
+    await expect.poll(() => /● No/.test(terminal.visible().join('\n')), { timeout: 20_000 }).toBe(true)
+    const text = terminal.text()
+    expect(text).toContain(`wants you to open a page of ${new URL(as.issuer).hostname}`)
+    expect(text).toMatch(new RegExp(`host: *${new URL(as.issuer).hostname}`))
+    expect(existsSync(seen)).toBe(false)
+    return terminal
+  }
+  const refusing = await start()
+  refusing.type(KEY.enter)
+  expect(await refusing.exit).not.toBe(0)
+  expect(existsSync(seen)).toBe(false)
+  expect(refusing.text()).toContain('you did not want to open its page')
+
+  const agreeing = await start()
+  const choices = agreeing.visible()
+  const up = choices.findIndex((line) => line.startsWith('● No')) - choices.findIndex((line) => line.startsWith('◆')) - 1
+  agreeing.type(KEY.up.repeat(up) + KEY.enter)
+  await expect.poll(() => existsSync(seen) && readFileSync(seen, 'utf8') !== '', { timeout: 20_000 }).toBe(true)
+  await as.open(readFileSync(seen, 'utf8'))
+  expect(await agreeing.exit, agreeing.text()).toBe(0)
+}, 90_000)
+
 test('a login through the host: nobody there, a person with a browser, used by runs without one, and logged out', async () => {
   const { as, url } = await guarded()
   const home = newFolder()

@@ -1,7 +1,7 @@
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { nearestRealPath } from '../../src/files/nearest-real-path.ts'
+import { agreedRealPath, nearestRealPath } from '../../src/files/nearest-real-path.ts'
 import { temporaryFolders } from '../support/folders.ts'
 
 const newFolder = temporaryFolders()
@@ -29,4 +29,30 @@ test('below a file there is nothing, and links in a circle lead nowhere', async 
   await symlink('a', join(folder, 'b'))
   expect(await nearestRealPath(join(folder, 'file', 'x'))).toBe(join(folder, 'file', 'x'))
   expect(await nearestRealPath(join(folder, 'a'))).toBeUndefined()
+})
+
+test('a path is agreed on only if the system and whoever tidies it up first open the same file', async () => {
+  const folder = await realpath(newFolder())
+  await mkdir(join(folder, 'a/b/c'), { recursive: true })
+  await symlink('a/b/c', join(folder, 'deep'))
+  await symlink('.', join(folder, 'here'))
+  await symlink('nowhere', join(folder, 'a/loose'))
+  await writeFile(join(folder, 'a/file'), '')
+  const segments = ['a', 'b', 'c', 'deep', 'here', 'loose', 'file', 'new', '..', '..', '.', '']
+  let agreed = 0
+  let refused = 0
+  // Every path of up to four segments.
+  for (let n = 0; n < segments.length ** 4; n += 23) {
+    const picked = [0, 1, 2, 3].map((place) => segments[Math.floor(n / segments.length ** place) % segments.length] as string)
+    const path = `${folder}/${picked.join('/')}`
+    const real = await agreedRealPath(path)
+    if (real === undefined) refused++
+    else {
+      agreed++
+      expect([path, real]).toEqual([path, await nearestRealPath(path)])
+      expect([path, real]).toEqual([path, await nearestRealPath(resolve(path))])
+    }
+  }
+  expect(agreed).toBeGreaterThan(300)
+  expect(refused).toBeGreaterThan(3)
 })

@@ -1,7 +1,8 @@
 /** A server is what it runs, not what it is called. */
 
+import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Fingerprint, fingerprintChanges, fingerprintOf } from '../../src/host/fingerprint.ts'
 import type { HttpWay, ProcessWay } from '../../src/host/servers/spec.ts'
@@ -76,6 +77,40 @@ describe('a program', () => {
     expect(warnings).toEqual([])
   })
 
+  test.each(['', '.', 'bin'])('is looked for in the working folder where an entry of the path is %j', async (entry) => {
+    const [folder, elsewhere] = [newFolder(), newFolder()]
+    mkdirSync(join(folder, 'bin'))
+    program(resolve(folder, entry), 'server')
+    program(elsewhere, 'server')
+    const way: ProcessWay = { ...command('server'), cwd: folder, env: { PATH: `${entry}:${elsewhere}` } }
+    expect((await fingerprintOf(way)).launch?.program).toEqual({ path: join(folder, entry, 'server'), real: join(folder, entry, 'server') })
+  })
+
+  test('with the name of an interpreter, in the folder of the server, counts by its content', async () => {
+    const folder = newFolder()
+    const file = program(folder, 'node')
+    for (const way of [command('./node', 'x'), { ...command('node', 'x'), env: { PATH: '' } }, command('env', './node'), command(file)]) {
+      writeFileSync(file, '#!/bin/sh\necho one\n')
+      const before = await fingerprintOf(way, { cwd: folder })
+      writeFileSync(file, '#!/bin/sh\necho two\n')
+      expect(between(before, await fingerprintOf(way, { cwd: folder }))).toEqual([expect.stringContaining(`content of ${file}`)])
+    }
+  })
+
+  test('that a wrapper would start counts by its place, and by its content unless it is an interpreter', async () => {
+    const [first, second] = [newFolder(), newFolder()]
+    for (const name of ['server', 'node']) program(second, name)
+    const path = `${first}:${second}`
+    const look = (): Promise<Fingerprint> => fingerprintOf(command('timeout', '60', 'server', 'node'), { path })
+    const before = await look()
+    writeFileSync(join(second, 'node'), 'another version')
+    expect(between(before, await look())).toEqual([])
+    writeFileSync(join(second, 'server'), 'another server')
+    expect(between(before, await look())).toEqual([expect.stringContaining(`content of ${join(second, 'server')}`)])
+    program(first, 'node')
+    expect(between(before, await look())).toContain(`program node: ${join(second, 'node')} → ${join(first, 'node')}`)
+  })
+
   test('larger than is read is another when its size is', async () => {
     const file = program(newFolder(), 'server', 'x'.repeat(11))
     const limits = { maxProgramBytes: 10 }
@@ -94,37 +129,132 @@ describe('a program', () => {
 
 describe('a script', () => {
   test.each<[string, string, string[]]>([
-    ['of node', 'node', ['server.js', 'data.txt']],
-    ['after options', 'node', ['--no-warnings', 'server.js', 'data.txt']],
-    ['without its ending', 'node', ['./server', 'data.txt']],
-    ['of python', '/usr/bin/python3.11', ['-u', 'server.js', 'data.txt']],
-    ['of deno', 'deno', ['run', '-A', 'server.js', 'data.txt']],
-    ['that is loaded first', 'node', ['--import', 'server.js', 'main.js']],
-    ['that is loaded first, in one word', 'node', ['--require=./server.js', 'main.js']],
+    ['of node', 'node', ['server.js']],
+    ['after options', 'node', ['--no-warnings', 'server.js']],
+    ['after an option whose value is a file too', 'node', ['--conditions', 'other.js', 'server.js']],
+    ['without its ending', 'node', ['./server']],
+    ['of python', '/usr/bin/python3.11', ['-u', 'server.js']],
+    ['of deno', 'deno', ['run', '-A', 'server.js']],
+    ['that is loaded first', 'node', ['--import', 'server.js', 'other.js']],
+    ['that is loaded first, in one word', 'node', ['--require=./server.js', 'other.js']],
+    ['that is loaded first, by its URL', 'node', ['--import', 'file://FOLDER/server.js', 'other.js']],
+    ['that is loaded first, right after the letter', 'ruby', ['-r./server.js', 'other.js']],
     ['of a shell', 'bash', ['server.js']],
-    ['in an archive', 'java', ['-jar', 'server.js', 'data.txt']],
-  ])('E2: %s counts by its content, and what it is given does not', async (_name, interpreter, args) => {
+    ['in an archive', 'java', ['-jar', 'server.js']],
+    ['in a list of archives', 'java', ['-cp', 'lib:server.js', 'Main']],
+    ['of an agent', 'java', ['-javaagent:server.js', 'Main']],
+    ['after env', 'env', ['node', 'server.js']],
+    ['after env with a variable', 'env', ['NODE_OPTIONS=--require=./server.js', 'node', 'other.js']],
+    ['after env that splits', 'env', ['-S', 'node server.js']],
+    ['after timeout', 'timeout', ['60', 'node', 'server.js']],
+    ['after nice', 'nice', ['-n', '10', 'node', 'server.js']],
+    ['after two wrappers', 'nohup', ['stdbuf', '-oL', 'node', 'server.js']],
+    ['after a wrapper that nobody knows', 'some-wrapper', ['--', 'node', 'server.js']],
+    ['in the code of a shell', 'sh', ['-c', 'exec node server.js']],
+    ['in the code of a shell, with quotes', 'sh', ['-c', 'cd . && node "./serv"er.js;']],
+    ['in the code of a shell, by a variable', 'sh', ['-c', 'node $PWD/server.js']],
+    ['in the code of a shell, in another folder', 'sh', ['-c', 'cd lib; node inner.js']],
+    ['in the code of node', 'node', ['-e', "import('./server.js')"]],
+    ['of a runner of packages', 'npx', ['-y', 'tsx@4.0.0', 'server.js']],
+    ['that is mounted into a container', 'docker', ['run', '-v', 'FOLDER/server.js:/app/server.js', 'image']],
+    ['that is a module of python', 'python3', ['-m', 'module']],
+    ['that is a module of python in a package', 'python3', ['-m', 'package.tool']],
+    ['that is a package of python', 'env', ['python3', '-m', 'package']],
+    ['that uv runs in a folder', 'uv', ['--directory', 'lib', 'run', 'inner.js']],
+    ['that a manifest names', 'npm', ['--prefix', 'lib', 'start']],
+    ['that npx finds installed', 'npx', ['installed']],
+    ['of a package that is loaded first', 'node', ['--import', 'hook', 'other.js']],
+    ['of a package that is loaded first by env', 'env', ['node', '--require=hook', 'other.js']],
+    ['of make', 'make', ['serve']],
+    ['that is data, which cannot be told from code', 'node', ['other.js', 'server.js']],
+  ])('E2: %s counts by its content', async (_name, interpreter, args) => {
     const folder = newFolder()
-    for (const name of ['server.js', 'main.js', 'data.txt']) writeFileSync(join(folder, name), 'one')
-    const way: ProcessWay = { ...command(interpreter, ...args), cwd: folder }
+    const files = ['server.js', 'other.js', 'lib/inner.js', 'lib/package.json', 'module.py', 'package/tool.py', 'package/__main__.py']
+    for (const each of ['lib', 'package', 'node_modules/installed', 'node_modules/hook']) mkdirSync(join(folder, each), { recursive: true })
+    writeFileSync(join(folder, 'node_modules/installed/package.json'), '{"bin":"cli.js"}')
+    const write = (text: string): void => {
+      for (const name of [...files, 'Makefile', 'node_modules/installed/cli.js', 'node_modules/hook/index.js'])
+        if (name !== 'other.js') writeFileSync(join(folder, name), text)
+    }
+    writeFileSync(join(folder, 'other.js'), 'other')
+    writeFileSync(join(folder, 'unnamed.txt'), 'one')
+    write('one')
+    const way: ProcessWay = { ...command(interpreter, ...args.map((arg) => arg.replaceAll('FOLDER', folder))), cwd: folder }
     const before = await fingerprintOf(way)
-    writeFileSync(join(folder, 'data.txt'), 'two')
+    writeFileSync(join(folder, 'unnamed.txt'), 'two')
     expect(await fingerprintOf(way)).toEqual(before)
-    writeFileSync(join(folder, 'server.js'), 'two')
+    write('two')
     const after = await fingerprintOf(way)
     expect(after.fingerprint).not.toBe(before.fingerprint)
-    expect(between(before, after)).toEqual([expect.stringContaining(`content of ${join(folder, 'server.js')}: `)])
+    const changes = between(before, after)
+    expect(changes.length).toBeGreaterThan(0)
+    for (const change of changes) expect(change).toContain(`content of ${folder}/`)
   })
 
-  test.each<[string, string[]]>([
-    ['node', ['-e', 'code', 'data.txt']],
-    ['python', ['-m', 'module', 'data.txt']],
-    ['npx', ['-y', 'some-server@1.0.0', 'data.txt']],
-    ['docker', ['run', 'image', 'data.txt']],
-  ])('%s %j has none', async (interpreter, args) => {
+  test.each<[string, Record<string, string>]>([
+    ['NODE_OPTIONS', { NODE_OPTIONS: '--no-warnings --require=./hook.js' }],
+    ['NODE_OPTIONS with a word of its own', { NODE_OPTIONS: '--import ./hook.js' }],
+    ['BASH_ENV', { BASH_ENV: 'hook.js' }],
+    ['LD_PRELOAD', { LD_PRELOAD: '/nowhere.so:FOLDER/hook.js' }],
+    ['PYTHONSTARTUP', { PYTHONSTARTUP: `\${env:PORTICO_TEST_UNSET:-hook.js}` }],
+  ])('that the variable %s names counts by its content', async (_name, env) => {
     const folder = newFolder()
-    writeFileSync(join(folder, 'data.txt'), 'one')
-    const { parts } = await fingerprintOf({ ...command(interpreter, ...args), cwd: folder })
+    writeFileSync(join(folder, 'hook.js'), 'one')
+    const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replaceAll('FOLDER', folder)]))
+    const way: ProcessWay = { ...command('node', '--version'), cwd: folder, env: filled }
+    const before = await fingerprintOf(way)
+    writeFileSync(join(folder, 'hook.js'), 'two')
+    expect(between(before, await fingerprintOf(way))).toEqual([expect.stringContaining(`content of ${join(folder, 'hook.js')}`)])
+  })
+
+  test('counts by where a placeholder leads, also where what stands in for it is used', async () => {
+    const folder = newFolder()
+    for (const name of ['a.js', 'b.js']) writeFileSync(join(folder, name), 'one')
+    const way: ProcessWay = { ...command('node', `\${env:PORTICO_TEST_UNSET:-a.js}`, `\${input:script}`), cwd: folder }
+    const look = (): Promise<Fingerprint> => fingerprintOf(way, { inputs: new Map([['script', 'b.js']]) })
+    const before = await look()
+    writeFileSync(join(folder, 'a.js'), 'two')
+    expect(between(before, await look())).toHaveLength(1)
+    writeFileSync(join(folder, 'b.js'), 'two')
+    expect(between(before, await look())).toHaveLength(2)
+  })
+
+  test('that its configuration calls data does not count', async () => {
+    const folder = newFolder()
+    for (const name of ['server.js', 'data.db']) writeFileSync(join(folder, name), 'one')
+    const way: ProcessWay = { ...command('node', 'server.js', '--db=data.db'), cwd: folder }
+    const facts = { dataFiles: ['./data.db'] }
+    const before = await fingerprintOf(way, facts)
+    writeFileSync(join(folder, 'data.db'), 'two')
+    expect(between(before, await fingerprintOf(way, facts))).toEqual([])
+    writeFileSync(join(folder, 'server.js'), 'two')
+    expect(between(before, await fingerprintOf(way, facts))).toHaveLength(1)
+  })
+
+  test('is looked for in so many places and no more', async () => {
+    const words = Array.from({ length: 30 }, (_, i) => `word${i}`)
+    await expect(fingerprintOf(command('server', ...words), { limits: { maxLookups: 29 } })).rejects.toMatchObject({
+      code: 'ERR_LIMIT',
+      message: expect.stringContaining('maxLookups'),
+    })
+    await expect(fingerprintOf(command('server', ...words), { limits: { maxLookups: 30 } })).resolves.toBeDefined()
+  })
+
+  test('beyond the sum that is read counts by its size and times', async () => {
+    const folder = newFolder()
+    for (const name of ['a', 'b']) writeFileSync(join(folder, name), '12345')
+    const digests = async (maxTotalBytes: number): Promise<string[]> => {
+      const { parts } = await fingerprintOf({ ...command('node', 'a', 'b'), cwd: folder }, { limits: { maxTotalBytes } })
+      return parts.flatMap(({ name, digest }) => (name.startsWith('content') ? [digest] : []))
+    }
+    expect(await digests(10)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)])
+    expect(await digests(9)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^size 5/)])
+  })
+
+  test('is a plain file: a pipe that the command names is not waited for', async () => {
+    const folder = newFolder()
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    const { parts } = await fingerprintOf({ ...command('node', 'pipe', '/dev/zero'), cwd: folder })
     expect(parts.filter(({ name }) => name.startsWith('content'))).toEqual([])
   })
 

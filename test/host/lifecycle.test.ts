@@ -49,6 +49,7 @@ test('servers that are not there, hang or are refused hold nobody up, and show h
   await until(() => host.tools().length === 1)
   expect(textOf(await host.call('good__hello'))).toBe('hello')
   await until(() => ['waiting', 'open-circuit'].includes(host.health().missing?.state ?? ''))
+  await until(() => host.health().hanging?.state === 'connecting')
   expect(host.health()).toMatchObject({ hanging: { state: 'connecting' }, refused: { state: 'refused' }, good: { state: 'ready' } })
   await expect(host.call({ server: 'missing', name: 'x' })).rejects.toMatchObject({ code: expect.stringMatching(/^ERR_/) })
 })

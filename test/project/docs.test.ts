@@ -20,6 +20,7 @@ import { DEFAULT_CHAT_LIMITS } from '../../src/host/chat/limits.ts'
 import { DEFAULT_CONFIG_LIMITS } from '../../src/host/config/limits.ts'
 import { DEFAULT_POLICY_LIMITS } from '../../src/host/consent/policy-schema.ts'
 import { DEFAULT_USAGE_LIMITS } from '../../src/host/consent/usage.ts'
+import { DEFAULT_ENTRY_FILE_LIMITS } from '../../src/host/entry-file.ts'
 import { DEFAULT_PROVENANCE_LIMITS } from '../../src/host/flow/provenance.ts'
 import { DEFAULT_GATE_LIMITS } from '../../src/host/gate/gate.ts'
 import { DEFAULT_GRANT_LIMITS } from '../../src/host/grants/grant-store.ts'
@@ -123,6 +124,7 @@ test('every limit is documented with its option', () => {
     DEFAULT_SAFE_FETCH_LIMITS,
     DEFAULT_INBOX_LIMITS,
     DEFAULT_QUEUE_LIMITS,
+    DEFAULT_ENTRY_FILE_LIMITS,
     DEFAULT_AUDIT_LIMITS,
     DEFAULT_CATALOG_LIMITS,
     DEFAULT_SEARCH_LIMITS,

@@ -250,6 +250,46 @@ describe('writing', () => {
     expect(await refusal(client, 'edit', { path: 'a.txt', edits: [{ old: 'x', new: 'xx', all: true }] })).toContain('maxFileBytes')
   })
 
+  test('edits that double the text each time are refused as soon as it would be too large', async () => {
+    const folder = folderWith({ 'a.txt': 'x' })
+    const { client } = await started({ folders: [folder], limits: { maxFileBytes: 1024 * 1024 } })
+    const doubling = (times: number) => ({
+      path: 'a.txt',
+      edits: Array.from({ length: times }, () => ({ old: 'x', new: 'xx', all: true })),
+    })
+    for (const times of [21, 30, 40, 100])
+      expect(await refusal(client, 'edit', doubling(times))).toBe(
+        'Edit 21: the content would have 2097152 bytes, and a file has at most 1048576 (maxFileBytes)',
+      )
+    expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('x')
+    // Exactly as large as a file may be, and the answer is not.
+    const { diff } = await done<{ diff: string }>(client, 'edit', doubling(20))
+    expect(statSync(join(folder, 'a.txt')).size).toBe(1024 * 1024)
+    expect(diff.length).toBeLessThan(300_000)
+    expect(diff).toMatch(/\n\.\.\. and \d+ characters more$/)
+  })
+
+  test('edits may grow and shrink a text, if it fits after each of them', async () => {
+    const folder = folderWith({ 'a.txt': 'äx' })
+    const { client } = await started({ folders: [folder], limits: { maxFileBytes: 10 } })
+    const edits = [
+      { old: 'x', new: 'y'.repeat(8) },
+      { old: 'y', new: '', all: true },
+      { old: 'ä', new: 'ö'.repeat(5) },
+    ]
+    await done(client, 'edit', { path: 'a.txt', edits })
+    expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('ööööö')
+    expect(await refusal(client, 'edit', { path: 'a.txt', edits: [{ old: 'öö', new: 'ööa', all: true }] })).toContain('12 bytes')
+  })
+
+  test('a file of nothing but line breaks is searched and compared without a list of its lines', async () => {
+    const folder = folderWith({ 'a.txt': `${'\n'.repeat(3_000_000)}end` })
+    const { client } = await started({ folders: [folder] })
+    expect(await done(client, 'search', { query: 'end' })).toMatchObject({ matches: [{ line: 3_000_001, text: 'end' }] })
+    const { diff } = await done<{ diff: string }>(client, 'edit', { path: 'a.txt', edits: [{ old: 'end', new: 'END' }] })
+    expect(diff).toBe('... too many lines to show what changed')
+  })
+
   test('nothing is moved over something else unasked', async () => {
     const folder = folderWith({ 'a.txt': 'a', 'b.txt': 'b', 'd/x.txt': '' })
     const { client } = await started({ folders: [folder] })

@@ -1,7 +1,7 @@
 /** `key=value`, `key:=json`, `a.b=1`, `key=@file`: words of a command line, read into arguments by the tool's schema. */
 
-import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import type { JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { UsageError } from '../faults.ts'
@@ -104,11 +104,9 @@ export function parseJson(key: string, text: string): unknown {
 async function fromFile(key: string, name: string, { cwd, maxFileBytes = DEFAULT_MAX_FILE_BYTES }: AssignmentOptions): Promise<string> {
   const path = resolve(cwd, name)
   try {
-    const { size } = await stat(path)
-    if (size > maxFileBytes) throw new UsageError(`${key}: ${name} has ${size} bytes; at most ${maxFileBytes} are read`)
-    return await readFile(path, 'utf8')
+    return (await readAtMost(path, maxFileBytes, 'maxFileBytes')).toString('utf8')
   } catch (error) {
-    if (error instanceof UsageError) throw error
+    if (error instanceof UnfitFile) throw new UsageError(`${key}: ${name}: ${error.message}`)
     throw new UsageError(
       `${key}: ${name} cannot be read (${(error as NodeJS.ErrnoException).code})`,
       'Write @@ for a value that begins with @',

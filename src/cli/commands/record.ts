@@ -7,7 +7,7 @@ import type { ExitName } from '../exit-codes.ts'
 import { UsageError } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { words } from '../output/shown.ts'
-import { reach } from '../target/connect.ts'
+import { reach, warningsOf } from '../target/connect.ts'
 import { addTargetOptions, type TargetOptions } from '../target/options.ts'
 import { describeTarget, takeTarget } from '../target/target.ts'
 import { proxy } from '../transcript/proxy.ts'
@@ -62,7 +62,7 @@ async function recordAction(invocation: Invocation, file: string, server: string
       output: io.stdout.stream,
       signal,
       onPassed: (passed) => write(messageLine(passed)),
-      onWarning: (message) => screen.note(words`${screen.noteStyle.yellow('!')} ${message}`),
+      onWarning: warningsOf(invocation),
     })
   } finally {
     isOver = true

@@ -22,6 +22,7 @@ interface AddOptions extends TargetOptions {
   title?: string
   trusted?: true
   label: string[]
+  dataFile: string[]
 }
 
 export function registerServers(program: Command, frame: Frame): void {
@@ -45,6 +46,12 @@ export function registerServers(program: Command, frame: Frame): void {
     .option(
       '--label <label>',
       'what its data is, such as private:mail; may be given several times',
+      (text, before: string[]) => [...before, text],
+      [],
+    )
+    .option(
+      '--data-file <path>',
+      'a file in the command that the server writes to, so that its content does not count; may be given several times',
       (text, before: string[]) => [...before, text],
       [],
     )
@@ -92,6 +99,7 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
     provenance: [{ client: 'portico', scope: 'ours', file: serverFile(folderOf(io)).file }],
     ...(options.title !== undefined && { title: options.title }),
     ...(options.label.length > 0 && { labels: options.label }),
+    ...(options.dataFile.length > 0 && { dataFiles: options.dataFile }),
     ...(options.timeout !== undefined && { timeoutMs: options.timeout * 1000 }),
   }
   await serverFile(folderOf(io)).add(await movedSecrets(invocation, spec, vaultOf(invocation)))

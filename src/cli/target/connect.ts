@@ -3,6 +3,7 @@
 import { authFault } from '../../auth/client/faults.ts'
 import { Client } from '../../client/client.ts'
 import type { ConnectOptions } from '../../client/options.ts'
+import { systemClock } from '../../jsonrpc/clock.ts'
 import type { Authorizer } from '../../protocol/authorizer.ts'
 import type { Target } from '../../protocol/link.ts'
 import type { LogMessage } from '../../protocol/logging.ts'
@@ -11,6 +12,8 @@ import { unknownName } from '../faults.ts'
 import type { Invocation } from '../frame.ts'
 import { isInteractive } from '../io.ts'
 import { jsonText } from '../output/json.ts'
+import type { Screen } from '../output/screen.ts'
+import { ServerNotes } from '../output/server-notes.ts'
 import { untrusted, words } from '../output/shown.ts'
 import { CLIENT_INFO } from './client-info.ts'
 import { refuseByName } from './configured.ts'
@@ -20,7 +23,8 @@ import type { TargetName } from './target.ts'
 /** What a transport needs to know to reach it. Nothing is started or asked yet. */
 export async function reach(invocation: Invocation, target: TargetName, options: TargetOptions): Promise<Target> {
   const { screen } = invocation
-  const onWarning = (message: string): void => screen.note(words`${screen.noteStyle.yellow('!')} ${message}`)
+  const notes = notesOf(invocation)
+  const onWarning = warningsOf(invocation)
   switch (target.kind) {
     case 'server':
       return refuseByName(invocation, target.id)
@@ -29,7 +33,7 @@ export async function reach(invocation: Invocation, target: TargetName, options:
       return httpTarget(target.url, {
         headers: options.header,
         // Whoever brings a key of their own is not sent to a login.
-        ...(!hasAuthorization(options.header) && { authorize: await personalAuthorizer(invocation) }),
+        ...(!hasAuthorization(options.header) && { authorize: await personalAuthorizer(invocation, target.url) }),
         ...(options.insecure && { allowInsecure: true }),
         onWarning,
       })
@@ -43,7 +47,9 @@ export async function reach(invocation: Invocation, target: TargetName, options:
         // A server that ends is told of, not started behind the person's back.
         restarts: false,
         ...(options.cwd !== undefined && { cwd: options.cwd }),
-        ...(options.verbose && { onStderr: (line: string) => screen.note(words`${screen.noteStyle.dim('│')} ${untrusted(line)}`) }),
+        ...(options.verbose && {
+          onStderr: (line: string) => notes.note(line, (text) => words`${screen.noteStyle.dim('│')} ${untrusted(text)}`),
+        }),
         onWarning,
       })
     }
@@ -53,22 +59,41 @@ export async function reach(invocation: Invocation, target: TargetName, options:
 const hasAuthorization = (headers: Record<string, string>): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 
-/** Logs in with the person's browser, and only where there is a person; tokens from earlier are used anywhere. */
-async function personalAuthorizer({ io, screen }: Invocation): Promise<Authorizer> {
+/** One for everything that is said during a command, so that a server cannot double its share. */
+const notesByScreen = new WeakMap<Screen, ServerNotes>()
+
+function notesOf({ io, screen }: Invocation): ServerNotes {
+  const notes = notesByScreen.get(screen) ?? new ServerNotes({ io, screen, clock: systemClock })
+  notesByScreen.set(screen, notes)
+  return notes
+}
+
+/** For what a server can cause any number of times. */
+export const warningsOf =
+  (invocation: Invocation): ((message: string) => void) =>
+  (message) =>
+    notesOf(invocation).note(message, (text) => words`${invocation.screen.noteStyle.yellow('!')} ${text}`)
+
+/**
+ * Logs in with the person's browser, and only where there is a person who has agreed to the page; tokens from earlier are
+ * used anywhere. Which page it is, the server decides.
+ */
+async function personalAuthorizer(invocation: Invocation, server: string): Promise<Authorizer> {
   const { oauth, fileTokenStore } = await import('../../auth/index.ts')
-  const { openBrowser } = await import('../../auth/client/node/browser.ts')
   return oauth({
     store: fileTokenStore(),
     about: { name: 'Portico' },
     openBrowser: async (url) => {
-      if (!isInteractive(io)) throw authFault('browser', 'The server wants a login, and nobody is here to log in')
-      screen.note(words`The server wants a login. If no page opens, visit:\n  ${screen.noteStyle.cyan(url)}`)
-      await openBrowser(url).catch(() => {})
+      if (!isInteractive(invocation.io)) throw authFault('browser', 'The server wants a login, and nobody is here to log in')
+      const { agreeToLogin } = await import('../terminal/answers.ts')
+      await agreeToLogin(invocation, server, url)
     },
   })
 }
 
-export function connectOptions({ screen }: Invocation, options: TargetOptions): ConnectOptions {
+export function connectOptions(invocation: Invocation, options: TargetOptions): ConnectOptions {
+  const { screen } = invocation
+  const notes = notesOf(invocation)
   return {
     info: CLIENT_INFO,
     cache: false,
@@ -76,12 +101,15 @@ export function connectOptions({ screen }: Invocation, options: TargetOptions): 
     ...(options.timeout !== undefined && { limits: { timeoutMs: options.timeout * 1000, connectTimeoutMs: options.timeout * 1000 } }),
     ...(options.log && { logLevel: options.log }),
     onLog: ({ level, logger, data }: LogMessage) => {
-      const text = typeof data === 'string' ? data : jsonText(data)
-      screen.note(words`${screen.noteStyle.dim(`[${level}${logger === undefined ? '' : ` ${logger}`}]`)} ${text}`)
+      const about = `[${level}${logger === undefined ? '' : ` ${logger.slice(0, MAX_LOGGER)}`}]`
+      notes.note(typeof data === 'string' ? data : jsonText(data), (text) => words`${screen.noteStyle.dim(about)} ${text}`)
     },
-    onWarning: (message) => screen.note(words`${screen.noteStyle.yellow('!')} ${message}`),
+    onWarning: warningsOf(invocation),
   }
 }
+
+/** Of the name of a logger. */
+const MAX_LOGGER = 100
 
 function knownRevision(date: string): string {
   const known = REVISIONS.map(({ version }) => version)
@@ -105,6 +133,7 @@ export async function withClient<T>(
     return await orInterrupted(use(client), signal)
   } finally {
     await client.close()
+    notesOf(invocation).tellLeftOut()
   }
 }
 

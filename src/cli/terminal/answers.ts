@@ -1,11 +1,13 @@
 /** Questions of a server that was connected to by hand, put to the person at the terminal. */
 
 import { randomUUID } from 'node:crypto'
+import { authFault } from '../../auth/client/faults.ts'
 import type { Answers, Asking } from '../../client/answers.ts'
 import { secretFields } from '../../host/ask/form-lines.ts'
 import type { Answer, Asker, Question, Subject } from '../../host/ask/question.ts'
 import type { ActionKind } from '../../host/consent/action.ts'
 import { Cancelled, Declined } from '../../protocol/errors.ts'
+import { personUrl } from '../../protocol/person-url.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
 import type { Invocation } from '../frame.ts'
 import { isInteractive } from '../io.ts'
@@ -19,6 +21,21 @@ export async function personalAnswers({ io }: Invocation, target: TargetName): P
   const { terminalAsker } = await import('./asker.ts')
   const { openBrowser } = await import('../../auth/client/node/browser.ts')
   return answersBy(terminalAsker(io, { openPage: openBrowser }), describeTarget(target))
+}
+
+/**
+ * Opens the page of a login after the person has seen where it is: a server may name any page.
+ * @throws McpError when they do not want to
+ */
+export async function agreeToLogin({ io, signal }: Invocation, server: string, page: string): Promise<void> {
+  const url = personUrl(page)
+  if (!url) throw authFault('browser', `Not a page to log in at: ${JSON.stringify(page)}`)
+  const { terminalAsker } = await import('./asker.ts')
+  const { openBrowser } = await import('../../auth/client/node/browser.ts')
+  const { host } = new URL(server)
+  const subject: Subject = { kind: 'url', message: `${host} wants you to log in at ${url.host}`, url }
+  const answer = await terminalAsker(io, { openPage: openBrowser }).ask(questionOf('elicit.url', subject, host, server), signal)
+  if (answer.kind !== 'allow') throw authFault('browser', 'The server wants a login, and you did not want to open its page')
 }
 
 /** @param where the command or the address that the person gave */

@@ -1,6 +1,6 @@
 /** A recorded exchange: a line that says what it is, then one line a message. */
 
-import { readFile, stat } from 'node:fs/promises'
+import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { redact } from '../../protocol/redact.ts'
@@ -44,9 +44,11 @@ function keepToken(from: Record<string, unknown>, to: Record<string, unknown>): 
 
 /** Throws ERR_CONFIG for what is no recording, with the line. */
 export async function readTranscript(path: string, maxBytes = MAX_TRANSCRIPT_BYTES): Promise<Transcript> {
-  const { size } = await stat(path)
-  if (size > maxBytes) throw new McpError('ERR_LIMIT', `${path} has ${size} bytes; a recording has at most ${maxBytes} (maxBytes)`)
-  const lines = (await readFile(path, 'utf8')).split('\n')
+  const bytes = await readAtMost(path, maxBytes).catch((error: unknown) => {
+    if (!(error instanceof UnfitFile)) throw error
+    throw new McpError('ERR_LIMIT', `${path} is no recording: ${error.message}`)
+  })
+  const lines = bytes.toString('utf8').split('\n')
   const heading = parsed(lines[0] ?? '', 1, path)
   if (!isObject(heading) || heading.portico !== 'transcript' || heading.format !== 1)
     throw new McpError('ERR_CONFIG', `${path} is not a recording of portico record: its first line does not say so`)

@@ -47,6 +47,12 @@ export type Subject =
       args: readonly string[]
       cwd: string
       envNames: readonly string[]
+      /** The variables with what may be shown of their values: everything but secrets. */
+      env?: Readonly<Record<string, string>>
+      /** The real path of the program; undefined when none was found. */
+      program?: string
+      /** Real paths of the other programs and files that the command names. A yes is for what is in them now. */
+      files?: readonly string[]
       /** Which secrets, variables and inputs it is given, and where, in words. */
       fills: readonly string[]
       changes: readonly string[]

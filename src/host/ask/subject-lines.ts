@@ -58,9 +58,11 @@ export function subjectLines(subject: Subject): QuestionLine[] {
     case 'launch':
       return [
         line('command', commandText(subject.command, subject.args)),
+        ...(subject.program === undefined ? [] : [line('which runs', subject.program)]),
+        ...(subject.files ?? []).map((file) => line('with the file', file)),
         line('which means', 'this program runs on your machine, with your rights'),
         line('in the folder', subject.cwd),
-        line('with the variables', subject.envNames.join(', ') || 'none'),
+        ...variableLines(subject),
         ...subject.fills.map((text) => line('filled in', text)),
         ...warnings(subject.changes),
       ]
@@ -114,6 +116,11 @@ export function subjectLines(subject: Subject): QuestionLine[] {
     case 'import':
       return subject.servers.flatMap(({ id, where, from, warnings: texts }) => [line(id, `${where} (from ${from})`), ...warnings(texts)])
   }
+}
+
+function variableLines({ envNames, env }: Extract<Subject, { kind: 'launch' }>): QuestionLine[] {
+  if (!env || envNames.length === 0) return [line('with the variables', envNames.join(', ') || 'none')]
+  return Object.entries(env).map(([name, value]) => line(`with the variable ${name}`, value, 'theirs'))
 }
 
 function callLines({ tool, args, pattern, lastArgs, destination, origins }: Extract<Subject, { kind: 'call' }>): QuestionLine[] {

@@ -1,9 +1,9 @@
 /** Whether a log is what was written, and if not, which is the first record that is not. */
 
 import type { FileHandle } from 'node:fs/promises'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readPlainText } from '../../files/plain-file.ts'
 import { codeOf } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { readAnchors } from './anchor.ts'
@@ -81,9 +81,12 @@ export async function verifyAudit(folder: string, { publicKey, anchors }: Verify
   return verdict(walk, await firstBad(folder, walk))
 }
 
+/** Many times what a public key takes. */
+const MAX_KEY_BYTES = 64 * 1024
+
 async function keptPublicKey(folder: string): Promise<string> {
   try {
-    return await readFile(join(folder, PUBLIC_KEY_FILE), 'utf8')
+    return await readPlainText(join(folder, PUBLIC_KEY_FILE), MAX_KEY_BYTES)
   } catch (error) {
     throw new McpError('ERR_AUDIT', `There is no audit log in ${folder}: it has no ${PUBLIC_KEY_FILE} (${codeOf(error)})`, { cause: error })
   }

@@ -9,7 +9,7 @@ import { goose } from './dialects/goose.ts'
 import { librechat } from './dialects/librechat.ts'
 import { amazonQ, antigravity, claudeDesktop, cline, cursor, gemini, kiro, windsurf } from './dialects/mcp-servers.ts'
 import { opencode } from './dialects/opencode.ts'
-import { portico } from './dialects/portico.ts'
+import { mcpServersFile } from './dialects/portico.ts'
 import { registry } from './dialects/registry.ts'
 import { devcontainer, vscode, vscodeSettings } from './dialects/vscode.ts'
 import { zed } from './dialects/zed.ts'
@@ -51,9 +51,12 @@ export function dialectOf(file: string, document: unknown): Dialect {
   return BY_PATH.get(name) ?? BY_PATH.get(`${basename(dirname(file))}/${name}`) ?? dialectOfShape(document)
 }
 
-/** What has none of these shapes is read as ours, which says what is wrong with it. */
+/**
+ * Never our own dialect: what looks like our list may have come with a project. What has none of these shapes is read as
+ * the most common one, which says what is wrong with it.
+ */
 function dialectOfShape(document: unknown): Dialect {
-  if (!isObject(document)) return portico
+  if (!isObject(document)) return mcpServersFile
   const { mcpServers, mcp } = document
   if (isObject(document.mcp_servers)) return codex
   if (isObject(document.extensions)) return goose
@@ -61,13 +64,13 @@ function dialectOfShape(document: unknown): Dialect {
   if (isObject(document.context_servers)) return zed
   if (isObject(mcpServers)) {
     if (isObject(document.projects)) return claudeCodeState
-    return isLibreChat(document) ? librechat : portico
+    return isLibreChat(document) ? librechat : mcpServersFile
   }
   if (isObject(document.servers)) return vscode
   if (isObject(document.customizations)) return devcontainer
   if (isObject(mcp)) return isObject(mcp.servers) || Array.isArray(mcp.inputs) ? vscodeSettings : opencode
   const inner = isObject(document.server) ? document.server : document
-  return Array.isArray(inner.packages) || Array.isArray(inner.remotes) ? registry : portico
+  return Array.isArray(inner.packages) || Array.isArray(inner.remotes) ? registry : mcpServersFile
 }
 
 const isLibreChat = (document: Record<string, unknown>): boolean =>

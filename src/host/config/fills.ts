@@ -3,15 +3,22 @@
 import type { Way } from '../servers/spec.ts'
 import { type Placeholder, placeholdersIn } from './placeholder.ts'
 
-/** One for each placeholder: `your environment variable AWS_KEY goes into the header X-Key`. */
-export const fillsOf = (way: Way): string[] => [
+/**
+ * One for each placeholder: `your environment variable AWS_KEY goes into the header X-Key`.
+ * @param given what the person gave for inputs so far, without secrets
+ */
+export const fillsOf = (way: Way, given: ReadonlyMap<string, string> = new Map()): string[] => [
   ...new Set(
-    placeholdersIn({ way }).map(({ where, ...placeholder }) => `${WORDS[placeholder.kind](placeholder)} goes into ${placeOf(where)}`),
+    placeholdersIn({ way }).map(({ where, ...placeholder }) => {
+      const value = placeholder.kind === 'input' ? given.get(placeholder.name) : undefined
+      const what = value === undefined ? WORDS[placeholder.kind](placeholder) : `what you gave for ${placeholder.name} (${value})`
+      return `${what} goes into ${placeOf(where)}`
+    }),
   ),
 ]
 
 const WORDS: Record<Placeholder['kind'], (placeholder: Placeholder) => string> = {
-  env: ({ name }) => `your environment variable ${name}`,
+  env: ({ name, fallback }) => `your environment variable ${name}${fallback === undefined ? '' : `, or ${fallback} where it is not set,`}`,
   secret: ({ name }) => `your secret ${name}`,
   input: ({ name }) => `what you give for ${name}`,
 }

@@ -1,6 +1,7 @@
 /** What a document says that was parsed already. Apart from read.ts, so that our own list needs none of the parsers. */
 
 import { homedir } from 'node:os'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { InputSpec, Provenance, ServerSpec } from '../servers/spec.ts'
 import { dialectOf } from './detect.ts'
@@ -33,6 +34,8 @@ export interface ConfigFile {
   dialect?: Dialect
   client?: string
   scope?: Provenance['scope']
+  /** It is the list of the person who runs the host: what it says about trust, folders and secrets is believed. */
+  isOurs?: boolean
 }
 
 export interface Read extends Omit<ReadConfig, 'problems'> {
@@ -48,10 +51,10 @@ export function readDocument(
   problem: (where: string, text: string) => void,
 ): Read {
   const limits = withDefaults(DEFAULT_CONFIG_LIMITS, options.limits)
-  const dialect = source.dialect ?? dialectOf(source.file, document)
+  const dialect = source.dialect ?? (source.isOurs ? portico : dialectOf(source.file, document))
   const provenance: Provenance = {
     client: source.client ?? dialect.client,
-    scope: source.scope ?? (dialect === portico ? 'ours' : 'user'),
+    scope: source.scope ?? (dialect === portico ? 'ours' : isUnder(options.project, source.file) ? 'project' : 'user'),
     file: source.file,
   }
   const inputs = new Map<string, InputSpec>()
@@ -104,6 +107,13 @@ export function readDocument(
     } satisfies ServerSpec
   })
   return { servers, inputs: [...inputs.values()], names }
+}
+
+/** What lies in a project came with it. */
+function isUnder(project: string | undefined, file: string): boolean {
+  if (project === undefined) return false
+  const way = relative(resolve(project), resolve(file))
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
 /** Those that the placeholders of a server name; one that nobody described is taken for a secret. */

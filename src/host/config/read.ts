@@ -1,8 +1,7 @@
 /** Files to servers. Nothing is started, nothing is written, and one bad entry or file costs none of the others. */
 
-import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
+import { readPlainText, UnfitFile } from '../../files/plain-file.ts'
 import { codeOf } from '../../files/private-file.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { syntaxOf } from './detect.ts'
@@ -73,21 +72,16 @@ export function readText(text: string, source: ConfigFile, options: ReadConfigOp
 
 /** Only of a file: a pipe would keep the reader waiting, and a device never end. */
 async function textOf(file: string, maxBytes: number, limit: string): Promise<string | { fault: string }> {
-  let handle: FileHandle | undefined
   try {
-    handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    const stats = await handle.stat()
-    if (!stats.isFile()) return { fault: 'It is not a file' }
-    if (stats.size > maxBytes) return { fault: `It is larger than ${maxBytes} bytes (${limit})` }
-    // It may have grown since.
-    const bytes = Buffer.alloc(Math.min(stats.size + 1, maxBytes + 1))
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0)
-    if (bytesRead > stats.size) return { fault: 'It was changed while it was read' }
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, bytesRead))
+    return await readPlainText(file, maxBytes, limit)
   } catch (error) {
+    if (error instanceof UnfitFile)
+      return {
+        fault: { 'not-plain': 'It is not a file', 'too-large': `It is larger than ${maxBytes} bytes (${limit})`, changed: error.message }[
+          error.reason
+        ],
+      }
     if (codeOf(error) === 'ENOENT') return { fault: 'There is no such file' }
     return { fault: error instanceof TypeError ? 'It is not UTF-8 text' : `It cannot be read (${codeOf(error) ?? 'unknown error'})` }
-  } finally {
-    await handle?.close().catch(() => {})
   }
 }

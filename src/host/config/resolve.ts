@@ -40,6 +40,30 @@ export async function resolveWay<W extends Way>(way: W, resolvers: Resolvers): P
   return resolved as W
 }
 
+/**
+ * The same way with the values that `known` has; other placeholders stay as they are written. For looking at what a
+ * command names, before and after a person was asked about it.
+ */
+export function fillKnown<W extends Way>(way: W, known: (placeholder: Placeholder) => string | undefined): W {
+  const filled = (text: string): string =>
+    partsOf(text)
+      .map((part) => ('placeholder' in part ? (known(part.placeholder) ?? placeholderText(part.placeholder)) : part.literal))
+      .join('')
+  return mapTexts(way, filled) as W
+}
+
+/** What an `${env:NAME}` stands for, with what stands in for a variable that is not set or empty. */
+export const envValue = (
+  { name, fallback }: Pick<Placeholder, 'name' | 'fallback'>,
+  env: (name: string) => string | undefined = (variable) => process.env[variable],
+): string | undefined => {
+  const value = env(name)
+  return isMissing(value) && fallback !== undefined ? fallback : value
+}
+
+/** As in a shell, where `:-` stands in for a variable that is empty as well. */
+const isMissing = (value: string | undefined): boolean => value === undefined || value === ''
+
 async function valueFor(placeholder: Placeholder, where: string, resolvers: Resolvers): Promise<string> {
   const { kind, name, fallback } = placeholder
   const { secret, env = (variable: string) => process.env[variable], input, onValue } = resolvers
@@ -47,8 +71,8 @@ async function valueFor(placeholder: Placeholder, where: string, resolvers: Reso
   if (kind === 'env') value = env(name)
   else if (kind === 'secret') value = await secret?.(name)
   else value = await input?.(name)
-  // As in a shell, where `:-` stands in for a variable that is empty as well.
-  if (fallback !== undefined && (value === undefined || value === '')) return fallback
+  // What the file itself has is nobody's secret.
+  if (isMissing(value) && fallback !== undefined) return fallback
   if (value === undefined) throw new McpError('ERR_SECRET', `\${${kind}:${name}}, which is used in ${where}, ${MISSING[kind]}`)
   onValue?.(value, placeholder)
   return value

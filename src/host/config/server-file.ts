@@ -6,7 +6,7 @@ import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { ServerSpec } from '../servers/spec.ts'
-import { entryOf, portico } from './dialects/portico.ts'
+import { entryOf } from './dialects/portico.ts'
 import { DEFAULT_CONFIG_LIMITS } from './limits.ts'
 import { isObject } from './members.ts'
 import { mergeServers } from './merge.ts'
@@ -45,7 +45,7 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
   const shared = sharedJson<Document>(file, { empty: { mcpServers: {} }, check, maxBytes: maxFileBytes, limits })
 
   const readIn = (document: Document, problem: (where: string, text: string) => void = () => {}): Read =>
-    readDocument(document, { file, dialect: portico, scope: 'ours' }, { limits: { maxServers } }, problem)
+    readDocument(document, { file, isOurs: true }, { limits: { maxServers } }, problem)
   const changed = (change: (entries: Record<string, unknown>, document: Document) => void): Promise<Document> =>
     shared.update((document) => {
       const entries = { ...document.mcpServers }
@@ -120,7 +120,7 @@ function readable(spec: ServerSpec): Record<string, unknown> {
   const entry = entryOf(spec)
   const faults: string[] = []
   const document = JSON.parse(JSON.stringify({ mcpServers: { [spec.id]: entry } }))
-  readDocument(document, { file: 'servers.json', dialect: portico }, {}, (where, text) => faults.push(`${where}: ${text}`))
+  readDocument(document, { file: 'servers.json', isOurs: true }, {}, (where, text) => faults.push(`${where}: ${text}`))
   if (faults.length > 0) throw new McpError('ERR_CONFIG', faults.join('; '))
   return entry
 }

@@ -57,6 +57,8 @@ export interface Action {
   /** What the person's project is, for grants that hold in it; a folder, usually. */
   project: string
   initiator: Initiator
+  /** The operator's own configuration says that this is to be done. Rules still hold; only the question is answered. */
+  isConfigured?: true
   server: ActionServer
   primitive?: ActionPrimitive
   /** Hints of the server. They may raise the effect to `ask`, never lower it. */

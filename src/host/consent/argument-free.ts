@@ -11,9 +11,10 @@ export interface ArgumentFree {
 }
 
 export function argumentFree(policy: CompiledPolicy, action: Action): ArgumentFree {
-  const rules = (policy.byKind.get(action.kind) ?? []).filter(({ conditions }) => conditions.every((condition) => condition.holds(action)))
-  return {
-    certain: { matched: rules.filter((rule) => rule.arguments.length === 0), unsure: [] },
-    open: rules.filter((rule) => rule.arguments.length > 0),
-  }
+  const rules = (policy.byKind.get(action.kind) ?? []).filter(({ conditions }) =>
+    conditions.every((condition) => condition.holds(action) || condition.needsArguments(action)),
+  )
+  const isOpen = ({ arguments: args, conditions }: CompiledRule): boolean =>
+    args.length > 0 || conditions.some((condition) => !condition.holds(action))
+  return { certain: { matched: rules.filter((rule) => !isOpen(rule)), unsure: [] }, open: rules.filter(isOpen) }
 }

@@ -10,8 +10,8 @@ import { compile } from '../../protocol/schema/compile.ts'
 import { FOREIGN_SCHEMA_BOUNDS } from '../../protocol/schema/document.ts'
 import { patternSize } from '../../protocol/schema/foreign.ts'
 import type { Action } from './action.ts'
-import { compileGlob } from './glob.ts'
 import { type Pointer, parsePointer, select } from './pointer.ts'
+import { narrowGlob, wideGlob } from './readings.ts'
 import type { ArgumentRules, ArgumentTest } from './rule.ts'
 
 /** Undefined: it is of the right kind, but what it means could not be told for sure. */
@@ -22,6 +22,8 @@ export interface Found {
   value: unknown
   realPath: string | undefined
 }
+
+export type Reach = 'narrow' | 'wide'
 
 export type ValueTest = (found: Found) => Verdict
 
@@ -46,13 +48,16 @@ const MAX_EXPRESSION_SIZE = 10_000
 
 const ROOT = /^\$\{root:([^}]+)\}(?:[/\\](.*))?$/
 
-/** @throws McpError ERR_CONFIG for what cannot be compiled */
-export function compileArguments(rules: ArgumentRules, folders: Folders): CompiledArgument[] {
+/**
+ * @param reach `narrow` for what allows: it must not be led elsewhere. `wide` for what forbids or asks: it must not be evaded.
+ * @throws McpError ERR_CONFIG for what cannot be compiled
+ */
+export function compileArguments(rules: ArgumentRules, folders: Folders, reach: Reach = 'narrow'): CompiledArgument[] {
   return Object.entries(rules).map(([text, test]) => ({
     pointer: parsePointer(text),
     expected: JSON.stringify(test),
     isPath: test.within !== undefined,
-    test: compileTest(test, folders, text),
+    test: compileTest(test, folders, text, reach),
   }))
 }
 
@@ -71,12 +76,12 @@ export function judgeArgument({ pointer, test }: CompiledArgument, action: Actio
   return isUnsure ? undefined : quantifier === 'all'
 }
 
-function compileTest(test: ArgumentTest, folders: Folders, where: string): ValueTest {
+function compileTest(test: ArgumentTest, folders: Folders, where: string, reach: Reach): ValueTest {
   const tests: ValueTest[] = []
   // Asked for by name: `eq: null` is a test, and so is any other value.
   if (Object.hasOwn(test, 'eq')) tests.push(({ value }) => isEqual(value, test.eq))
   if (test.in) tests.push(({ value }) => test.in?.some((each) => isEqual(value, each)))
-  if (test.glob !== undefined) tests.push(onText(compileGlob(test.glob)))
+  if (test.glob !== undefined) tests.push(onText(reach === 'wide' ? wideGlob(test.glob) : narrowGlob(test.glob)))
   if (test.re2 !== undefined) tests.push(onText(expressionTest(test.re2, where)))
   if (test.within !== undefined) tests.push(withinTest(test.within, folders, where))
   if (test.hostIn) tests.push(hostTest(test.hostIn, where))

@@ -9,6 +9,7 @@ import { ACTION_KINDS, type Action, type ActionKind, type ActionLimits, type Rea
 import { type CompiledArgument, compileArguments, type Folders } from './argument-test.ts'
 import { compileGlob, hasWildcard, type TextTest } from './glob.ts'
 import { limitsOf } from './limits.ts'
+import { readingsOf, stepsAround } from './readings.ts'
 import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from './rule.ts'
 
 /** A condition of `match`. */
@@ -18,6 +19,8 @@ export interface Condition {
   holds(action: Action): boolean
   /** What the action has there, for people. */
   got(action: Action): string
+  /** Whether it cannot be told without the arguments that it does not hold. */
+  needsArguments(action: Action): boolean
 }
 
 export interface CompiledRule {
@@ -68,7 +71,7 @@ function compileRule(rule: Rule, layer: PolicyLayer, folders: Folders): Compiled
       rank: POLICY_LAYERS.indexOf(layer),
       kinds: kindsOf(rule.match.action),
       conditions: conditionsOf(rule),
-      arguments: compileArguments(rule.args ?? {}, folders),
+      arguments: compileArguments(rule.args ?? {}, folders, rule.effect === 'allow' ? 'narrow' : 'wide'),
       limits: limitsOf(rule.limits),
       reason: { id: rule.id, layer, effect: rule.effect, text: rule.reason ?? `Rule ${rule.id} of the ${layer} layer says ${rule.effect}` },
     }
@@ -94,13 +97,25 @@ function kindsOf(action: Rule['match']['action']): ReadonlySet<ActionKind> {
   return kinds
 }
 
-/** A lone `*` is anything at all, slashes included: who writes it for a name means every name. */
-export const nameTest = (pattern: string): TextTest => (pattern === '*' ? () => true : compileGlob(pattern))
+/** In a name a slash is a letter like any other: `send*` is also about `send/now`. Only what allows a URI is narrower. */
+export const nameTest = (pattern: string): TextTest => compileGlob(pattern.replace(/\*+/g, '**'))
 
 function conditionsOf({ effect, match }: Rule): Condition[] {
   const conditions: Condition[] = []
-  const add = (name: string, expected: unknown, holds: Condition['holds'], got: (action: Action) => unknown): void => {
-    conditions.push({ name, expected: JSON.stringify(expected), holds, got: (action) => JSON.stringify(got(action)) ?? 'nothing' })
+  const add = (
+    name: string,
+    expected: unknown,
+    holds: Condition['holds'],
+    got: (action: Action) => unknown,
+    needsArguments: Condition['needsArguments'] = () => false,
+  ): void => {
+    conditions.push({
+      name,
+      expected: JSON.stringify(expected),
+      holds,
+      got: (action) => JSON.stringify(got(action)) ?? 'nothing',
+      needsArguments,
+    })
   }
   // Here so that a rule written from good faith in hints grants nothing by them.
   if (effect === 'allow' && match.claimed) {
@@ -123,11 +138,13 @@ function conditionsOf({ effect, match }: Rule): Condition[] {
   }
   if (tool !== undefined) {
     const test = anyName(tool)
+    const uriTest = effect === 'allow' ? allowedUri(tool) : (uri: string) => test(uri) || readingsOf(uri).some(test)
     add(
       'tool',
       tool,
-      ({ primitive }) => primitive !== undefined && test(primitive.name),
-      ({ primitive }) => primitive?.name,
+      (action) => namesOf(action).some(RESOURCE_KINDS.has(action.kind) ? uriTest : test),
+      (action) => (isThroughTemplate(action) ? namesOf(action) : action.primitive?.name),
+      isThroughTemplate,
     )
   }
   if (tier !== undefined)
@@ -176,6 +193,26 @@ function conditionsOf({ effect, match }: Rule): Condition[] {
       (action) => action.asserted,
     )
   return conditions
+}
+
+/** A resource that is read through a template is known by its URI and by the template. */
+const namesOf = (action: Action): string[] =>
+  action.primitive === undefined
+    ? []
+    : isThroughTemplate(action)
+      ? [action.primitive.name, String(action.args.uri)]
+      : [action.primitive.name]
+
+const RESOURCE_KINDS: ReadonlySet<ActionKind> = new Set<ActionKind>(['resource.read', 'resource.subscribe'])
+
+const isThroughTemplate = ({ kind, primitive, args }: Action): boolean =>
+  RESOURCE_KINDS.has(kind) && primitive?.kind === 'template' && (args.uri === undefined || typeof args.uri === 'string')
+
+/** A rule that allows a URI with `*` means one segment, and no URI that others may read as another one. */
+function allowedUri(patterns: string | readonly string[]): TextTest {
+  const tests = [patterns].flat().map((pattern) => compileGlob(pattern === '*' ? '**' : pattern))
+  const test = (uri: string): boolean => tests.some((each) => each(uri))
+  return (uri) => test(uri) && (!stepsAround(uri) || readingsOf(uri).every(test))
 }
 
 function anyName(patterns: string | readonly string[]): TextTest {

@@ -35,9 +35,7 @@ function namesCover(wide: Names, narrow: Names): boolean {
   return [narrow]
     .flat()
     .every((each) =>
-      patterns.some(
-        (pattern) => pattern === '*' || pattern === '**' || pattern === each || (!hasWildcard(each) && nameTest(pattern)(each)),
-      ),
+      patterns.some((pattern) => /^\*+$/.test(pattern) || pattern === each || (!hasWildcard(each) && nameTest(pattern)(each))),
     )
 }
 

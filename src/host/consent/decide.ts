@@ -128,6 +128,7 @@ function findGrant(policy: CompiledPolicy, action: Action, grants: readonly Gran
 }
 
 function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
+  if (action.isConfigured) return builtIn('configured', 'allow', 'Your own configuration of the server says so')
   const { effect, byUser, pin } = DEFAULTS[action.kind]
   const isOwnAct = action.initiator === 'user' && (pin === 'none' || action.primitive?.state === 'pinned')
   const text =

@@ -6,7 +6,7 @@ import { covers } from './cover.ts'
 import { rankOf } from './decide.ts'
 import { DEFAULTS, LOOSENS_DEFAULT } from './defaults.ts'
 import { hasWildcard } from './glob.ts'
-import type { ArgumentTest, PolicyLayer } from './rule.ts'
+import type { ArgumentTest, PolicyLayer, Rule } from './rule.ts'
 
 export interface LintFinding {
   severity: 'error' | 'warning'
@@ -16,6 +16,7 @@ export interface LintFinding {
     | 'unknown-server'
     | 'unknown-tool'
     | 'unanchored'
+    | 'misses'
     | 'cannot-loosen'
     | 'contradiction'
     | 'claimed-allow'
@@ -122,6 +123,7 @@ function argumentFindings(compiled: CompiledRule, { policy }: CompiledPolicy): L
     const findings: LintFinding[] = []
     const loose = compiled.rule.effect === 'allow' ? unanchored(test) : undefined
     if (loose !== undefined) findings.push(about('error', 'unanchored', loose))
+    for (const { severity, text } of missed(compiled.rule, pointer, test)) findings.push(about(severity, 'misses', text))
     const contradiction = contradictionIn(test)
     if (contradiction !== undefined) findings.push(about('error', 'contradiction', contradiction))
     for (const [, root] of [test.within ?? []]
@@ -141,6 +143,40 @@ function unanchored({ glob, re2 }: ArgumentTest): string | undefined {
     return `the expression ${JSON.stringify(re2)} is found anywhere in a text: expected ^ and $ around it`
   if (glob?.startsWith('**')) return `the pattern ${JSON.stringify(glob)} lets anything stand in front`
   return undefined
+}
+
+const PATH_POINTER = /(?:path|file|dir|directory|folder|uri|cwd|source|destination)s?(?:\/\*)?$/i
+const LOOKS_LIKE_PATH = /^(?:~?\/|\.{1,2}\/|file:)|^[^\s:]+\/[^\s]+$/
+
+/** What would get past the rule although whoever wrote it means it. */
+function missed(rule: Rule, pointer: string, test: ArgumentTest): { severity: LintFinding['severity']; text: string }[] {
+  const { glob, re2, eq, in: list } = test
+  const found: { severity: LintFinding['severity']; text: string }[] = []
+  const steps =
+    glob === undefined ? undefined : /(?:^|\/)\.{1,2}(?=\/|$)|(?<!:)\/\/|(?<=.)\/$/.exec(glob.replace(/^[a-z][a-z\d+.-]*:\/\//i, ''))
+  if (steps && (rule.effect !== 'allow' || steps[0].includes('.')))
+    found.push({
+      severity: 'error',
+      text: `the pattern ${JSON.stringify(glob)} misses the path that it means: paths are tidied up first, so leave out ${JSON.stringify(steps[0])}`,
+    })
+  if (rule.effect === 'allow') return found
+  if (glob !== undefined && PATH_POINTER.test(pointer) && /^[^/*]|^\*(?!\*)/.test(glob) && !/^(?:[a-z][a-z\d+.-]*:|~)/i.test(glob))
+    found.push({
+      severity: 'warning',
+      text: `the pattern ${JSON.stringify(glob)} misses paths with a folder in front: expected it to begin with "/" or "**/"`,
+    })
+  const literal = [eq, ...(list ?? [])].find((each) => typeof each === 'string' && LOOKS_LIKE_PATH.test(each))
+  if (literal !== undefined && test.within === undefined)
+    found.push({
+      severity: 'warning',
+      text: `${JSON.stringify(literal)} is compared letter by letter, and misses the same path written otherwise: expected glob or within`,
+    })
+  if (re2 !== undefined && PATH_POINTER.test(pointer) && test.within === undefined && glob === undefined)
+    found.push({
+      severity: 'warning',
+      text: `the expression ${JSON.stringify(re2)} sees a path as it is written, and misses the same path written otherwise: expected glob or within`,
+    })
+  return found
 }
 
 /** Every alternative that is not inside of a group must have both. */

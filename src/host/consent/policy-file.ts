@@ -1,7 +1,7 @@
 /** Policies as people write them: a YAML or JSON file for each layer, with `rules:` at the top. */
 
-import { open } from 'node:fs/promises'
 import { parseDocument } from 'yaml'
+import { readPlainFile, UnfitFile } from '../../files/plain-file.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { compile } from '../../protocol/schema/compile.ts'
@@ -65,19 +65,15 @@ export function parseYaml(text: string, where: string): unknown {
   }
 }
 
-async function readBounded(file: string, maxBytes: number): Promise<string | undefined> {
+/** Undefined when there is none. @throws McpError ERR_CONFIG */
+export async function readBounded(file: string, maxBytes: number): Promise<string | undefined> {
   try {
-    const handle = await open(file)
-    try {
-      const { size } = await handle.stat()
-      if (size > maxBytes) throw new McpError('ERR_CONFIG', `${file}: expected at most ${maxBytes} bytes (maxFileBytes), got ${size}`)
-      return await handle.readFile('utf8')
-    } finally {
-      await handle.close()
-    }
+    // A project may have put anything there: a device, a pipe, a link to either.
+    return (await readPlainFile(file, maxBytes, 'maxFileBytes')).toString('utf8')
   } catch (cause) {
-    if (cause instanceof McpError) throw cause
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (cause instanceof UnfitFile && cause.reason === 'too-large')
+      throw new McpError('ERR_CONFIG', `${file}: expected at most ${maxBytes} bytes (maxFileBytes), got more`, { cause })
     throw new McpError('ERR_CONFIG', `${file} cannot be read: ${(cause as Error).message}`, { cause })
   }
 }

@@ -1,6 +1,6 @@
 /** Expectations of a policy, kept beside it: a folder of YAML files, each with actions and what should be decided about them. */
 
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { McpError } from '../../protocol/errors.ts'
 import type { Action } from './action.ts'
@@ -10,6 +10,8 @@ import { explain } from './explain.ts'
 import { pathPointers } from './path-pointers.ts'
 import { valueAt } from './pointer.ts'
 import { actionOf, type PolicyCase, parseCases } from './policy-case.ts'
+import { readBounded } from './policy-file.ts'
+import { DEFAULT_POLICY_LIMITS } from './policy-schema.ts'
 
 export interface CaseResult {
   file: string
@@ -30,7 +32,7 @@ export async function testPolicy(policy: CompiledPolicy, folder: string): Promis
   if (files.length > MAX_FILES) throw new McpError('ERR_CONFIG', `${folder}: expected at most ${MAX_FILES} files, got ${files.length}`)
   const results: CaseResult[] = []
   for (const file of files) {
-    const cases = parseCases(await readFile(join(folder, file), 'utf8'), file)
+    const cases = parseCases((await readBounded(join(folder, file), DEFAULT_POLICY_LIMITS.maxFileBytes)) ?? '', file)
     results.push(...cases.map((each) => runCase(policy, each, file)))
   }
   return results

@@ -61,6 +61,8 @@ export interface ServerSpec {
   labels?: readonly string[]
   /** Folders it may be given as roots, before anybody is asked. */
   roots?: readonly string[]
+  /** Files named in the command that the server itself writes to: what is in them is not part of what the server is. */
+  dataFiles?: readonly string[]
   timeoutMs?: number
   /** The inputs that its placeholders name. */
   inputs?: readonly InputSpec[]

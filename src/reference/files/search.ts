@@ -82,12 +82,17 @@ function linesWith(query: string, text: string, fold: (text: string) => string, 
   // Most files have it nowhere, and that is soon seen.
   if (!fold(text).includes(query)) return []
   const found: { line: number; text: string }[] = []
-  for (const [i, line] of text.split('\n').entries()) {
+  let number = 0
+  // Line by line: a list of all of them takes many times the memory of a text of short lines.
+  for (let from = 0; from <= text.length && found.length < room; ) {
+    const end = text.indexOf('\n', from)
+    const line = text.slice(from, end < 0 ? text.length : end)
+    from = end < 0 ? text.length + 1 : end + 1
+    number++
     const at = fold(line).indexOf(query)
     if (at < 0) continue
-    if (found.length === room) break
     const start = Math.max(0, at - MAX_LINE / 2)
-    found.push({ line: i + 1, text: line.slice(start, start + MAX_LINE) })
+    found.push({ line: number, text: line.slice(start, start + MAX_LINE) })
   }
   return found
 }

@@ -109,7 +109,7 @@ function addEdit(server: Server, area: Area): void {
             if (hash !== undefined) checkHash(place, old.bytes, hash)
             const before = textIn(old.bytes)
             if (before === undefined) throw new ToolError(`${place.name} is no text`)
-            const after = edited(before, edits)
+            const after = edited(before, edits, area.limits.maxFileBytes)
             const bytes = Buffer.from(after)
             checkSize(area, bytes)
             if (!dryRun) await putWhole(parent, name, bytes, { kind: 'anything', mode: old.mode })

@@ -7,6 +7,8 @@ import { withTag } from './tools.ts'
 
 const WEEK_MS = 7 * 24 * 60 * 60_000
 const MAX_REVIEWED = 50
+/** Characters of all notes together: fifty of the largest would be more than a client takes. */
+const MAX_REVIEWED_LENGTH = 1024 * 1024
 
 export function addPrompts(server: Server, book: NoteBook): void {
   server.prompt(
@@ -36,7 +38,13 @@ export function addPrompts(server: Server, book: NoteBook): void {
       const notes = withTag(await book.all(), tag).filter(({ updatedAt }) => updatedAt >= since)
       const asked = 'Review these notes of the last seven days: what was done, what was decided, what is still open.'
       if (notes.length === 0) return `There are no notes of the last seven days${tag === undefined ? '' : ` with the tag ${tag}`}. Say so.`
-      return [...notes.slice(0, MAX_REVIEWED).map((note) => embed(`note://${note.id}`, asMarkdown(note), 'text/markdown')), text(asked)]
+      let left = MAX_REVIEWED_LENGTH
+      const shown = notes.slice(0, MAX_REVIEWED).filter((note) => {
+        left -= asMarkdown(note).length
+        return left >= 0
+      })
+      const rest = shown.length < notes.length ? ` ${notes.length - shown.length} more are not shown.` : ''
+      return [...shown.map((note) => embed(`note://${note.id}`, asMarkdown(note), 'text/markdown')), text(`${asked}${rest}`)]
     },
   )
 }

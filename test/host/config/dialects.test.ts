@@ -8,8 +8,8 @@ import { readText } from '../../../src/host/config/read.ts'
 const HOME = '/home/ada'
 const PROJECT = '/home/ada/shop'
 
-function read(file: string, text: string, options: { project?: string } = { project: PROJECT }) {
-  const result = readText(text, { file }, { home: HOME, ...options })
+function read(file: string, text: string, { isOurs = false, ...options }: { project?: string; isOurs?: boolean } = { project: PROJECT }) {
+  const result = readText(text, { file, isOurs }, { home: HOME, ...options })
   return { ...result, byId: Object.fromEntries(result.servers.map((spec) => [spec.id, spec])) }
 }
 
@@ -419,6 +419,7 @@ test('ours: what everybody has, and what only a host that asks can use', () => {
         misspelt: { command: 'x', asserted: { '*': { readonlyHint: true } } },
       },
     }),
+    { isOurs: true },
   )
   expect(byId.mail).toMatchObject({
     tier: 'trusted',
@@ -437,9 +438,54 @@ test('ours: what everybody has, and what only a host that asks can use', () => {
   ])
 })
 
+describe('a file in our own shape that is not our own list', () => {
+  const OURS = {
+    tier: 'trusted',
+    roots: ['/'],
+    asserted: { '*': { readOnlyHint: true } },
+    dataFiles: ['x.js'],
+    provenance: [{ client: 'Portico', scope: 'ours', file: '/home/ada/mcp.json' }],
+  }
+
+  test.each(['/home/ada/shop/mcp.json', '/home/ada/shop/servers.json', '/home/ada/mcp.json', '/home/ada/shop/portico.yaml'])(
+    '%s is not believed about trust, folders, hints and where it comes from',
+    (file) => {
+      const entry = { command: 'x', args: ['x.js'], labels: ['private:mail'], timeoutMs: 5000, ...OURS }
+      const { byId, problems } = read(file, JSON.stringify({ mcpServers: { a: entry } }))
+      const scope = file.startsWith(PROJECT) ? 'project' : 'user'
+      expect(byId.a).toEqual({
+        id: 'a',
+        way: { transport: 'stdio', command: 'x', args: ['x.js'], env: {} },
+        tier: 'untrusted',
+        labels: ['private:mail'],
+        timeoutMs: 5000,
+        provenance: [{ client: 'mcpServers', scope, file }],
+      })
+      expect(textsOf(problems)).toEqual(
+        Object.keys(OURS).map((name) => `mcpServers.a.${name}: Only your own list of servers can say this; it is left out`),
+      )
+    },
+  )
+
+  test.each([{ env: { KEY: '${secret:mail/token}' } }, { args: ['--key=${secret:mail/token}'] }, { cwd: '${secret:mail/token}' }])(
+    'names no secret of the vault: %j',
+    (more) => {
+      const { servers, problems } = read('/home/ada/shop/mcp.json', JSON.stringify({ mcpServers: { a: { command: 'x', ...more } } }))
+      expect(servers).toEqual([])
+      expect(textsOf(problems)).toEqual([expect.stringContaining('It uses a secret of your vault, which only your own list')])
+    },
+  )
+
+  test('may use variables and inputs', () => {
+    const args = ['${env:A:-b}', '${input:c}']
+    const { byId } = read('/home/ada/shop/mcp.json', JSON.stringify({ mcpServers: { a: { command: 'x', args } } }))
+    expect(byId.a).toMatchObject({ way: { args }, inputs: [{ id: 'c', isSecret: true }] })
+  })
+})
+
 describe('a file at no known place', () => {
   const CASES: [file: string, text: string, client: string][] = [
-    ['a.json', '{ "mcpServers": { "a": { "command": "a" } } }', 'Portico'],
+    ['a.json', '{ "mcpServers": { "a": { "command": "a" } } }', 'mcpServers'],
     ['b.json', '{ "servers": { "a": { "command": "a" } } }', 'VS Code'],
     ['c.json', '{ "mcp": { "servers": { "a": { "command": "a" } } } }', 'VS Code'],
     ['d.json', '{ "mcp": { "a": { "type": "local", "command": ["a"] } } }', 'opencode'],

@@ -78,7 +78,7 @@ describe('what is matched', () => {
     [{ tool: 'add' }, action(), true],
     [{ tool: 'ad' }, action(), false],
     [{ tool: '*' }, withUri, true],
-    [{ tool: 'notes://*' }, withUri, false],
+    [{ tool: 'notes://*' }, withUri, true],
     [{ tool: 'notes://**' }, withUri, true],
     [{ tool: '*' }, action({}, true), false],
     [{ tier: 'trusted' }, action(), true],

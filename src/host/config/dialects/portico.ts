@@ -1,4 +1,7 @@
-/** Our own: `mcpServers` as everybody has it, with what only a host that asks can use. Both ways, because it is also written. */
+/**
+ * `mcpServers` as everybody has it, with what only a host that asks can use. Our own list may say all of it, and is also
+ * written here. A file of anybody else may not say whom to trust, which folders to give away or which secrets to use.
+ */
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../../protocol/tools.ts'
@@ -6,15 +9,48 @@ import type { InputSpec, Provenance, ServerSpec } from '../../servers/spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { readEntries, readEntry, timeoutIn } from '../entry.ts'
 import { type Members, membersOf } from '../members.ts'
+import { partsOf } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 
-export const portico: Dialect = {
-  client: 'Portico',
+const dialect = (client: string, isOurs: boolean): Dialect => ({
+  client,
   read: (document, reading) => {
-    readEntries(document.inner('mcpServers'), reading, (entry) => server(entry, reading))
+    readEntries(document.inner('mcpServers'), reading, (entry) => (isOurs ? server : foreignServer)(entry, reading))
     document.pass('$schema', 'version')
     document.finish(reading.problem)
   },
+})
+
+export const portico: Dialect = dialect('Portico', true)
+
+/** A file of this shape that belongs to no client we know: it may come with a project. */
+export const mcpServersFile: Dialect = dialect('mcpServers', false)
+
+/** What only the person who runs the host can say. */
+const OPERATORS = ['tier', 'roots', 'asserted', 'dataFiles', 'provenance']
+
+function foreignServer(entry: Members, reading: Reading): Draft {
+  for (const name of OPERATORS) {
+    if (entry.has(name)) reading.problem(within(entry.where, name), 'Only your own list of servers can say this; it is left out')
+  }
+  const title = entry.text('title')
+  const labels = entry.texts('labels')
+  const timeoutMs = timeoutIn(entry, 'timeoutMs', 1)
+  const inputs = each(entry, 'inputs', inputIn)
+  const draft = readEntry(entry, { translate: withoutSecrets }, reading.problem)
+  return {
+    ...draft,
+    ...(title !== undefined && { title }),
+    ...(labels && { labels }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(inputs && { inputs }),
+  }
+}
+
+function withoutSecrets(text: string, where: string): string {
+  if (partsOf(text).some((part) => 'placeholder' in part && part.placeholder.kind === 'secret'))
+    throw new Refused(where, 'It uses a secret of your vault, which only your own list of servers can do')
+  return text
 }
 
 function server(entry: Members, reading: Reading): Draft {
@@ -25,6 +61,7 @@ function server(entry: Members, reading: Reading): Draft {
   }
   const labels = entry.texts('labels')
   const roots = entry.texts('roots')
+  const dataFiles = entry.texts('dataFiles')
   const timeoutMs = timeoutIn(entry, 'timeoutMs', 1)
   const asserted = assertedIn(entry)
   const inputs = each(entry, 'inputs', inputIn)
@@ -36,6 +73,7 @@ function server(entry: Members, reading: Reading): Draft {
     ...(tier !== undefined && { tier }),
     ...(labels && { labels }),
     ...(roots && { roots }),
+    ...(dataFiles && { dataFiles }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(asserted && { asserted }),
     ...(inputs && { inputs }),
@@ -92,7 +130,7 @@ function provenanceIn(from: Members): Provenance {
 
 /** The entry that the dialect reads as this server. */
 export function entryOf(spec: ServerSpec): Record<string, unknown> {
-  const { id, way, isDisabled, tier, title, labels, roots, asserted, timeoutMs, inputs, provenance } = spec
+  const { id, way, isDisabled, tier, title, labels, roots, dataFiles, asserted, timeoutMs, inputs, provenance } = spec
   if (way.transport === 'memory') throw new McpError('ERR_CONFIG', `${id} is a server in this process, which no file can hold`)
   const { transport, ...texts } = way
   return {
@@ -103,6 +141,7 @@ export function entryOf(spec: ServerSpec): Record<string, unknown> {
     ...(isDisabled && { disabled: true }),
     ...(labels && { labels }),
     ...(roots && { roots }),
+    ...(dataFiles && { dataFiles }),
     ...(asserted && { asserted }),
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(inputs?.length && { inputs }),

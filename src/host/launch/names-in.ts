@@ -1,0 +1,52 @@
+/** The names in a command line that may be those of files: whole words, values of options, parts of lists, words of code. */
+
+import { delimiter } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** No file system has longer paths. */
+const MAX_NAME = 4096
+
+/** Where words of code end, in a shell as in a program. */
+const BETWEEN_WORDS = /[\s'"`()<>|&;{}[\]=,:$]+/
+const BETWEEN_WORDS_AND_DRIVES = /[\s'"`()<>|&;{}[\]=,$]+/
+const IN_CODE = /[\s'"`()<>|&;$]/
+
+const between = process.platform === 'win32' ? BETWEEN_WORDS_AND_DRIVES : BETWEEN_WORDS
+
+/** More text than one name: what a shell or an interpreter would take apart. */
+export const isCode = (text: string): boolean => IN_CODE.test(text)
+
+/** @param variables what `$NAME` would become in a shell */
+export function namesIn(text: string, variables: Readonly<Record<string, string | undefined>>): Set<string> {
+  const names = new Set<string>()
+  const add = (name: string): void => {
+    if (name !== '' && name.length <= MAX_NAME && !name.includes('\0')) names.add(name)
+  }
+  for (const each of new Set([text, expanded(text, variables)])) {
+    add(each)
+    // Of `--require=./x`, `-r./x` and `-javaagent:x.jar` the part that is no option.
+    if (each.startsWith('-')) add(each.slice(2))
+    for (const piece of each.split(/[=,]/)) add(piece)
+    for (const piece of each.split(delimiter)) add(piece)
+    for (const piece of each.split(between)) add(piece)
+    if (!isCode(each)) continue
+    // Quotes and backslashes inside of a word vanish in a shell.
+    for (const piece of each.split(/[\s;|&()<>]+/)) add(piece.replace(/['"\\]/g, ''))
+  }
+  for (const name of [...names]) if (/^file:/i.test(name)) add(fromUrl(name))
+  for (const url of text.match(/file:\/\/[^\s'"`)]+/gi) ?? []) add(fromUrl(url))
+  return names
+}
+
+const expanded = (text: string, variables: Readonly<Record<string, string | undefined>>): string =>
+  text
+    .replace(/\$(?:\{(\w{1,128})\}|(\w{1,128}))/g, (whole, braced?: string, bare?: string) => variables[braced ?? bare ?? ''] ?? whole)
+    .replace(/(^|[\s='":])~(?=\/)/g, (whole, before: string) => (variables.HOME === undefined ? whole : before + variables.HOME))
+
+function fromUrl(text: string): string {
+  try {
+    return fileURLToPath(text.replace(/[?#].*$/s, ''))
+  } catch {
+    return ''
+  }
+}

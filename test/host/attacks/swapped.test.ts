@@ -1,0 +1,213 @@
+/** What starts is what was agreed to: shown whole, started by the path that was found, looked at last. */
+
+import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { ProcessWay, ServerSpec } from '../../../src/host/servers/spec.ts'
+import { proves } from '../../support/proves.ts'
+import { hosts, NO, person, script, scriptText } from '../hosts.ts'
+
+const { folder, host: hostWith } = hosts()
+const newFolder = (): string => realpathSync(folder())
+
+const ALWAYS = { kind: 'allow', scope: 'always', width: 'any' } as const
+const SERVER = `serveStdio(createServer({ name: 'x', version: '1' }), {})`
+
+const server = (way: Omit<ProcessWay, 'transport'>, spec: Partial<ServerSpec> = {}): Omit<ServerSpec, 'id'> => ({
+  tier: 'untrusted',
+  provenance: [],
+  way: { transport: 'stdio', ...way },
+  ...spec,
+})
+
+/** A script that is not a server at all: that it is started is enough. */
+const swapped = (home: string, name: string): void => writeFileSync(join(home, name), 'process.exit(1)')
+
+describe('a script that was replaced after a yes for always is asked about again', () => {
+  test.each<[string, (home: string) => Omit<ProcessWay, 'transport'>, string]>([
+    [
+      'loaded by NODE_OPTIONS',
+      () => ({ command: process.execPath, args: ['main.mjs'], env: { NODE_OPTIONS: '--import=./x.mjs' } }),
+      'x.mjs',
+    ],
+    ['started by env', () => ({ command: 'env', args: [process.execPath, 'x.mjs'], env: {} }), 'x.mjs'],
+    ['started by timeout', () => ({ command: 'timeout', args: ['60', process.execPath, 'x.mjs'], env: {} }), 'x.mjs'],
+    [
+      'after an option whose value is a file',
+      () => ({ command: process.execPath, args: ['--conditions', 'package.json', 'x.mjs'], env: {} }),
+      'x.mjs',
+    ],
+    ['started by a shell', () => ({ command: 'sh', args: ['-c', `exec ${process.execPath} x.mjs`], env: {} }), 'x.mjs'],
+    [
+      'named by what stands in for a variable',
+      () => ({ command: process.execPath, args: [`\${env:PORTICO_TEST_UNSET:-x.mjs}`], env: {} }),
+      'x.mjs',
+    ],
+    ['found through an empty entry of PATH', () => ({ command: 'tool', args: [], env: { PATH: `:${process.env.PATH}` } }), 'tool'],
+  ])('%s', async (_name, way, file) => {
+    const home = newFolder()
+    const kept = folder()
+    writeFileSync(join(home, 'package.json'), '{}')
+    script(home, SERVER, 'main.mjs')
+    script(home, file === 'x.mjs' && way(home).args.includes('main.mjs') ? '' : SERVER, 'x.mjs')
+    writeFileSync(join(home, 'tool'), `#!/bin/sh\nexec ${process.execPath} ${join(home, 'main.mjs')}\n`)
+    chmodSync(join(home, 'tool'), 0o755)
+    const options = { servers: { x: server(way(home)) }, project: home, folder: kept }
+    const first = person(() => ALWAYS)
+    const host = await hostWith({ ...options, ask: first })
+    expect(host.health().x?.state).toBe('ready')
+    expect(first.saw('launch')).toHaveLength(1)
+    await host.close()
+
+    const second = person(() => NO)
+    const same = await hostWith({ ...options, ask: second })
+    expect(second.saw('launch')).toHaveLength(0)
+    await same.close()
+
+    swapped(home, file)
+    const third = person(() => NO)
+    const other = await hostWith({ ...options, ask: third })
+    expect(third.saw('launch')).toHaveLength(1)
+    expect(third.read()).toContain(`content of ${join(home, file)}`)
+    expect(other.health().x?.state).toBe('refused')
+  })
+})
+
+describe('a script that is replaced', () => {
+  const asking = (home: string): Record<string, Omit<ServerSpec, 'id'>> => ({
+    x: server(
+      { command: process.execPath, args: [join(home, 'x.mjs')], env: { KEY: `\${input:key}` } },
+      { inputs: [{ id: 'key', isSecret: true }] },
+    ),
+  })
+
+  test('while the person fills in an input is not started, and nothing was adopted', async () => {
+    const home = newFolder()
+    script(home, SERVER, 'x.mjs')
+    const ask = person(({ subject }) => {
+      if (subject.kind !== 'form') return ALWAYS
+      writeFileSync(join(home, 'x.mjs'), scriptText(`writeFileSync(${JSON.stringify(join(home, 'ran'))}, ''); ${SERVER}`))
+      return { kind: 'allow', scope: 'once', edited: { value: 'secret' } }
+    })
+    const host = await hostWith({ servers: asking(home), project: home, ask })
+    expect(ask.asked.map(({ subject }) => subject.kind)).toEqual(['launch', 'form'])
+    expect(host.health().x).toMatchObject({ state: 'refused', error: { code: 'ERR_QUARANTINED' } })
+  })
+
+  test('before the person is asked for a secret costs them no secret', async () => {
+    const home = newFolder()
+    script(home, SERVER, 'x.mjs')
+    const ask = person(() => {
+      swapped(home, 'x.mjs')
+      return ALWAYS
+    })
+    const host = await hostWith({ servers: asking(home), project: home, ask })
+    expect(ask.asked.map(({ subject }) => subject.kind)).toEqual(['launch'])
+    expect(host.health().x).toMatchObject({ state: 'refused', error: { code: 'ERR_QUARANTINED' } })
+  })
+})
+
+describe('an input whose value the configuration proposes', () => {
+  test('is asked for before the start, and the file that it names counts', async () => {
+    const home = newFolder()
+    const kept = folder()
+    script(home, SERVER, 'x.mjs')
+    const spec = server(
+      { command: process.execPath, args: [`\${input:script}`], env: {} },
+      { inputs: [{ id: 'script', isSecret: false, default: './x.mjs' }] },
+    )
+    const options = { servers: { x: spec }, project: home, folder: kept, passphrase: 'a passphrase for tests' }
+    const ask = person(({ subject }) =>
+      subject.kind === 'form' ? { kind: 'allow', scope: 'once', edited: { value: './x.mjs', keep: true } } : ALWAYS,
+    )
+    const host = await hostWith({ ...options, ask })
+    expect(ask.asked.slice(0, 2).map(({ subject }) => subject.kind)).toEqual(['form', 'launch'])
+    expect(ask.saw('launch')[0]).toMatchObject({ files: [join(home, 'x.mjs')], fills: [expect.stringContaining('(./x.mjs)')] })
+    expect(host.health().x?.state).toBe('ready')
+    await host.close()
+    swapped(home, 'x.mjs')
+    const again = person(() => NO)
+    await hostWith({ ...options, ask: again })
+    expect(again.saw('launch')).toHaveLength(1)
+  })
+
+  test('is not asked for where a rule forbids the start', async () => {
+    const spec = server({ command: process.execPath, args: [`\${input:script}`], env: {} }, { inputs: [{ id: 'script', isSecret: false }] })
+    const ask = person()
+    const deny = { id: 'no', effect: 'deny', match: { action: 'server.launch' } } as const
+    const host = await hostWith({ servers: { x: spec }, policy: { user: [deny] }, ask })
+    expect(ask.asked).toEqual([])
+    expect(host.health().x).toMatchObject({ state: 'refused', error: { code: 'ERR_DENIED' } })
+  })
+})
+
+describe('the question about a start', () => {
+  test('shows the real path of the program, every file, and every value that is no secret', async () => {
+    proves('R-SEC-014')
+    const home = newFolder()
+    mkdirSync(join(home, 'bin'))
+    symlinkSync(process.execPath, join(home, 'bin/tool'))
+    script(home, SERVER, 'x.mjs')
+    const env = {
+      PATH: './bin',
+      NODE_OPTIONS: '--no-warnings',
+      MODE: 'a b',
+      API_KEY: 'abcdefghijkl',
+      OTHER_TOKEN: '$(touch /tmp/x)',
+      SECRET: `\${secret:mine}`,
+    }
+    const ask = person(() => NO)
+    await hostWith({ servers: { x: server({ command: 'tool', args: ['x.mjs'], env }) }, project: home, ask })
+    const [launch] = ask.saw('launch')
+    expect(launch).toMatchObject({ program: realpathSync(process.execPath), files: [join(home, 'x.mjs')] })
+    expect(launch?.env).toEqual({ ...env, API_KEY: expect.stringContaining('12 characters that are not shown') })
+    expect(launch?.changes).toEqual([
+      'The variable PATH can change which program or code runs',
+      'The variable NODE_OPTIONS can change which program or code runs',
+    ])
+    const text = ask.read()
+    expect(text).toContain(`which runs: ${realpathSync(process.execPath)}`)
+    expect(text).toContain(`with the file: ${join(home, 'x.mjs')}`)
+    expect(text).toContain('with the variable NODE_OPTIONS: --no-warnings')
+    expect(text).toContain('! look twice: The variable NODE_OPTIONS')
+    expect(text).not.toContain('abcdefghijkl')
+  })
+
+  test('hides no value where the command holds code, and says that it does', async () => {
+    const ask = person(() => NO)
+    const way = { command: 'sh', args: ['-c', 'node $TOKEN'], env: { TOKEN: 'abc' } }
+    await hostWith({ servers: { x: server(way) }, ask })
+    expect(ask.saw('launch')[0]).toMatchObject({ env: { TOKEN: 'abc' }, changes: [expect.stringContaining('holds code itself')] })
+  })
+})
+
+test('the program is started by the path that was found, in the folder that was shown', async () => {
+  const home = newFolder()
+  mkdirSync(join(home, 'inside'))
+  const seen = join(home, 'seen')
+  writeFileSync(
+    join(home, 'inside/tool'),
+    `#!${process.execPath}\n${scriptText(`writeFileSync(${JSON.stringify(seen)}, [process.argv[1], process.cwd()].join(' '))\n${SERVER}`)}`,
+  )
+  writeFileSync(join(home, 'inside/package.json'), '{"type":"module"}')
+  chmodSync(join(home, 'inside/tool'), 0o755)
+  const way = { command: 'tool', args: [], env: { PATH: `.:${process.env.PATH}` }, cwd: 'inside' }
+  const host = await hostWith({ servers: { x: server(way) }, project: home, ask: person() })
+  expect(host.health().x?.state).toBe('ready')
+  expect(readFileSync(seen, 'utf8')).toBe(`${join(home, 'inside/tool')} ${join(home, 'inside')}`)
+})
+
+test('a command that is not there is not started, and the error names it', async () => {
+  const host = await hostWith({ servers: { x: server({ command: 'portico-no-such-program', args: [], env: {} }) }, ask: person() })
+  expect(host.health().x).toMatchObject({
+    lastError: { code: 'ERR_SPAWN', message: 'Cannot start "portico-no-such-program": there is no such command (ENOENT)' },
+  })
+})
+
+test('a command that names more than may be looked at is not started, and the error says which limit', async () => {
+  const ask = person()
+  const way = { command: process.execPath, args: ['a', 'b', 'c'], env: {} }
+  const host = await hostWith({ servers: { x: server(way) }, limits: { launch: { maxLookups: 2 } }, ask })
+  expect(host.health().x).toMatchObject({ lastError: { code: 'ERR_LIMIT', message: expect.stringContaining('maxLookups') } })
+  expect(ask.asked).toEqual([])
+})
