@@ -128,6 +128,15 @@ export class HostedServer {
     }
   }
 
+  /** What it was given at its start is in no error of this either. */
+  async subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {
+    try {
+      return await this.supervised.subscribe(uri, listener)
+    } catch (error) {
+      throw scrubbedError(error, this.#options.parts.redactor)
+    }
+  }
+
   get health(): Health {
     return scrubbedHealth(this.supervised.health, this.#options.parts.redactor)
   }
