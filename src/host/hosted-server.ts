@@ -59,6 +59,7 @@ export class HostedServer {
       spec,
       ...(auth && { auth }),
       permit: (signal) => this.#permit(signal),
+      onItem: pinOf,
       clean: (surface) => scrubbedSurface(surface, options.parts.redactor),
       onListing: (listing) => {
         this.#offered = new Map(primitivesOf(listing.surface).map((primitive) => [keyOf(primitive), primitive]))

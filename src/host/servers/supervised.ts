@@ -36,6 +36,8 @@ export interface SupervisedOptions {
   clock?: Clock
   /** Takes out of what it lists what may not be kept or shown. */
   clean?(surface: Surface): Surface
+  /** @see ReaderOptions */
+  onItem?(item: object): void
   onHealth?(health: Health): void
   onListing?(listing: Listing): void
   onLog?(log: ServerLog): void
@@ -279,6 +281,7 @@ export class SupervisedServer {
       limits,
       clock,
       known: this.#listing?.surface,
+      ...(this.#options.onItem && { onItem: this.#options.onItem }),
       onListing: (listing) => this.#setListing(listing),
       onWarning: (message) => this.#warn(message),
     })

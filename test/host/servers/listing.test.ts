@@ -3,6 +3,7 @@ import type { Listing } from '../../../src/host/servers/listing.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
+import { settle } from '../../support/raw-channel.ts'
 import { call, memoryWay, names, processWay, supervise, until } from './support.ts'
 
 const manyTools = (count: number): Server => {
@@ -41,6 +42,60 @@ describe('the surface of a server', () => {
     await until(() => listings.length === 2)
     expect(listings[1]?.surface.tools).toHaveLength(21)
     expect(asked).toEqual(['tools/list'])
+  })
+
+  test('is read less and less often while it keeps changing, and soon again once it has rested', async () => {
+    const clock = fakeClock()
+    const service = manyTools(1)
+    let reads = 0
+    service.use((invocation, next) => {
+      if (invocation.method === 'tools/list') reads++
+      return next()
+    })
+    const server = supervise(memoryWay(service), { clock })
+    await server.retry()
+    reads = 0
+    let names = 0
+    const storm = async (ms: number): Promise<void> => {
+      for (let passed = 0; passed < ms; passed += 250) {
+        service.tool(`later${names++}`, {}, () => 'x').remove()
+        await clock.advance(250)
+        await settle()
+      }
+    }
+    await storm(60_000)
+    // At 0.2 s, 0.4 s, 0.8 s, ... after each other, and every 10 s at last.
+    expect(reads).toBeGreaterThan(6)
+    expect(reads).toBeLessThan(16)
+    reads = 0
+    await storm(30_000)
+    expect(reads).toBeLessThan(5)
+    // One last read of what changed, and half a minute of rest.
+    for (let passed = 0; passed < 45_000; passed += 500) await clock.advance(500)
+    await settle()
+    reads = 0
+    service.tool('last', {}, () => 'x')
+    await clock.advance(200)
+    await until(() => reads === 1)
+  })
+
+  test('is read at the pace that is set', async () => {
+    const clock = fakeClock()
+    const service = manyTools(1)
+    let reads = 0
+    service.use((invocation, next) => {
+      if (invocation.method === 'tools/list') reads++
+      return next()
+    })
+    const server = supervise(memoryWay(service), { clock, limits: { listDebounceMs: 100, maxListPauseMs: 100 } })
+    await server.retry()
+    reads = 0
+    for (let at = 0; at < 20; at++) {
+      service.tool(`later${at}`, {}, () => 'x')
+      await clock.advance(100)
+      await settle()
+    }
+    expect(reads).toBeGreaterThan(15)
   })
 
   test('stays as it was last known where a list fails, says so, and is read again later', async () => {
