@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Listing } from '../../../src/host/servers/listing.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { DEFAULT_SERVER_LIMITS } from '../../../src/host/servers/limits.ts'
+import { type Listing, SurfaceReader } from '../../../src/host/servers/listing.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
@@ -11,6 +13,68 @@ const manyTools = (count: number): Server => {
   for (let at = 0; at < count; at++) server.tool(`t${at}`, {}, () => 'x')
   return server
 }
+
+/** A server that confirms that it will tell of changes when the test says so. */
+function lateReader() {
+  const clock = fakeClock()
+  const tools = [{ name: 'first' }]
+  const listings: Listing[] = []
+  let reads = 0
+  let confirm = (): void => {}
+  const client = {
+    server: { capabilities: { tools: { listChanged: true } } },
+    onChange: () => new Promise<() => void>((resolve) => (confirm = () => resolve(() => {}))),
+    tools: async function* () {
+      reads++
+      yield* [...tools]
+    },
+  }
+  const reader = new SurfaceReader({
+    client: client as unknown as Client,
+    limits: DEFAULT_SERVER_LIMITS,
+    clock,
+    known: undefined,
+    onListing: (listing) => listings.push(listing),
+    onWarning: () => {},
+  })
+  return { clock, tools, listings, reader, reads: () => reads, confirm: () => confirm() }
+}
+
+describe('a server that is slow to confirm that it will tell of changes', () => {
+  test('is read without it, and once more when it has: it may have changed in between', async () => {
+    const { clock, tools, listings, reader, confirm } = lateReader()
+    const started = reader.start()
+    await clock.advance(1_999)
+    expect(listings).toHaveLength(0)
+    await clock.advance(1)
+    await started
+    expect(listings.map(({ surface }) => surface.tools.length)).toEqual([1])
+    tools.push({ name: 'second' })
+    confirm()
+    await until(() => listings.length === 2)
+    expect(names(listings[1]?.surface.tools)).toEqual(['first', 'second'])
+  })
+
+  test('is not read again when it was stopped meanwhile', async () => {
+    const { clock, reader, reads, confirm } = lateReader()
+    const started = reader.start()
+    await clock.advance(2_000)
+    await started
+    reader.stop()
+    confirm()
+    await settle()
+    expect(reads()).toBe(1)
+  })
+
+  test('is read once when it confirms in time', async () => {
+    const { clock, reader, reads, confirm } = lateReader()
+    const started = reader.start()
+    confirm()
+    await started
+    await clock.advance(60_000)
+    expect(reads()).toBe(1)
+  })
+})
 
 describe('the surface of a server', () => {
   test('is read again when the server says that it changed', async () => {
