@@ -58,6 +58,9 @@ const CHANGES: Readonly<Record<ListKind, readonly ListName[]>> = {
 
 const ITEMS_A_TURN = 200
 
+/** Warnings about single things in one list; the others are counted. */
+const MAX_COMPLAINTS = 10
+
 /** Lists that stayed as they were for so many times the last pause have come to rest. */
 const CALM_PAUSES = 10
 /** The same, for a pause that cannot grow any more. */
@@ -211,6 +214,10 @@ export class SurfaceReader {
     const { capabilities } = client.server
     if (list === 'templates' ? !capabilities.resources : !capabilities[list]) return []
     const seen = new Map<string, object>()
+    let faults = 0
+    const complain = (text: string): void => {
+      if (++faults <= MAX_COMPLAINTS) onWarning(text)
+    }
     try {
       for await (const item of sourceOf(client, list)) {
         size.items++
@@ -220,8 +227,8 @@ export class SurfaceReader {
         if (size.items % ITEMS_A_TURN === 0) await nextTurn()
         onItem?.(item)
         const key = keyOf(list, item)
-        if (key === undefined) onWarning(`Something without a name is left out of the ${list}`)
-        else if (seen.has(key)) onWarning(`${JSON.stringify(key)} is listed twice in the ${list}; the first one holds`)
+        if (key === undefined) complain(`Something without a name is left out of the ${list}`)
+        else if (seen.has(key)) complain(`${JSON.stringify(key)} is listed twice in the ${list}; the first one holds`)
         else seen.set(key, item)
       }
     } catch (error) {
@@ -229,6 +236,7 @@ export class SurfaceReader {
       if (list === 'templates' && error instanceof RemoteError && error.code === METHOD_NOT_FOUND) return []
       throw error
     }
+    if (faults > MAX_COMPLAINTS) onWarning(`${faults - MAX_COMPLAINTS} more things are left out of the ${list}`)
     return [...seen.values()]
   }
 

@@ -66,6 +66,9 @@ const SUSPICIOUS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_CLOSED',
 ])
 
+/** A person reads no more of one. */
+const MAX_WARNING_CHARS = 2_000
+
 /** A connection and all that is done on it. */
 interface Connected {
   client: Client
@@ -389,7 +392,8 @@ export class SupervisedServer {
     }
   }
 
+  /** Servers have a say in these: their names and their errors are in them. */
   #warn(message: string): void {
-    this.#options.onWarning?.(message)
+    this.#options.onWarning?.(message.length > MAX_WARNING_CHARS ? `${message.slice(0, MAX_WARNING_CHARS)}…` : message)
   }
 }

@@ -162,6 +162,23 @@ describe('the surface of a server', () => {
     expect(reads).toBeGreaterThan(15)
   })
 
+  test('warns of a few faults in a list and counts the others, and quotes no server at length', async () => {
+    const warnings: string[] = []
+    const service = manyTools(1)
+    service.prompt('p', {}, () => 'x')
+    service.use(async (invocation, next) => {
+      if (invocation.method === 'prompts/list') throw new McpError('ERR_INVALID_PARAMS', 'x'.repeat(100_000))
+      if (invocation.method !== 'tools/list') return next()
+      return { tools: Array(500).fill({ name: 'same', inputSchema: { type: 'object' } }) }
+    })
+    const server = supervise(memoryWay(service), { onWarning: (text) => warnings.push(text) })
+    await server.retry()
+    expect(server.listing?.surface.tools).toHaveLength(1)
+    expect(warnings.filter((text) => text.includes('listed twice'))).toHaveLength(10)
+    expect(warnings).toContain('489 more things are left out of the tools')
+    expect(warnings.find((text) => text.includes('could not be listed'))?.length).toBeLessThan(2_010)
+  })
+
   test('stays as it was last known where a list fails, says so, and is read again later', async () => {
     const clock = fakeClock()
     const service = manyTools(2)
