@@ -8,6 +8,7 @@ import type { ServerSpec } from '../../../src/host/servers/spec.ts'
 import { RemoteError } from '../../../src/jsonrpc/remote-error.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'
+import { proves } from '../../support/proves.ts'
 import { calling, chat, hosts, NO, person, says, script, spy, started } from '../hosts.ts'
 
 const { host: hostWith, folder } = hosts()
@@ -62,6 +63,7 @@ const isAboutFlow = (reasons: Question['reasons']): boolean => reasons.join().in
 
 describe('an error of a server that is not trusted', () => {
   test('cannot make the model send private data without a question', async () => {
+    proves('T-TOOL-047')
     const { servers, sent } = world()
     const model = spy([calling('web__page')], [calling('mail__inbox')], [calling('paste__post', { text: MAIL })], [says('done')])
     const ask = guarded()
