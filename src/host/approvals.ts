@@ -1,8 +1,7 @@
 /** Sees to it that somebody looks at what servers offer: once for each state of a server, and not again because they said no. */
 
 import { McpError } from '../protocol/errors.ts'
-import { approve, type Review, reviewOf } from './approval.ts'
-import { digestOf } from './digest.ts'
+import { approve, type Review, reviewInTurns, reviewOf, reviewState, stateOf } from './approval.ts'
 import type { RefusalData } from './gate/refusal.ts'
 import type { HostedServer } from './hosted-server.ts'
 import type { HostParts } from './parts.ts'
@@ -36,22 +35,24 @@ export class Approvals {
 
   /** The server has listed something. Asks in the background if that was not asked before. */
   look(server: HostedServer): void {
-    const review = this.review(server)
-    if (!review || this.#asked.get(server) === stateOf(server, review)) return
+    // Looked at when they have answered: until then it may change again and again.
     if (this.#asking.has(server)) return void this.#changed.add(server)
-    this.#asked.set(server, stateOf(server, review))
-    this.#options.onReview(review)
-    void this.ask(server).catch((error: Error) => {
+    const state = reviewState(server, this.#options.parts)
+    if (state === undefined || this.#asked.get(server) === state) return
+    this.#asked.set(server, state)
+    void this.#begin(server, { isTold: true }).catch((error: Error) => {
       if (!server.supervised.ending.aborted) this.#options.onWarning(server.id, error.message)
     })
   }
 
   /** Asks now, also about what was refused before. Resolves when it is in use; rejects when it is not. */
   ask(server: HostedServer, signal?: AbortSignal): Promise<void> {
-    const former = this.#asking.get(server)
-    if (former) return former
+    return this.#asking.get(server) ?? this.#begin(server, { signal })
+  }
+
+  #begin(server: HostedServer, { signal, isTold = false }: { signal?: AbortSignal | undefined; isTold?: boolean }): Promise<void> {
     const { ending } = server.supervised
-    const asking = this.#ask(server, signal ? AbortSignal.any([signal, ending]) : ending).finally(() => {
+    const asking = this.#ask(server, signal ? AbortSignal.any([signal, ending]) : ending, isTold).finally(() => {
       this.#asking.delete(server)
       if (this.#changed.delete(server)) this.look(server)
     })
@@ -64,25 +65,25 @@ export class Approvals {
     while (this.#asking.size > 0) await Promise.allSettled(this.#asking.values())
   }
 
-  async #ask(server: HostedServer, signal: AbortSignal): Promise<void> {
-    const { parts, othersThan, onApproved } = this.#options
+  async #ask(server: HostedServer, signal: AbortSignal, isTold: boolean): Promise<void> {
+    const { parts, othersThan, onApproved, onReview } = this.#options
+    const known = isTold ? await reviewInTurns(server, parts, othersThan(server)) : undefined
+    if (known) onReview(known.review)
     for (;;) {
       try {
         await approve(server, parts, othersThan(server), {
-          onShown: (review) => this.#asked.set(server, stateOf(server, review)),
+          onShown: ({ digest }) => this.#asked.set(server, stateOf(server, digest)),
+          known,
           signal,
         })
         return onApproved(server)
       } catch (error) {
         // It listed something else while the person was reading: they are shown that. A rule would say the same again.
         if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || isByPolicy(error) || signal.aborted) throw error
-        if (!this.review(server)) return
+        if (reviewState(server, parts) === undefined) return
       }
     }
   }
 }
-
-const stateOf = ({ facts }: HostedServer, { items, gone }: Review): string =>
-  digestOf([facts.fingerprint, items.map(({ kind, name, definition }) => [kind, name, definition]), gone])
 
 const isByPolicy = ({ data }: McpError): boolean => (data as Partial<RefusalData> | undefined)?.by === 'policy'

@@ -273,7 +273,7 @@ function partsOf(
     usage,
     lastArguments: new LastArguments(),
     maxResultBytes,
-    hasResultRules: () => (policy().byKind.get('tool.result') ?? []).length > 0,
+    hasRules: (kind) => (policy().byKind.get(kind) ?? []).length > 0,
     run: new Run({ limits: limits.flow }),
     principal,
     project,

@@ -13,7 +13,7 @@ import { offerToModel, resolveModelCall } from './catalog/offer.ts'
 import { type Found, ToolSearch } from './catalog/search.ts'
 import { type ChatPart, runChat } from './chat/chat.ts'
 import { Conversation } from './chat/conversation.ts'
-import type { CallOutcome, ChatTool } from './chat/tool-call.ts'
+import { type CallOutcome, type ChatTool, failure } from './chat/tool-call.ts'
 import type { CompiledPolicy } from './consent/compile-policy.ts'
 import { type Explanation, explain } from './consent/explain.ts'
 import type { HostedServer } from './hosted-server.ts'
@@ -28,7 +28,8 @@ import type { BudgetLeft } from './sampling/budget.ts'
 import type { Fleet } from './servers/fleet.ts'
 import type { Health } from './servers/health.ts'
 import type { ServerSpec } from './servers/spec.ts'
-import { callTool, complete, getPrompt, readResource, subscribe, toolWant, type UseOptions } from './uses.ts'
+import type { UseOptions } from './use-want.ts'
+import { callTool, complete, getPrompt, readResource, subscribe, toolWant } from './uses.ts'
 
 export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
   /** The conversation it belongs to; what a person does by themselves belongs to none. */
@@ -187,7 +188,9 @@ export class Host {
     options: HostCallOptions = {},
   ): Promise<CallToolResult> {
     const { server, name } = this.#toolOf(tool)
-    return callTool(this.#insides.parts, server, name, args, this.#byPerson(options))
+    const called = await callTool(this.#insides.parts, server, name, args, this.#byPerson(options))
+    if ('error' in called) throw called.error
+    return called.result
   }
 
   async read(uri: string, options: HostCallOptions = {}): Promise<ReadResourceResult> {
@@ -314,7 +317,8 @@ export class Host {
     const call = resolveModelCall(catalog, this.#search, name, args)
     if (call.kind === 'answer') return { kind: 'result', result: { content: [{ type: 'text', text: call.text }] } }
     const { entry } = call
-    return { kind: 'result', result: await callTool(parts, server(entry.server), entry.definition.name, call.args, options) }
+    const called = await callTool(parts, server(entry.server), entry.definition.name, call.args, options)
+    return { kind: 'result', result: 'error' in called ? failure(called.said) : called.result }
   }
 
   #byPerson({ talk, ...options }: HostCallOptions): UseOptions {

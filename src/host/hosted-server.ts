@@ -64,6 +64,7 @@ export class HostedServer {
       spec,
       ...(auth && { auth }),
       permit: (signal) => this.#permit(signal),
+      onItem: pinOf,
       clean: (surface) => scrubbedSurface(surface, options.parts.redactor),
       onListing: (listing) => {
         this.#offered = new Map(primitivesOf(listing.surface).map((primitive) => [keyOf(primitive), primitive]))
@@ -130,6 +131,15 @@ export class HostedServer {
       return redactor.isEmpty ? answer : scrubbedValue(answer, redactor)
     } catch (error) {
       throw scrubbedError(error, redactor)
+    }
+  }
+
+  /** What it was given at its start is in no error of this either. */
+  async subscribe(uri: string, listener: (uri: string) => void): Promise<() => void> {
+    try {
+      return await this.supervised.subscribe(uri, listener)
+    } catch (error) {
+      throw scrubbedError(error, this.#options.parts.redactor)
     }
   }
 

@@ -1,6 +1,7 @@
 /** What the parts of a host share. */
 
 import type { Clock } from '../jsonrpc/clock.ts'
+import type { ActionKind } from './consent/action.ts'
 import type { UsageCounter } from './consent/usage.ts'
 import type { Gate } from './gate/gate.ts'
 import type { LastArguments } from './last-arguments.ts'
@@ -21,8 +22,8 @@ export interface HostParts {
   /** What the person agreed to the last time, by server and tool. */
   lastArguments: LastArguments
   maxResultBytes: number
-  /** Whether any rule is about results. */
-  hasResultRules(): boolean
+  /** Whether any rule is about this kind of action. */
+  hasRules(kind: ActionKind): boolean
   principal: string
   project: string
   clock: Clock

@@ -13,7 +13,7 @@ export class Run {
 
   constructor({ conversation, limits }: { conversation?: Conversation; limits?: Partial<ProvenanceLimits> | undefined } = {}) {
     this.id = randomUUID()
-    this.flow = new FlowContext(limits)
+    this.flow = conversation?.flow(limits) ?? new FlowContext(limits)
     this.#conversation = conversation
   }
 

@@ -28,6 +28,7 @@ const TEXTS = new Set(['title', 'description', 'default', 'examples', '$comment'
 
 /** What a server offers, without what it was given at its start: definitions are kept, and models read them. */
 export function scrubbedSurface(surface: Surface, secrets: Redactor): Surface {
+  if (secrets.isEmpty) return surface
   const { info, instructions, tools, prompts, resources, templates } = surface
   return {
     ...surface,
@@ -57,13 +58,15 @@ function scrubbedTexts<T>(value: T, secrets: Redactor, isText = false): T {
 /** Members that say what a value is. A password may be one of those words, and hides nothing there. */
 const TELLING = new Set(['kind', 'type', 'class', 'code', 'role', 'level', 'destination'])
 
-/** A copy, with no secret in any text of it. */
-export function scrubbedValue<T>(value: T, secrets: Redactor): T {
+/** A copy with no secret in any text of it; the value itself while no secret is known. */
+export const scrubbedValue = <T>(value: T, secrets: Redactor): T => (secrets.isEmpty ? value : scrubbedCopy(value, secrets))
+
+function scrubbedCopy<T>(value: T, secrets: Redactor): T {
   if (typeof value === 'string') return secrets.scrub(value) as T
-  if (Array.isArray(value)) return value.map((each) => scrubbedValue(each, secrets)) as T
+  if (Array.isArray(value)) return value.map((each) => scrubbedCopy(each, secrets)) as T
   if (!isPlain(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, TELLING.has(name) ? each : scrubbedValue(each, secrets)]),
+    Object.entries(value).map(([name, each]) => [name, TELLING.has(name) ? each : scrubbedCopy(each, secrets)]),
   ) as T
 }
 

@@ -5,27 +5,21 @@ import type { CallOptions } from '../client/options.ts'
 import { isObject } from '../jsonrpc/message.ts'
 import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { GetPromptResult } from '../protocol/prompts.ts'
-import type { ReadResourceResult } from '../protocol/resources.ts'
 import type { CallToolResult, Tool } from '../protocol/tools.ts'
 import { checkArguments } from './arguments.ts'
-import type { Finding } from './ask/question.ts'
-import type { ActionKind, ActionPrimitive, Initiator } from './consent/action.ts'
+import type { ActionPrimitive } from './consent/action.ts'
+import { COMPLETION, PROMPT_RESULT, READ_RESULT, TOOL_RESULT } from './flow/answers.ts'
 import { destinationOf } from './flow/destination.ts'
-import { capped, inspectResult } from './flow/result-gate.ts'
-import { labelsOfResource, labelsOfResult } from './flow/result-labels.ts'
+import { labelsOfResource, labelsOfResult, labelsOfWords } from './flow/result-labels.ts'
 import type { Want } from './gate/gate.ts'
 import { proposePattern } from './grants/proposed-pattern.ts'
 import type { HostedServer } from './hosted-server.ts'
+import { type Arriving, heard, letIn, letInError, shownProgress, useThrough } from './let-in.ts'
 import type { HostParts } from './parts.ts'
-import type { Run } from './run.ts'
+import { type UseOptions, useWant } from './use-want.ts'
 
-export interface UseOptions extends Pick<CallOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
-  run: Run
-  initiator: Initiator
-  /** Who wants it, from the person on, for people. */
-  chain: readonly string[]
-}
+/** What came of a call: what the tool returned, or what failed and, as far as it was let in, what the server said about it. */
+export type Called = { result: CallToolResult } | { error: unknown; said: CallToolResult }
 
 export async function callTool(
   parts: HostParts,
@@ -33,7 +27,7 @@ export async function callTool(
   name: string,
   given: Readonly<Record<string, unknown>>,
   options: UseOptions,
-): Promise<CallToolResult> {
+): Promise<Called> {
   const { run, signal } = options
   await parts.pins.refresh()
   const tool = server.definition('tool', name) as Tool | undefined
@@ -58,93 +52,40 @@ export async function callTool(
       args = edited
     },
   }
-  // What the rules about the call say of its result; rules about results may say less.
-  let maxBytes = parts.maxResultBytes
-  const result = await parts.gate.run(
-    want,
-    ({ action, answer, decision }) => {
-      maxBytes = Math.min(maxBytes, decision.limits.resultBytes ?? maxBytes)
-      if (answer) parts.lastArguments.remember(server.id, name, args)
-      const { onProgress, timeoutMs, maxTotalMs } = options
-      const callOptions: CallOptions = {
-        ...(signal && { signal }),
-        ...(onProgress && { onProgress }),
-        ...(timeoutMs !== undefined && { timeoutMs }),
-        ...(maxTotalMs !== undefined && { maxTotalMs }),
-      }
-      return useOf(server, { kind: 'tool', name }, options, (client) => client.call(name, { ...action.args }, callOptions))
-    },
-    (done) => ({ resultBytes: sizeOf(done) }),
-  )
-  return letIn(parts, server, tool, { result, maxBytes }, options).catch((error: unknown) => {
-    // Whoever hears only of a refusal would take it that nothing was done, and do it again.
-    if (!(error instanceof McpError)) throw error
-    const { code, message, data } = error
-    throw new McpError(code, `${server.id}/${name} was called and has answered, but its result is kept back: ${message}`, {
-      data,
-      cause: error,
-    })
+  const came = await useThrough(parts, want, options, ({ action, answer }) => {
+    if (answer) parts.lastArguments.remember(server.id, name, args)
+    const { onProgress, timeoutMs, maxTotalMs } = options
+    const callOptions: CallOptions = {
+      ...(signal && { signal }),
+      ...(onProgress && { onProgress: (progress) => onProgress(shownProgress(parts, progress)) }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(maxTotalMs !== undefined && { maxTotalMs }),
+    }
+    return useOf(server, { kind: 'tool', name }, options, (client) => client.call(name, { ...action.args }, callOptions))
   })
-}
-
-/** A result, and how much of it may be let in. */
-interface Came {
-  result: CallToolResult
-  maxBytes: number
-}
-
-/** A result is looked at before anybody sees it: how large it is, what is in it, and what it means for what comes next. */
-async function letIn(parts: HostParts, server: HostedServer, tool: Tool, came: Came, options: UseOptions): Promise<CallToolResult> {
-  const { run } = options
-  const findings = inspectResult(came.result, { maxBytes: came.maxBytes })
-  const admitted = await admit(parts, server, tool, came, findings, options)
-  run.flow.add({
-    labels: labelsOfResult(server.spec, tool, server.asserted(tool.name), findings),
-    source: `${server.id}/${tool.name}`,
-    value: admitted,
-    at: parts.wallNow(),
-  })
-  return admitted
-}
-
-async function admit(
-  parts: HostParts,
-  server: HostedServer,
-  tool: Tool,
-  { result, maxBytes }: Came,
-  findings: readonly Finding[],
-  options: UseOptions,
-): Promise<CallToolResult> {
-  const safe = capped(result, { maxBytes })
-  // Where nothing was found and no rule is about results, there is nothing to decide.
-  if (findings.length === 0 && !parts.hasResultRules()) return safe
-  const want: Want = {
-    ...useWant(server, 'tool.result', options, () => ({
-      primitive: server.primitive('tool', tool.name),
-      args: { bytes: sizeOf(result), findings: findings.map(({ kind }) => kind), isError: result.isError === true },
-    })),
-    subject: () => ({ kind: 'result', tool: tool.name, result, findings }),
+  const arrival: Arriving = {
+    kind: 'tool.result',
+    primitive: { kind: 'tool', name },
+    labels: (findings) => labelsOfResult(server.spec, tool, server.asserted(name), findings),
   }
-  return parts.gate.run(want, async ({ decision }) => {
-    const { resultBytes } = decision.limits
-    return resultBytes === undefined ? safe : capped(result, { maxBytes: Math.min(resultBytes, maxBytes) })
-  })
+  if ('error' in came) return { error: came.error, said: await letInError(parts, server, arrival, came, options) }
+  return { result: await letIn(parts, server, arrival, TOOL_RESULT, came, options) }
 }
 
 export async function readResource(parts: HostParts, server: HostedServer, uri: string, template: string | undefined, options: UseOptions) {
-  const { signal, run } = options
+  const { signal } = options
   await parts.pins.refresh()
+  const primitive = (): ActionPrimitive => resourcePrimitive(server, uri, template)
   const want: Want = {
-    ...useWant(server, 'resource.read', options, () => ({ primitive: resourcePrimitive(server, uri, template), args: { uri } })),
+    ...useWant(server, 'resource.read', options, () => ({ primitive: primitive(), args: { uri } })),
     subject: () => ({ kind: 'read', uri, isSubscription: false }),
   }
-  const result = await parts.gate.run<ReadResourceResult>(
-    want,
-    () => useOf(server, resourcePrimitive(server, uri, template), options, (client) => client.read(uri, signal ? { signal } : {})),
-    (done) => ({ resultBytes: sizeOf(done) }),
+  const came = await useThrough(parts, want, options, () =>
+    useOf(server, primitive(), options, (client) => client.read(uri, signal ? { signal } : {})),
   )
-  run.flow.add({ labels: labelsOfResource(server.spec, uri), source: `${server.id}/${uri}`, value: result, at: parts.wallNow() })
-  return result
+  const { kind, name } = primitive()
+  const labels: Arriving['labels'] = (findings) => labelsOfResource(server.spec, uri, findings)
+  return heard(parts, server, { kind: 'resource.result', primitive: { kind, name }, source: uri, labels }, READ_RESULT, came, options)
 }
 
 /** Resolves with what ends the subscription. */
@@ -161,10 +102,15 @@ export async function subscribe(
     ...useWant(server, 'resource.subscribe', options, () => ({ primitive: resourcePrimitive(server, uri, template), args: { uri } })),
     subject: () => ({ kind: 'read', uri, isSubscription: true }),
   }
-  return parts.gate.run(want, async () => {
+  const came = await useThrough(parts, want, options, async () => {
     await server.checkPinned(resourcePrimitive(server, uri, template))
-    return server.supervised.subscribe(uri, listener)
+    return server.subscribe(uri, listener)
   })
+  if (!('error' in came)) return came.value
+  const { kind, name } = resourcePrimitive(server, uri, template)
+  const labels: Arriving['labels'] = (findings) => labelsOfResource(server.spec, uri, findings)
+  await letInError(parts, server, { kind: 'resource.result', primitive: { kind, name }, source: uri, labels }, came, options)
+  throw came.error
 }
 
 export async function getPrompt(
@@ -174,23 +120,21 @@ export async function getPrompt(
   args: Readonly<Record<string, string>>,
   options: UseOptions,
 ) {
-  const { signal, run } = options
+  const { signal } = options
   await parts.pins.refresh()
   const want: Want = {
     ...useWant(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
     subject: () => ({ kind: 'prompt', name, args }),
   }
-  const result = await parts.gate.run<GetPromptResult>(
-    want,
-    () => useOf(server, { kind: 'prompt', name }, options, (client) => client.prompt(name, { ...args }, signal ? { signal } : {})),
-    (done) => ({ resultBytes: sizeOf(done) }),
+  const came = await useThrough(parts, want, options, () =>
+    useOf(server, { kind: 'prompt', name }, options, (client) => client.prompt(name, { ...args }, signal ? { signal } : {})),
   )
-  run.flow.add({ labels: labelsOfResource(server.spec, name), source: `${server.id}/${name}`, value: result, at: parts.wallNow() })
-  return result
+  const labels: Arriving['labels'] = (findings) => labelsOfWords(server.spec, findings)
+  return heard(parts, server, { kind: 'prompt.result', primitive: { kind: 'prompt', name }, labels }, PROMPT_RESULT, came, options)
 }
 
 /** Suggestions for an argument while it is typed. It is not as much as the use that it is for, and takes as much to be allowed. */
-export function complete(parts: HostParts, server: HostedServer, params: CompleteParams, options: UseOptions): Promise<Completion> {
+export async function complete(parts: HostParts, server: HostedServer, params: CompleteParams, options: UseOptions): Promise<Completion> {
   const { signal } = options
   const { ref, argument, context } = params
   const [kind, name] = ref.type === 'ref/prompt' ? (['prompt', ref.name] as const) : (['template', ref.uri] as const)
@@ -199,7 +143,12 @@ export function complete(parts: HostParts, server: HostedServer, params: Complet
     ...useWant(server, 'argument.complete', options, () => ({ primitive: server.primitive(kind, name), args })),
     subject: () => ({ kind: 'complete', of: name, argument: argument.name, value: argument.value }),
   }
-  return parts.gate.run(want, () => useOf(server, { kind, name }, options, (client) => client.complete(params, signal ? { signal } : {})))
+  const came = await useThrough(parts, want, options, () =>
+    useOf(server, { kind, name }, options, (client) => client.complete(params, signal ? { signal } : {})),
+  )
+  // Nobody is asked about each suggestion while they type: it is labelled and cut, and no rule about results is about it.
+  const labels: Arriving['labels'] = (findings) => labelsOfWords(server.spec, findings)
+  return heard(parts, server, { kind: undefined, primitive: { kind, name }, labels }, COMPLETION, came, options)
 }
 
 export const toolWant = (
@@ -208,36 +157,6 @@ export const toolWant = (
   args: () => Readonly<Record<string, unknown>>,
   options: UseOptions,
 ): Omit<Want, 'subject'> => useWant(server, 'tool.call', options, () => ({ primitive: server.primitive('tool', name), args: args() }))
-
-function useWant(
-  server: HostedServer,
-  kind: ActionKind,
-  { run, initiator, chain, signal }: UseOptions,
-  now: () => { primitive?: ActionPrimitive; args: Readonly<Record<string, unknown>> },
-): Omit<Want, 'subject'> {
-  return {
-    describe: () => {
-      const { primitive, args } = now()
-      const tool = primitive?.kind === 'tool' ? (server.definition('tool', primitive.name) as Tool | undefined) : undefined
-      return {
-        kind,
-        run: run.id,
-        turn: run.turn,
-        initiator,
-        server: server.facts,
-        ...(primitive && { primitive }),
-        claimed: tool?.annotations ?? {},
-        asserted: primitive ? server.asserted(primitive.name) : {},
-        args,
-        labels: run.flow.labels,
-        ...(run.flow.untrustedSince !== undefined && { untrustedSince: run.flow.untrustedSince }),
-      }
-    },
-    server: server.shown,
-    chain: [...chain, `server ${server.id}`],
-    ...(signal && { signal }),
-  }
-}
 
 /** The server may have come back as another one since it was decided: its lists are known by the time there is a client. */
 const useOf = <T>(
@@ -259,5 +178,3 @@ const useOf = <T>(
 /** A resource that is not listed stands for itself, or for the template that it fits. */
 const resourcePrimitive = (server: HostedServer, uri: string, template: string | undefined): ActionPrimitive =>
   template === undefined ? server.primitive('resource', uri) : server.primitive('template', template)
-
-const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))

@@ -16,7 +16,8 @@ const SECRET_VALUES: readonly RegExp[] = [
   /(?<![A-Za-z0-9])(?:gh[oprsu]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|glpat-[\w-]{16,})/g,
   /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{12,}(?![A-Za-z0-9])/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  /([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/gi,
+  // Whatever the scheme: a pattern that begins with it is tried at every letter of the text.
+  /(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/g,
   /((?:pass(?:word|wd|phrase)|secret|token|api[-_]?key)=["']?)[^\s"'&;,]{3,}/gi,
 ]
 
@@ -49,3 +50,67 @@ export const redactText = (text: string): string =>
     (current, pattern) => current.replace(pattern, (_match, kept: unknown) => (typeof kept === 'string' ? kept + HIDDEN : HIDDEN)),
     text,
   )
+
+/** No pattern has to see more than this of a secret to know it. */
+const MAX_PART = 1024
+
+/** The beginning of a text without what looks like a secret. What is not kept is not looked at, however long the text is. */
+export function redactHead(text: string, maxChars: number): string {
+  const head = redactText(text.slice(0, maxChars + MAX_PART))
+  // A secret that the cut goes through may not be recognised, and what is hidden before it makes the text shorter: the part
+  // in which that can be is left out.
+  const isWhole = text.length <= maxChars + MAX_PART || head.endsWith(HIDDEN)
+  const end = isWhole ? head.length : Math.max(0, head.length - MAX_PART)
+  return head.slice(0, Math.min(maxChars, end))
+}
+
+export interface CutValue {
+  value: unknown
+  /** Something of it is missing. */
+  isCut: boolean
+}
+
+/** Numbers and the like count as well, so that no list is without end. */
+const PLAIN_CHARS = 4
+const MAX_CUT_DEPTH = 64
+
+/**
+ * A copy of a JSON value with so many characters in all its texts and names, to be redacted; what comes after them is left out.
+ * The text that the cut goes through is redacted already.
+ */
+export function cutTexts(value: unknown, maxChars: number): CutValue {
+  let left = maxChars
+  let isCut = false
+  const text = (each: string): string => {
+    const room = Math.max(0, left)
+    left -= each.length
+    if (each.length <= room) return each
+    isCut = true
+    return redactHead(each, room)
+  }
+  const visit = (each: unknown, depth: number): unknown => {
+    if (typeof each === 'string') return text(each)
+    left -= PLAIN_CHARS
+    if (typeof each !== 'object' || each === null) return each
+    if (depth > MAX_CUT_DEPTH) return '[too deep]'
+    if (Array.isArray(each)) {
+      const items: unknown[] = []
+      for (const item of each) {
+        if (left <= 0) break
+        items.push(visit(item, depth + 1))
+      }
+      if (items.length < each.length) isCut = true
+      return items
+    }
+    const members: [string, unknown][] = []
+    const names = Object.keys(each)
+    for (const name of names) {
+      if (left <= 0) break
+      left -= name.length
+      members.push([name, visit((each as Record<string, unknown>)[name], depth + 1)])
+    }
+    if (members.length < names.length) isCut = true
+    return Object.fromEntries(members)
+  }
+  return { value: visit(value, 0), isCut }
+}

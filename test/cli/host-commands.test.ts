@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
@@ -134,6 +134,27 @@ describe('with a policy that allows it', () => {
     const broken = await anna.run(['audit', 'verify'])
     expect(broken.code).toBe(7)
     expect(broken.stdout).toMatch(/✗ record \d+ /)
+  })
+
+  test('the log says what a crash left, and a zero among its records stops everything', async () => {
+    const anna = await trusting()
+    await anna.run(['call', 'ev/test_simple_text'])
+    const folder = join(anna.host, 'audit')
+    const segment = join(folder, 'audit-000001.jsonl')
+    appendFileSync(segment, '{"at":12,"entry":{"acti')
+    expect((await anna.run(['call', 'ev/test_simple_text'])).code).toBe(0)
+    expect((await anna.run(['audit', 'show'])).stdout).toContain('set aside 23 bytes of a record that was not finished')
+    const mended = await anna.run(['audit', 'verify'])
+    expect(mended).toMatchObject({ code: 0, stdout: expect.stringContaining('once the last record was not finished') })
+    const bytes = readFileSync(segment)
+    bytes[bytes.indexOf('test_simple_text')] = 0
+    writeFileSync(segment, bytes)
+    const refused = await anna.run(['call', 'ev/test_simple_text'])
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toContain('is not whole')
+    expect((await anna.run(['audit', 'verify'])).code).toBe(7)
+    expect((await anna.run(['audit', 'show'])).stderr).toContain('is not a record')
+    expect(readFileSync(segment).equals(bytes)).toBe(true)
   })
 
   test('what was approved is listed, and completes', async () => {

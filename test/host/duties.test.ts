@@ -71,7 +71,9 @@ describe('a host', () => {
     for await (const record of readAudit(join(home, 'audit'), { kinds: ['intent'] }))
       if (record.kind === 'intent') agreed.push(`${record.entry.action} ${record.entry.answer?.kind} ${record.entry.answer?.by}`)
     expect(agreed).toEqual(
-      ['server.approve', 'tool.call', 'tool.result', 'resource.read', 'prompt.get'].map((action) => `${action} allow ada`),
+      ['server.approve', 'tool.call', 'tool.result', 'resource.read', 'resource.result', 'prompt.get', 'prompt.result'].map(
+        (action) => `${action} allow ada`,
+      ),
     )
     expect(did).toEqual(['lend', 'read', 'review'])
   })

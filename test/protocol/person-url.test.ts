@@ -44,6 +44,14 @@ describe('a URL that a person may be asked to open', () => {
   })
 })
 
+test.each(['xn---t4ovj.example', 'a.xn---t4ovj.example', 'xn---t4ovj'])(
+  'a name that cannot be decoded is shown as it is written: %s',
+  (host) => {
+    expect(new URL(`https://${host}/`).hostname).toBe(host)
+    expect(personUrl(`https://${host}/`)).toMatchObject({ host, hostUnicode: host })
+  },
+)
+
 describe('a URL that nobody may be asked to open', () => {
   test.each([
     'http://example.com/',

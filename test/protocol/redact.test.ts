@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { redact, redactText } from '../../src/protocol/redact.ts'
-import { expectLinear } from '../support/linear.ts'
+import { cutTexts, redact, redactHead, redactText } from '../../src/protocol/redact.ts'
+import { cpuMs, expectLinear } from '../support/linear.ts'
 
 const HIDDEN = '[redacted]'
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U'
@@ -153,4 +154,70 @@ describe('a value', () => {
   test('that is plain is itself', () => {
     for (const plain of [1, true, null, undefined]) expect(redact(plain)).toBe(plain)
   })
+})
+
+describe('of what is longer than is kept', () => {
+  const SECRETS = [
+    JWT,
+    PEM,
+    'postgres://app:s3cret-of-the-database@db.example/main',
+    'Bearer abcdefghijklmnop',
+    'token=abc123def456',
+    'sk-proj-a1B2c3D4e5F6g7H8',
+  ]
+  const PARTS = ['s3cret-of', 'abcdefghijklm', 'abc123de', 'a1B2c3D4e5', 'MIIEowIB']
+  const filler = fc.constantFrom('x', 'word ', '\n', 'a-b_c', '//', ':', '@', '{"a":1}')
+
+  test('only the beginning is looked at, and no part of a secret is in it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(filler, fc.constantFrom(...SECRETS)), { maxLength: 60 }), fc.nat(1_500), (pieces, max) => {
+        const text = `${pieces.join(' ')}${' filler'.repeat(400)}`
+        const head = redactHead(text, max)
+        expect(head.length).toBeLessThanOrEqual(max)
+        for (const part of PARTS) expect(head).not.toContain(part)
+        const { value, isCut } = cutTexts({ list: [text], more: text }, max)
+        expect(isCut).toBe(true)
+        const json = JSON.stringify(redact(value))
+        for (const part of PARTS) expect(json).not.toContain(part)
+      }),
+    )
+  })
+
+  test.each([4_000, 40_000_000])('as much is kept as may be, of a text of %d characters', (length) => {
+    expect(redactHead('x'.repeat(length), 3_000)).toBe('x'.repeat(3_000))
+    expect(redactHead(`password=${'x'.repeat(length)}`, 100)).toBe(`password=${HIDDEN}`)
+  })
+
+  test('a text that fits is whole', () => {
+    expect(redactHead('abc', 3)).toBe('abc')
+    expect(cutTexts({ a: ['b', 1, null, true], c: { d: 'e' } }, 100)).toEqual({
+      value: { a: ['b', 1, null, true], c: { d: 'e' } },
+      isCut: false,
+    })
+    const odd = JSON.parse('{"__proto__":{"a":1}}')
+    expect(JSON.stringify(cutTexts(odd, 100).value)).toBe('{"__proto__":{"a":1}}')
+  })
+
+  test('values are cut after so many characters, whatever they are made of', () => {
+    const sizeOf = (value: unknown): number => JSON.stringify(cutTexts(value, 1_000).value).length
+    expect(sizeOf(Array(1_000_000).fill(0))).toBeLessThan(3_000)
+    expect(sizeOf(Array(1_000_000).fill([]))).toBeLessThan(3_000)
+    expect(sizeOf(Array(100_000).fill('abcdefgh'))).toBeLessThan(3_000)
+    expect(sizeOf(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`name${at}`, at])))).toBeLessThan(3_000)
+    let deep: unknown = 'x'
+    for (let at = 0; at < 10_000; at++) deep = [deep]
+    expect(sizeOf(deep)).toBeLessThan(3_000)
+  })
+
+  test('the names of members still hide their values', () => {
+    const { value } = cutTexts({ password: 'x'.repeat(5_000), more: 'y' }, 1_000)
+    expect(redact(value)).toEqual({ password: HIDDEN })
+  })
+})
+
+test('no pattern is tried at every letter of a plain text', () => {
+  // 16 MB: tens of times as long where a pattern begins with letters of any kind.
+  const text = 'x'.repeat(16_000_000)
+  const least = cpuMs(() => void /(?<![\w-])[\w-]{0,32}?eyJ/.test(text))
+  expect(cpuMs(() => void redactText(text))).toBeLessThan(10 * least + 500)
 })

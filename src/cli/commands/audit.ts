@@ -39,13 +39,17 @@ async function verifyAction({ io, screen }: Invocation, options: { anchors?: str
   return verdict.ok ? 'ok' : 'audit'
 }
 
-export function printVerdict(screen: Screen, { firstBad, records, unmatchedIntents, signedUpTo }: Verdict): void {
+export function printVerdict(screen: Screen, { firstBad, records, recovered, unmatchedIntents, signedUpTo }: Verdict): void {
   const { style } = screen
   if (firstBad)
     screen.print(words`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
   else
     screen.print(
       words`${style.green('✓')} ${records} records are as they were written; ${signedUpTo > 0 ? `signed up to record ${signedUpTo}` : 'none is signed yet'}`,
+    )
+  if (recovered > 0)
+    screen.print(
+      words`${style.yellow('!')} ${recovered === 1 ? 'once' : `${recovered} times`} the last record was not finished, and was set aside: a crash, or somebody cut it`,
     )
   if (unmatchedIntents.length > 0)
     screen.print(words`${style.yellow('!')} ${unmatchedIntents.length} were begun, and nothing is known of how they ended`)
@@ -77,6 +81,8 @@ function lineOf(style: { dim(text: string): Shown; red(text: string): Shown; gre
     }
     case 'outcome':
       return words`${head} ${style.dim(`  ${record.intent} ${jsonText(record.outcome)}`)}`
+    case 'recovered':
+      return words`${head} ${style.red('set aside')} ${record.bytes} bytes of a record that was not finished ${style.dim(`(${record.file})`)}`
     default:
       return words`${head} ${style.dim(record.kind)}`
   }

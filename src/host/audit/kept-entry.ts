@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { isObject } from '../../jsonrpc/message.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
-import { redact, redactText } from '../../protocol/redact.ts'
+import { cutTexts, redact, redactHead, redactText } from '../../protocol/redact.ts'
 import type { AuditEntry, KeptArguments, KeptEntry, Outcome } from './record.ts'
 
 export interface EntryLimits {
@@ -21,6 +21,9 @@ export const DEFAULT_ENTRY_LIMITS: EntryLimits = { previewBytes: 4096, factsByte
 export type Scrub = (text: string) => string
 
 const MAX_REASONS = 50
+/** Characters of a registered secret that are looked for beyond what is kept. */
+const LONGEST_SECRET = 64 * 1024
+const MANY_TIMES = 8
 const MAX_DEPTH = 32
 
 export interface Keeping {
@@ -30,26 +33,40 @@ export interface Keeping {
 
 export function keeping(salt: Uint8Array, scrub: Scrub, limits: EntryLimits): Keeping {
   const clean = (text: string): string => redactText(scrub(text))
-  const short = (text: string): string => clip(clean(text), limits.textLength)
+  // What is not kept is not searched for secrets. Registered ones are searched for a little further: a cut through one would
+  // leave its beginning, and it may have spaces in it.
+  const short = (text: string): string => {
+    const { textLength } = limits
+    const scrubbed = scrub(text.slice(0, textLength + LONGEST_SECRET))
+    return clip(redactHead(scrubbed, textLength), textLength, scrubbed.length > textLength)
+  }
 
   const args = (value: unknown): KeptArguments => {
+    const { previewBytes } = limits
     const text = canonicalJson(value)
-    const preview = plain(redact(plain(value, scrub)), clean)
+    const near = cutTexts(value, previewBytes + LONGEST_SECRET)
+    const begun = cutTexts(plain(near.value, scrub), previewBytes)
+    const preview = plain(redact(begun.value), clean)
     const shown = canonicalJson(preview)
-    const isWhole = Buffer.byteLength(shown) <= limits.previewBytes
+    const isWhole = !near.isCut && !begun.isCut && Buffer.byteLength(shown) <= previewBytes
     return {
       digest: createHmac('sha256', salt).update(text).digest('hex'),
       bytes: Buffer.byteLength(text),
-      preview: isWhole ? preview : clip(shown, limits.previewBytes),
+      preview: isWhole ? preview : clip(shown, previewBytes, true),
       isWhole,
     }
   }
 
   const facts = (value: unknown): unknown => {
+    const { factsBytes } = limits
+    const leftOut = (bytes: number): string => `[left out: ${bytes} bytes, and factsBytes is ${factsBytes}]`
+    const bytesOf = (each: unknown): number => Buffer.byteLength(canonicalJson(each))
+    const whole = plain(value, (text) => text)
+    // No text becomes so much shorter without its secrets.
+    if (bytesOf(whole) > MANY_TIMES * factsBytes) return leftOut(bytesOf(whole))
     // By the look of values only: the names are the host's own, such as a count of tokens.
-    const kept = plain(value, clean)
-    const bytes = Buffer.byteLength(canonicalJson(kept))
-    return bytes <= limits.factsBytes ? kept : `[left out: ${bytes} bytes, and factsBytes is ${limits.factsBytes}]`
+    const kept = plain(whole, clean)
+    return bytesOf(kept) <= factsBytes ? kept : leftOut(bytesOf(kept))
   }
 
   return {
@@ -78,4 +95,5 @@ function plain(value: unknown, change: (text: string) => string, depth = 0): unk
   return Object.fromEntries(members)
 }
 
-const clip = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length)}…`)
+const clip = (text: string, length: number, isCut: boolean): string =>
+  text.length <= length && !isCut ? text : `${text.slice(0, length)}…`

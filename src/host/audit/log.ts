@@ -17,7 +17,8 @@ import { DEFAULT_ENTRY_LIMITS, type EntryLimits, type Keeping, keeping, type Scr
 import type { AuditEntry, AuditIntent, AuditLog, KeptEntry, Outcome, RecordBody } from './record.ts'
 import { KEY_FILE, LOCK_FILE, openSegment, PUBLIC_KEY_FILE, segmentName } from './segments.ts'
 import { type LogKey, openKey } from './signing.ts'
-import { followTail, type Tail, type Torn } from './tail.ts'
+import { followTail, type Tail } from './tail.ts'
+import type { Torn } from './torn.ts'
 
 export interface AuditLogLimits extends EntryLimits, LockLimits {
   /** When a segment has this size the next one is begun. */
@@ -74,7 +75,8 @@ export async function openAuditLog({ folder, keyFile, anchor, scrub, onWarning, 
       if (!begunWith) await writePrivate(publicKeyFile, Buffer.from(opened.publicKey))
       return opened
     })
-    const log = new Log(folder, key, keeping(key.salt, scrub ?? ((text) => text), all), anchoring(anchor, onWarning), all)
+    const kept = keeping(key.salt, scrub ?? ((text) => text), all)
+    const log = new Log(folder, key, kept, anchoring(anchor, onWarning), all, onWarning ?? (() => {}))
     // What a crash left is set aside now, and a log that is not whole is refused now, not at the first record.
     await log.settle()
     return log
@@ -113,7 +115,17 @@ class Log implements WritableAuditLog {
     isClosed: false,
   }
 
-  constructor(folder: string, key: LogKey, kept: Keeping, anchors: ReturnType<typeof anchoring>, limits: AuditLogLimits) {
+  readonly #onWarning: (text: string) => void
+
+  constructor(
+    folder: string,
+    key: LogKey,
+    kept: Keeping,
+    anchors: ReturnType<typeof anchoring>,
+    limits: AuditLogLimits,
+    onWarning: (text: string) => void,
+  ) {
+    this.#onWarning = onWarning
     this.#folder = folder
     this.#key = key
     this.publicKey = key.publicKey
@@ -297,12 +309,13 @@ class Log implements WritableAuditLog {
     if (!torn) return tail
     await this.#setAside(tail, torn)
     // A record that only lacked its end is read like any other now.
-    return torn.isRecord ? this.#mended() : tail
+    return torn.isClosed ? this.#mended() : tail
   }
 
-  async #setAside({ segment, size }: Tail, { bytes, isRecord }: Torn): Promise<void> {
+  async #setAside({ segment, size }: Tail, { bytes, begun, isClosed }: Torn): Promise<void> {
     const { handle } = await this.#fileOf(segment)
-    if (isRecord) {
+    if (isClosed) {
+      await handle.truncate(size + begun)
       await handle.appendFile('\n')
       return handle.datasync()
     }
@@ -312,6 +325,9 @@ class Log implements WritableAuditLog {
     await handle.truncate(size)
     await handle.datasync()
     this.#state.recovered = { kind: 'recovered', bytes: bytes.length, digest, file }
+    this.#onWarning(
+      `A record at the end of the audit log was not finished; its ${bytes.length} bytes are kept in ${join(this.#folder, file)}`,
+    )
   }
 }
 

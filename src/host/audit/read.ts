@@ -5,6 +5,7 @@ import type { ActionKind, Effect } from '../consent/action.ts'
 import { parsed } from './chain.ts'
 import type { AuditRecord, KeptEntry, RecordBody } from './record.ts'
 import { linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
+import { readTorn } from './torn.ts'
 
 /** All that are given must hold. An outcome passes with what it is the outcome of, as far as that was read. */
 export interface AuditFilter {
@@ -29,12 +30,17 @@ export async function* readAudit(folder: string, filter: AuditFilter = {}): Asyn
     const handle = await openSegment(folder, number, 'read')
     try {
       let line = 0
-      for await (const { text, isWhole } of linesOf(handle, 0, MAX_LINE_BYTES)) {
+      for await (const { text, isWhole, bytes } of linesOf(handle, 0, MAX_LINE_BYTES)) {
         line++
-        // Being written, or left by a crash.
-        if (!isWhole) break
+        const where = `Line ${line} of ${segmentName(number)} in ${folder}`
+        if (!isWhole) {
+          // Being written, or left by a crash; otherwise there are records in it that nobody would see.
+          const torn = readTorn(bytes, MAX_LINE_BYTES)
+          if ('fault' in torn) throw new McpError('ERR_AUDIT', `${where} was not left by a crash: ${torn.fault}`)
+          break
+        }
         const record = parsed(text)
-        if (!record) throw new McpError('ERR_AUDIT', `Line ${line} of ${segmentName(number)} in ${folder} is not a record`)
+        if (!record) throw new McpError('ERR_AUDIT', `${where} is not a record`)
         if (passes(record)) yield record
       }
     } finally {

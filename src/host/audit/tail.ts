@@ -3,7 +3,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { McpError } from '../../protocol/errors.ts'
 import { BEGINNING, type Link, parsed, readLine } from './chain.ts'
-import { type Line, linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
+import { linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
+import { readTorn, type Torn, type TornBytes } from './torn.ts'
 
 export interface Tail {
   /** 0 when there is none yet. */
@@ -13,13 +14,6 @@ export interface Tail {
   link: Link
   /** Hashes of the records that no checkpoint covers. */
   unsigned: readonly string[]
-}
-
-/** Bytes after the last whole record of a log. */
-export interface Torn {
-  bytes: Buffer
-  /** It lacks nothing but its end: what was to be written is there. */
-  isRecord: boolean
 }
 
 const NOTHING: Tail = { segment: 0, size: 0, link: { seq: 0, hash: BEGINNING }, unsigned: [] }
@@ -84,12 +78,15 @@ async function readOn(
   let end = from.size
   let unsigned = [...from.unsigned]
   for await (const line of linesOf(handle, from.size, maxLineBytes)) {
-    if (isLeftByCrash(line)) {
-      const bytes = Buffer.alloc(size - line.offset)
-      await handle.read(bytes, 0, bytes.length, line.offset)
-      if (!line.isWhole && bytes.includes(NEWLINE)) throw broken(folder, `${name} has a line that is too long to be a record`)
-      const isRecord = !line.isWhole && 'record' in readLine(Buffer.concat([bytes, NEWLINE]), link)
-      return { tail: { segment: from.segment, size: end, link, unsigned }, torn: { bytes, isRecord } }
+    if (!line.isWhole) {
+      const torn = await tornAt(handle, line.offset, size, maxLineBytes)
+      const where = `what stands after record ${link.seq}, in ${name}, was not left by a crash`
+      if ('fault' in torn) throw broken(folder, `${where}: ${torn.fault}`)
+      if (torn.isClosed) {
+        const read = readLine(Buffer.concat([torn.bytes.subarray(0, torn.begun), NEWLINE]), link)
+        if ('fault' in read) throw broken(folder, `${where}: ${read.fault}`)
+      }
+      return { tail: { segment: from.segment, size: end, link, unsigned }, torn }
     }
     const read = readLine(line.bytes, link)
     if ('fault' in read) throw broken(folder, `what should be record ${link.seq + 1}, in ${name}, was changed: ${read.fault}`)
@@ -102,8 +99,15 @@ async function readOn(
   return { tail: { segment: from.segment, size: end, link, unsigned }, torn: undefined }
 }
 
-/** The end of a line is its last byte; and where the machine itself went down there may be zeros, which no line has. */
-const isLeftByCrash = ({ isWhole, bytes }: Line): boolean => !isWhole || bytes.includes(0)
+/** A segment is begun anew long before: more than this was not written by the log. */
+const MAX_TORN_BYTES = 64 * 1024 * 1024
+
+async function tornAt(handle: FileHandle, offset: number, size: number, maxLineBytes: number): Promise<TornBytes> {
+  if (size - offset > MAX_TORN_BYTES) return { fault: `it has ${size - offset} bytes` }
+  const bytes = Buffer.alloc(size - offset)
+  await handle.read(bytes, 0, bytes.length, offset)
+  return readTorn(bytes, maxLineBytes)
+}
 
 const NEWLINE = Buffer.of(0x0a)
 

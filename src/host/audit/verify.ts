@@ -1,16 +1,18 @@
 /** Whether a log is what was written, and if not, which is the first record that is not. */
 
 import type { FileHandle } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readPlainText } from '../../files/plain-file.ts'
 import { codeOf } from '../../files/private-file.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { readAnchors } from './anchor.ts'
-import { BEGINNING, type Link, merkleRoot, parsed, readLine } from './chain.ts'
+import { BEGINNING, type Link, merkleRoot, parsed, readLine, sha256 } from './chain.ts'
 import type { AuditRecord, Checkpoint } from './record.ts'
 import { linesOf, openSegment, PUBLIC_KEY_FILE, segmentName, segmentsIn } from './segments.ts'
 import { type CheckSignature, signatureCheck } from './signing.ts'
+import { readTorn } from './torn.ts'
 
 export interface VerifyOptions {
   /** PEM, from where it was kept. Without it the one in the folder is used, which whoever wrote the log anew has replaced as well. */
@@ -25,7 +27,7 @@ export interface Verdict {
   records: number
   /** Actions that were begun and of which nothing is known since: a crash, or a record that is missing. */
   unmatchedIntents: readonly number[]
-  /** How often something was set aside after a crash. */
+  /** How often the beginning of a record was set aside after a crash. */
   recovered: number
   /** The last record that a good signature covers. */
   signedUpTo: number
@@ -100,7 +102,7 @@ async function firstBad(folder: string, walk: Walk): Promise<BadRecord | undefin
       return { segment, seq: walk.link.seq + 1, line: 1, reason: `${segmentName(at + 1)}, which comes before it, is missing` }
     const handle = await openSegment(folder, number, 'read')
     try {
-      const bad = await badIn(handle, number, walk)
+      const bad = await badIn(folder, handle, number, walk)
       if (bad) return { segment, ...bad }
     } finally {
       await handle.close()
@@ -111,7 +113,7 @@ async function firstBad(folder: string, walk: Walk): Promise<BadRecord | undefin
   return { segment: segmentName(segments.at(-1) ?? 1), seq: walk.link.seq + 1, line: 0, reason }
 }
 
-async function badIn(handle: FileHandle, number: number, walk: Walk): Promise<Omit<BadRecord, 'segment'> | undefined> {
+async function badIn(folder: string, handle: FileHandle, number: number, walk: Walk): Promise<Omit<BadRecord, 'segment'> | undefined> {
   let line = 0
   let offset = 0
   for (let tries = 1; ; tries++) {
@@ -120,6 +122,8 @@ async function badIn(handle: FileHandle, number: number, walk: Walk): Promise<Om
       const at = { line: line + 1, seq: walk.link.seq + 1 }
       if (!each.isWhole) {
         isCut = true
+        const torn = readTorn(each.bytes, MAX_LINE_BYTES)
+        if ('fault' in torn) return { ...at, reason: `its line has no end, and was not left by a crash: ${torn.fault}` }
         if (tries >= LAST_LINE_TRIES)
           return { ...at, reason: 'its line is not whole: it was cut, or the process that wrote it ended before it could' }
         break
@@ -127,7 +131,7 @@ async function badIn(handle: FileHandle, number: number, walk: Walk): Promise<Om
       const read = readLine(each.bytes, walk.link)
       // The number that it claims, when it stands in the place of another.
       if ('fault' in read) return { ...at, seq: parsed(each.text)?.seq ?? at.seq, reason: read.fault }
-      const reason = faultOf(read.record, number, line === 0, walk)
+      const reason = faultOf(read.record, number, line === 0, walk) ?? (await setAsideFault(folder, read.record))
       if (reason) return { ...at, reason }
       take(read.record, walk)
       line++
@@ -137,6 +141,27 @@ async function badIn(handle: FileHandle, number: number, walk: Walk): Promise<Om
     await sleep(LAST_LINE_WAIT_MS)
   }
 }
+
+/** What was set aside must still be there, and must be what a crash leaves: whole records in it were taken out of the log. */
+async function setAsideFault(folder: string, record: AuditRecord): Promise<string | undefined> {
+  if (record.kind !== 'recovered') return undefined
+  const { file, digest, bytes } = record
+  if (!TORN_NAME.test(file)) return 'it names no file that the log writes'
+  let kept: Buffer
+  try {
+    const { size } = await stat(join(folder, file))
+    if (size !== bytes) return `${file}, which was set aside, has ${size} bytes and had ${bytes}`
+    kept = await readFile(join(folder, file))
+  } catch (error) {
+    return `${file}, which was set aside, cannot be read (${codeOf(error)})`
+  }
+  if (sha256(kept).toString('hex') !== digest) return `${file}, which was set aside, was changed since`
+  const torn = readTorn(kept, MAX_LINE_BYTES)
+  if ('fault' in torn) return `${file}, which was set aside, was not left by a crash: ${torn.fault}`
+  return torn.isClosed ? `${file}, which was set aside, is a whole record` : undefined
+}
+
+const TORN_NAME = /^torn-audit-\d{6,}\.jsonl-\d+-[0-9a-f]{16}$/
 
 /** What is wrong with a record that fits into the chain, and that somebody who can compute hashes could still have written. */
 function faultOf(record: AuditRecord, segment: number, isFirst: boolean, walk: Walk): string | undefined {

@@ -2,6 +2,8 @@
 
 import { McpError } from '../../protocol/errors.ts'
 import type { SamplingContent, SamplingMessage } from '../../protocol/sampling.ts'
+import { FlowContext, type FlowRecord } from '../flow/context.ts'
+import type { ProvenanceLimits } from '../flow/provenance.ts'
 import { estimateTokens } from '../models/estimate.ts'
 import type { ChatLimits } from './limits.ts'
 
@@ -9,6 +11,11 @@ import type { ChatLimits } from './limits.ts'
 export interface ConversationRecord {
   messages: readonly SamplingMessage[]
   turn: number
+  /**
+   * The labels it has gathered, where they came from, and since when others have a say in it. Without this it counts as one
+   * that holds text of others and private data: nobody knows that it does not.
+   */
+  flow?: FlowRecord
 }
 
 /** What was said so far; whole turns are forgotten, the oldest first, when there is no room for more. */
@@ -16,12 +23,22 @@ export class Conversation {
   #messages: SamplingMessage[]
   #turn: number
   #isHeld = false
+  /** As it was kept, until somebody asks for it. */
+  readonly #kept: FlowRecord | undefined
+  #flow: FlowContext | undefined
   /** Counted once: messages are not changed, but replaced. */
   readonly #tokens = new WeakMap<SamplingMessage, number>()
 
-  constructor({ messages, turn }: ConversationRecord = { messages: [], turn: 0 }) {
+  constructor({ messages, turn, flow }: ConversationRecord = { messages: [], turn: 0 }) {
     this.#messages = [...messages]
     this.#turn = turn
+    this.#kept = flow
+  }
+
+  /** What it has seen, for whoever decides what may be done next. One for each conversation: the limits of the first call hold. */
+  flow(limits: Partial<ProvenanceLimits> = {}): FlowContext {
+    this.#flow ??= this.#flowOf(limits)
+    return this.#flow
   }
 
   get messages(): readonly SamplingMessage[] {
@@ -64,7 +81,13 @@ export class Conversation {
   }
 
   toJSON(): ConversationRecord {
-    return { messages: this.#messages, turn: this.#turn }
+    const flow = this.#flow?.toJSON() ?? this.#kept
+    return { messages: this.#messages, turn: this.#turn, ...(flow && { flow }) }
+  }
+
+  #flowOf(limits: Partial<ProvenanceLimits>): FlowContext {
+    if (this.#kept) return FlowContext.restored(this.#kept, this.#messages, limits)
+    return this.#messages.length === 0 && this.#turn === 0 ? new FlowContext(limits) : FlowContext.unknown(this.#messages, limits)
   }
 
   #size(): number {

@@ -1,6 +1,7 @@
 /** One call that a model made: judged, run and reported back to it, whatever comes of it. */
 
 import type { Clock } from '../../jsonrpc/clock.ts'
+import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import type { ContentBlock } from '../../protocol/content.ts'
 import { Cancelled, Declined, McpError } from '../../protocol/errors.ts'
 import type { ToolResultContent } from '../../protocol/sampling.ts'
@@ -77,6 +78,13 @@ const namesOf = (tools: ReadonlyMap<string, ChatTool>): string =>
 
 const text = (words: string): ContentBlock => ({ type: 'text', text: words })
 
+/** What the model is told of a call that failed, with the words that were let in. */
+export const failure = ({ content, ...rest }: CallToolResult): CallToolResult => {
+  const [first, ...others] = content
+  if (first?.type === 'text') return { ...rest, content: [text(`The call failed: ${first.text}`), ...others], isError: true }
+  return { ...rest, content: [text('The call failed.'), ...content], isError: true }
+}
+
 export const failed = (words: string): CallOutcome => ({ kind: 'result', result: { content: [text(words)], isError: true } })
 
 const REFUSALS: ReadonlySet<string> = new Set(['ERR_DENIED', 'ERR_CONSENT', 'ERR_QUARANTINED'])
@@ -88,6 +96,8 @@ function outcomeOf(error: unknown): CallOutcome {
     const { feedback } = (error.data ?? {}) as { feedback?: unknown }
     return { kind: 'refused', reason: error.message, ...(typeof feedback === 'string' ? { feedback } : {}) }
   }
+  // Words of a server come as a result, inspected and labelled; what reaches this place with an error was not.
+  if (error instanceof RemoteError) return failed(`The call failed: the server answered with the error ${error.code}.`)
   return failed(`The call failed: ${error instanceof Error ? error.message : 'no reason was given'}`)
 }
 

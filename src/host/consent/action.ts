@@ -13,8 +13,12 @@ export const ACTION_KINDS = [
   /** Let a result into the conversation. */
   'tool.result',
   'resource.read',
+  /** Let what was read into the conversation. */
+  'resource.result',
   'resource.subscribe',
   'prompt.get',
+  /** Let the messages of a prompt into the conversation. */
+  'prompt.result',
   /** Send what is typed of an argument to the server, for its suggestions. */
   'argument.complete',
   'sampling.create',

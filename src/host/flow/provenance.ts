@@ -26,6 +26,16 @@ export const DEFAULT_PROVENANCE_LIMITS: ProvenanceLimits = {
   origins: 50,
 }
 
+/** What a `Provenance` knows, as JSON can hold it. */
+export interface ProvenanceRecord {
+  /** How long its pieces are: they mean nothing beside pieces of another length. */
+  pieceLength: number
+  spacing: number
+  sources: readonly string[]
+  /** Pairs of a piece and the place of its source. */
+  pieces: readonly number[]
+}
+
 /** Every stretch of `pieceLength + WINDOW - 1` letters and digits leaves at least one piece. */
 const WINDOW = 8
 const EXCERPT_LENGTH = 120
@@ -60,6 +70,26 @@ export class Provenance {
         if (this.#pieces.size > this.#limits.pieces) this.#thin()
       }
     }
+  }
+
+  toJSON(): ProvenanceRecord {
+    const pieces = [...this.#pieces].flat()
+    return { pieceLength: this.#limits.pieceLength, spacing: this.#spacing, sources: [...this.#sources], pieces }
+  }
+
+  /** False when the record was made with pieces of another length: then nothing is taken from it. */
+  restore({ pieceLength, spacing, sources, pieces }: ProvenanceRecord): boolean {
+    if (pieceLength !== this.#limits.pieceLength) return false
+    this.#spacing = spacing
+    const places = sources.map((source) => this.#indexOf(source))
+    for (let at = 0; at + 1 < pieces.length; at += 2) {
+      const piece = pieces[at] as number
+      // A record may hold more than is kept here.
+      if (piece % this.#spacing !== 0) continue
+      this.#pieces.set(piece, places[pieces[at + 1] as number] as number)
+      if (this.#pieces.size > this.#limits.pieces) this.#thin()
+    }
+    return true
   }
 
   /** Where pieces of the arguments come from, the largest first. */

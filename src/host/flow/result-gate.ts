@@ -1,5 +1,6 @@
 /** Looks at a result before anybody, or any model, does: what is suspicious in it, and a copy that can do no harm by being shown. */
 
+import { isObject } from '../../jsonrpc/message.ts'
 import type { ContentBlock } from '../../protocol/content.ts'
 import { redactText } from '../../protocol/redact.ts'
 import type { CallToolResult } from '../../protocol/tools.ts'
@@ -57,6 +58,7 @@ function searched(result: CallToolResult, maxSearched: number): string {
     left -= text.length
   }
   for (const block of result.content) {
+    if (!isObject(block)) continue
     // What is no text is not read as one: base64 is full of what looks like a key.
     const { data: _data, blob: _blob, ...rest } = { ...block, ...(block.type === 'resource' && block.resource) } as Record<string, unknown>
     for (const { text } of jsonTexts(rest)) take(text)
@@ -73,13 +75,17 @@ function searched(result: CallToolResult, maxSearched: number): string {
 export const neutralise = (result: CallToolResult, limits: Partial<ResultLimits> = {}): CallToolResult =>
   capped({ ...result, content: result.content.map(inert) }, limits)
 
-/** No larger than it may be, with a note where something is missing. Data for programs (`structuredContent`) is left out as a whole. */
+/**
+ * No larger than it may be, with a note where something is missing. Data for programs (`structuredContent`, `_meta`) is left
+ * out as a whole. What is not a content block at all is dropped.
+ */
 export function capped(result: CallToolResult, limits: Partial<ResultLimits> = {}): CallToolResult {
   const { maxBytes } = withDefaults(DEFAULT_RESULT_LIMITS, limits)
-  const { content, structuredContent, ...rest } = result
+  const { content, structuredContent, isError, ...rest } = result
   let left = maxBytes
   const kept: ContentBlock[] = []
   for (const block of content) {
+    if (!isObject(block)) continue
     const bytes = sizeOf(block)
     if (bytes > left) {
       kept.push(...cut(block, left), note(`The rest is left out: the result has ${sizeOf(content)} bytes, and ${maxBytes} are let in`))
@@ -89,13 +95,21 @@ export function capped(result: CallToolResult, limits: Partial<ResultLimits> = {
     left -= bytes
     kept.push(block)
   }
-  if (structuredContent === undefined) return { ...rest, content: kept }
-  if (sizeOf(structuredContent) <= left) return { ...rest, content: kept, structuredContent }
-  if (left >= 0) kept.push(note(`The data for programs is left out: with it the result has more than ${maxBytes} bytes`))
-  return { ...rest, content: kept }
+  const told: CallToolResult = { content: kept, ...(isError !== undefined && { isError }) }
+  if (structuredContent !== undefined) {
+    const bytes = sizeOf(structuredContent)
+    if (bytes <= left) told.structuredContent = structuredContent
+    else if (left >= 0) kept.push(note(`The data for programs is left out: with it the result has more than ${maxBytes} bytes`))
+    left -= bytes
+  }
+  return sizeOf(rest) <= Math.max(left, SMALL_BYTES) ? { ...rest, ...told } : told
 }
 
+/** Members beside the content, such as `_meta`, always stay when they are this small. */
+const SMALL_BYTES = 1024
+
 function inert(block: ContentBlock): ContentBlock {
+  if (!isObject(block)) return block
   if (block.type === 'text') return { ...block, text: inertText(block.text) }
   if (block.type === 'resource' && 'text' in block.resource)
     return { ...block, resource: { ...block.resource, text: inertText(block.resource.text) } }
@@ -110,18 +124,25 @@ export const inertText = (text: string): string =>
     .replace(/<(?=[a-z][a-z0-9+.-]{1,20}:)/gi, '< ')
     .replace(ACTIVE_TAG, '< $1')
 
-/** The beginning of a text block; of anything else a part is worth nothing. */
+/** The beginning of a text, also of one in an embedded resource; of anything else a part is worth nothing. */
 function cut(block: ContentBlock, bytes: number): ContentBlock[] {
-  if (block.type !== 'text') return []
-  const room = bytes - sizeOf({ ...block, text: '' })
+  if (block.type === 'text') return cutText(block.text, bytes, (text) => ({ ...block, text }))
+  const { resource } = block as { resource?: unknown }
+  if (block.type !== 'resource' || !isObject(resource)) return []
+  return cutText(resource.text, bytes, (text) => ({ ...block, resource: { ...block.resource, text } }))
+}
+
+function cutText(whole: unknown, bytes: number, blockWith: (text: string) => ContentBlock): ContentBlock[] {
+  if (typeof whole !== 'string') return []
+  const room = bytes - sizeOf(blockWith(''))
   if (room <= 0) return []
   // Escapes make JSON longer than the text, at most sixfold; what is cut is too long anyway.
-  let text = Buffer.from(block.text)
+  let text = Buffer.from(whole.slice(0, room))
     .subarray(0, room)
     .toString('utf8')
     .replace(/\ufffd+$/, '')
-  while (text !== '' && sizeOf({ ...block, text }) > bytes) text = text.slice(0, Math.floor(text.length * 0.8))
-  return [{ ...block, text }]
+  while (text !== '' && sizeOf(blockWith(text)) > bytes) text = text.slice(0, Math.floor(text.length * 0.8))
+  return [blockWith(text)]
 }
 
 const note = (text: string): ContentBlock => ({ type: 'text', text: `[${text}]` })

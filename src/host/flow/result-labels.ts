@@ -13,16 +13,21 @@ type Origin = Pick<ServerSpec, 'tier' | 'labels'>
  */
 export function labelsOfResult(server: Origin, tool: Tool, asserted: ToolAnnotations, findings: readonly Finding[] = []): string[] {
   const reachesOut = asserted.openWorldHint ?? tool.annotations?.openWorldHint ?? false
-  const readsLikeInstructions = findings.some(({ kind }) => kind === 'injection')
-  return labelled(server, reachesOut || readsLikeInstructions ? [UNTRUSTED] : [])
+  return labelled(server, [...(reachesOut ? [UNTRUSTED] : []), ...labelsOfFindings(findings)])
 }
 
-/** What was read from a URI, or came with a prompt: pages are anybody's, files are the person's own. */
-export function labelsOfResource(server: Origin, uri: string): string[] {
+/** What was read from a URI: pages are anybody's, files are the person's own. */
+export function labelsOfResource(server: Origin, uri: string, findings: readonly Finding[] = []): string[] {
   const scheme = /^[a-z][a-z0-9+.-]{0,30}(?=:)/i.exec(uri)?.[0].toLowerCase()
-  if (scheme === 'http' || scheme === 'https') return labelled(server, [UNTRUSTED])
-  return labelled(server, scheme === 'file' ? [`${PRIVATE}files`] : [])
+  const ofScheme = scheme === 'http' || scheme === 'https' ? [UNTRUSTED] : scheme === 'file' ? [`${PRIVATE}files`] : []
+  return labelled(server, [...ofScheme, ...labelsOfFindings(findings)])
 }
+
+/** What else a server said: a prompt, suggestions. */
+export const labelsOfWords = (server: Origin, findings: readonly Finding[] = []): string[] => labelled(server, labelsOfFindings(findings))
+
+/** What reads like instructions may be those of strangers, whoever passes them on. */
+const labelsOfFindings = (findings: readonly Finding[]): string[] => (findings.some(({ kind }) => kind === 'injection') ? [UNTRUSTED] : [])
 
 function labelled({ tier, labels = [] }: Origin, more: readonly string[]): string[] {
   // Where data goes is a matter of the server; the data does not take it along.

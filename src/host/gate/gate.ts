@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Answer, Asker, Question, Subject } from '../ask/question.ts'
@@ -88,6 +89,8 @@ export class Gate {
   constructor(options: GateOptions) {
     this.#options = options
     this.#waiting = new WaitingQuestions(options.limits)
+    // Each open question listens to it, and there may be many; their number is bounded by `maxQuestions`.
+    setMaxListeners(0, this.#ending.signal)
   }
 
   /** Does `perform` if it may be done, and rejects with ERR_DENIED, ERR_QUARANTINED, ERR_CONSENT or ERR_AUDIT if not. */
@@ -101,6 +104,11 @@ export class Gate {
       .finally(() => this.#underway.delete(ended))
     this.#underway.add(ended)
     return done
+  }
+
+  /** How many actions have not ended. */
+  get underway(): number {
+    return this.#underway.size
   }
 
   /** Takes its questions back, and lets nothing begin any more. */

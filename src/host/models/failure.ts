@@ -2,7 +2,7 @@
 
 import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { redactText } from '../../protocol/redact.ts'
+import { redactHead } from '../../protocol/redact.ts'
 
 /**
  * The message and its data may reach the server that asked, so they hold the status and nothing that the provider wrote.
@@ -36,7 +36,7 @@ function detail(error: unknown, secrets: readonly string[]): string {
   const said = secrets
     .filter((secret) => secret.length >= MIN_SECRET_CHARS)
     .reduce((text, secret) => text.replaceAll(secret, '[redacted]'), textOf(error))
-  return redactText(said.slice(0, MAX_DETAIL_CHARS))
+  return redactHead(said, MAX_DETAIL_CHARS)
 }
 
 function textOf(error: unknown): string {

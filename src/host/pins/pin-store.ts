@@ -51,7 +51,7 @@ export interface PinStore {
   stateOf(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): PinState
   /** @throws McpError ERR_QUARANTINED unless it is as it was approved. For the moment before a call is sent. */
   check(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): void
-  /** What is offered now against what was approved, as of the last refresh. `isFirst` when nothing ever was. */
+  /** What is offered now against what was approved, as of the last refresh. `isFirst` when nothing ever was. The same object until one of the two changes. */
   compare(server: string, surface: Surface): Comparison & { isFirst: boolean }
   /** What the server was when somebody last agreed to start or reach it. */
   adopted(server: string): Fingerprint | undefined
@@ -75,6 +75,8 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       ? memorySnapshot<Baselines>([])
       : await openSnapshot(sharedJson<Baselines>(file, { empty: [], check: checkBaselines, maxBytes: bounds.maxBytes }))
   const index = indexed(() => store.current)
+  /** What a server lists is compared once, however often it is decided about. */
+  const compared = new WeakMap<Surface, { baseline: Baseline | undefined; comparison: ReturnType<PinStore['compare']> }>()
 
   const stateOf: PinStore['stateOf'] = (server, kind, name, definition) => {
     const known = index().get(server.id)
@@ -109,7 +111,13 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
     },
     compare: (id, surface) => {
       const baseline = index().get(id)?.baseline
-      return { ...compareWith(baseline?.items ?? [], primitivesOf(surface)), isFirst: baseline?.approvedAt === undefined }
+      const known = compared.get(surface)
+      if (known && known.baseline === baseline) return known.comparison
+      const comparison = Object.assign(compareWith(baseline?.items ?? [], primitivesOf(surface)), {
+        isFirst: baseline?.approvedAt === undefined,
+      })
+      compared.set(surface, { baseline, comparison })
+      return comparison
     },
     adopted: (id) => {
       const baseline = index().get(id)?.baseline

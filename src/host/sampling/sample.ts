@@ -35,7 +35,9 @@ export async function sample(model: Model, params: CreateMessageParams, options:
     const { text, calls, end } = await collect(model, params, { ...options, signal: AbortSignal.any([options.signal, tooLong.signal]) })
     return { result: resultOf(model.id, { text, calls, end }), tokens: meter.tokens }
   } catch (error) {
-    if (!tooLong.signal.aborted || options.signal.aborted) throw error
+    // Whoever gave up hears that they did, also when the time was over in the same moment.
+    if (options.signal.aborted) throw options.signal.reason
+    if (!tooLong.signal.aborted) throw error
     throw new McpError('ERR_MODEL', `The model ${model.id} took longer than ${maxAnswerMs} ms (maxAnswerMs)`)
   } finally {
     timer.cancel()

@@ -27,6 +27,8 @@ export interface ServerLimits {
   maxMissedPings: number
   /** Changes of lists that come within this time are read together. */
   listDebounceMs: number
+  /** The longest wait before a list that keeps changing is read again; each wait is twice the one before. */
+  maxListPauseMs: number
   /** A list that could not be read is tried again after this time. */
   relistMs: number
   /** Tools, prompts, resources and templates of one server together. */
@@ -52,6 +54,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   pingTimeoutMs: 10_000,
   maxMissedPings: 2,
   listDebounceMs: 200,
+  maxListPauseMs: 10_000,
   relistMs: 30_000,
   maxSurfaceItems: 10_000,
   maxSurfaceBytes: 16 * 1024 * 1024,

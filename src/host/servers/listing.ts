@@ -3,6 +3,7 @@
  * last known: a list that fails once takes nothing away from people.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../../client/client.ts'
 import type { List } from '../../client/paging.ts'
 import type { ListKind } from '../../client/watching.ts'
@@ -30,7 +31,7 @@ export interface Listing {
   faults: readonly ListFault[]
 }
 
-type ReaderLimits = Pick<ServerLimits, 'listDebounceMs' | 'relistMs' | 'maxSurfaceItems' | 'maxSurfaceBytes'>
+type ReaderLimits = Pick<ServerLimits, 'listDebounceMs' | 'maxListPauseMs' | 'relistMs' | 'maxSurfaceItems' | 'maxSurfaceBytes'>
 
 export interface ReaderOptions {
   client: Client
@@ -38,6 +39,8 @@ export interface ReaderOptions {
   clock: Clock
   /** What was known of the server before this connection. */
   known: Surface | undefined
+  /** Sees each thing while the list is read, so that what has to be made of it is not made of all at once. */
+  onItem?(item: object): void
   onListing(listing: Listing): void
   onWarning(message: string): void
 }
@@ -53,6 +56,16 @@ const CHANGES: Readonly<Record<ListKind, readonly ListName[]>> = {
   resources: ['resources', 'templates'],
 }
 
+const ITEMS_A_TURN = 200
+
+/** Warnings about single things in one list; the others are counted. */
+const MAX_COMPLAINTS = 10
+
+/** Lists that stayed as they were for so many times the last pause have come to rest. */
+const CALM_PAUSES = 10
+/** The same, for a pause that cannot grow any more. */
+const CALM_LONGEST_PAUSES = 3
+
 /** How long the lists wait for the server to confirm that it will tell of changes. */
 const LISTEN_MS = 2_000
 
@@ -66,9 +79,14 @@ export class SurfaceReader {
   #due: { at: number; timer: Timer } | undefined
   #reading: Promise<void> | undefined
   #isStopped = false
+  /** How long changes are gathered before they are read. */
+  #pauseMs: number
+  /** When something was last read because the server said that it changed. */
+  #changedReadAt: number | undefined
 
   constructor(options: ReaderOptions) {
     this.#options = options
+    this.#pauseMs = options.limits.listDebounceMs
     const { known, client } = options
     this.#lists = {
       tools: known?.tools ?? [],
@@ -103,8 +121,8 @@ export class SurfaceReader {
     for (const list of wanted) this.#dirty.add(list)
     this.#reading = this.#readDirty().finally(() => {
       this.#reading = undefined
-      if (this.#dirty.size > 0) this.#readLater(this.#options.limits.listDebounceMs)
-      else if (this.#passingFaults().length > 0) this.#readLater(this.#options.limits.relistMs)
+      if (this.#dirty.size > 0) this.#readChangesLater()
+      else if (this.#passingFaults().length > 0) this.#readLater(this.#options.limits.relistMs, () => this.refresh([]))
     })
     return this.#reading
   }
@@ -129,18 +147,33 @@ export class SurfaceReader {
 
   #onChanged(kind: ListKind): void {
     for (const list of CHANGES[kind]) this.#dirty.add(list)
-    if (!this.#reading) this.#readLater(this.#options.limits.listDebounceMs)
+    if (!this.#reading) this.#readChangesLater()
+  }
+
+  /** A server whose lists change without end is read less and less often: all that is read is work for the whole host. */
+  #readChangesLater(): void {
+    const { limits, clock } = this.#options
+    const { listDebounceMs, maxListPauseMs } = limits
+    const calmMs = Math.min(CALM_PAUSES * this.#pauseMs, CALM_LONGEST_PAUSES * maxListPauseMs)
+    if (this.#changedReadAt === undefined || clock.now() - this.#changedReadAt >= calmMs) this.#pauseMs = listDebounceMs
+    this.#readLater(this.#pauseMs, async () => {
+      this.#pauseMs = Math.min(2 * this.#pauseMs, Math.max(listDebounceMs, maxListPauseMs))
+      this.#changedReadAt = clock.now()
+      await this.refresh([])
+      // A list that takes long to read has not rested meanwhile.
+      this.#changedReadAt = clock.now()
+    })
   }
 
   /** What is due sooner anyway is not put off: a server that announces changes without end is read now and then all the same. */
-  #readLater(ms: number): void {
+  #readLater(ms: number, read: () => Promise<void>): void {
     const { clock } = this.#options
     const at = clock.now() + ms
     if (this.#isStopped || (this.#due && this.#due.at <= at)) return
     this.#due?.timer.cancel()
     const timer = clock.after(ms, () => {
       this.#due = undefined
-      void this.refresh([])
+      void read()
     })
     this.#due = { at, timer }
   }
@@ -177,18 +210,25 @@ export class SurfaceReader {
   }
 
   async #itemsOf(list: ListName, size: Size, reading: Partial<Record<ListName, Size>>): Promise<object[]> {
-    const { client, onWarning } = this.#options
+    const { client, onItem, onWarning } = this.#options
     const { capabilities } = client.server
     if (list === 'templates' ? !capabilities.resources : !capabilities[list]) return []
     const seen = new Map<string, object>()
+    let faults = 0
+    const complain = (text: string): void => {
+      if (++faults <= MAX_COMPLAINTS) onWarning(text)
+    }
     try {
       for await (const item of sourceOf(client, list)) {
         size.items++
         size.bytes += bytesOf(item)
         this.#checkSize(reading)
+        // A page may hold thousands, and everything else in the host waits for them.
+        if (size.items % ITEMS_A_TURN === 0) await nextTurn()
+        onItem?.(item)
         const key = keyOf(list, item)
-        if (key === undefined) onWarning(`Something without a name is left out of the ${list}`)
-        else if (seen.has(key)) onWarning(`${JSON.stringify(key)} is listed twice in the ${list}; the first one holds`)
+        if (key === undefined) complain(`Something without a name is left out of the ${list}`)
+        else if (seen.has(key)) complain(`${JSON.stringify(key)} is listed twice in the ${list}; the first one holds`)
         else seen.set(key, item)
       }
     } catch (error) {
@@ -196,6 +236,7 @@ export class SurfaceReader {
       if (list === 'templates' && error instanceof RemoteError && error.code === METHOD_NOT_FOUND) return []
       throw error
     }
+    if (faults > MAX_COMPLAINTS) onWarning(`${faults - MAX_COMPLAINTS} more things are left out of the ${list}`)
     return [...seen.values()]
   }
 

@@ -36,6 +36,8 @@ export interface SupervisedOptions {
   clock?: Clock
   /** Takes out of what it lists what may not be kept or shown. */
   clean?(surface: Surface): Surface
+  /** @see ReaderOptions */
+  onItem?(item: object): void
   onHealth?(health: Health): void
   onListing?(listing: Listing): void
   onLog?(log: ServerLog): void
@@ -63,6 +65,9 @@ const SUSPICIOUS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ERR_TIMEOUT',
   'ERR_CLOSED',
 ])
+
+/** A person reads no more of one. */
+const MAX_WARNING_CHARS = 2_000
 
 /** A connection and all that is done on it. */
 interface Connected {
@@ -279,6 +284,7 @@ export class SupervisedServer {
       limits,
       clock,
       known: this.#listing?.surface,
+      ...(this.#options.onItem && { onItem: this.#options.onItem }),
       onListing: (listing) => this.#setListing(listing),
       onWarning: (message) => this.#warn(message),
     })
@@ -386,7 +392,8 @@ export class SupervisedServer {
     }
   }
 
+  /** Servers have a say in these: their names and their errors are in them. */
   #warn(message: string): void {
-    this.#options.onWarning?.(message)
+    this.#options.onWarning?.(message.length > MAX_WARNING_CHARS ? `${message.slice(0, MAX_WARNING_CHARS)}…` : message)
   }
 }

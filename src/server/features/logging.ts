@@ -4,7 +4,7 @@ import type { Params } from '../../jsonrpc/message.ts'
 import { notificationJson } from '../../jsonrpc/write.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isAtLeast, isLogLevel, LOG_LEVELS, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
-import { redact } from '../../protocol/redact.ts'
+import { cutTexts, redact } from '../../protocol/redact.ts'
 import type { Call } from '../call.ts'
 import type { ServerLimits } from '../limits.ts'
 import type { Quota } from '../quota.ts'
@@ -69,16 +69,20 @@ export class Logging {
     }
     const dropped = this.#dropped.get(quota) ?? 0
     this.#dropped.delete(quota)
-    const cleaned: LogMessage = { ...message, data: this.#bounded(redact(toJson(message.data))) }
+    const cleaned: LogMessage = { ...message, data: this.#cleaned(toJson(message.data)) }
     const last = this.options.redact ? this.options.redact(cleaned) : cleaned
     if (!last) return undefined
     const params = dropped === 0 ? last : { ...last, _meta: { 'dev.portico/dropped': dropped } }
     return notificationJson('notifications/message', { ...params })
   }
 
-  #bounded(data: unknown): unknown {
-    const text = JSON.stringify(data)
-    return text.length <= this.#limits.maxLogBytes ? data : `${text.slice(0, this.#limits.maxLogBytes)}... (cut at limits.maxLogBytes)`
+  /** Cut first: to look for secrets costs many times what it costs to write the rest. */
+  #cleaned(data: unknown): unknown {
+    const { maxLogBytes } = this.#limits
+    const { value, isCut } = cutTexts(data, maxLogBytes)
+    const clean = redact(value)
+    const text = JSON.stringify(clean)
+    return text.length <= maxLogBytes && !isCut ? clean : `${text.slice(0, maxLogBytes)}... (cut at limits.maxLogBytes)`
   }
 }
 
@@ -87,6 +91,7 @@ export const logOf = (send: (level: LogLevel, data: unknown, logger: string | un
 
 /** What can be written as JSON; an Error as its name and message, without the stack. */
 function toJson(data: unknown): unknown {
+  if (typeof data === 'string') return data
   if (data instanceof Error) return { name: data.name, message: data.message }
   try {
     const json = JSON.stringify(data) ?? 'null'

@@ -1,7 +1,7 @@
 /** E7 and E10: what leaves, and what a server says of itself. */
 
 import { describe, expect, test } from 'vitest'
-import type { Answer, HostOptions } from '../../../src/host/index.ts'
+import { type Answer, Conversation, type ConversationRecord, type HostOptions } from '../../../src/host/index.ts'
 import type { ServerSpec } from '../../../src/host/servers/spec.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { calling, chat, hosts, NO, person, spy, textOf } from '../hosts.ts'
@@ -195,4 +195,54 @@ test('E7: what was allowed before strangers spoke up is asked about anew where i
   await post('four')
   expect(questions()).toBe(2)
   expect(sent).toHaveLength(4)
+})
+
+describe('a conversation that was kept and is taken up again', () => {
+  const kept = async () => {
+    const { servers, sent } = world()
+    const host = await hostWith({ servers, ask: paster(NO), model: spy([calling('mail__inbox')], [calling('web__page')], []) })
+    const talk = host.talk()
+    await chat(host, 'read', { talk })
+    const record: ConversationRecord = JSON.parse(JSON.stringify(talk.conversation))
+    return { servers, sent, record, former: talk.run.flow }
+  }
+
+  test('still knows its labels, where its texts came from, and since when strangers have a say', async () => {
+    const { servers, sent, record, former } = await kept()
+    const ask = paster(NO)
+    const host = await hostWith({ servers, ask, model: spy([calling('paste__post', { text: MAIL })]) })
+    const talk = host.talk(new Conversation(record))
+    expect(talk.run.flow.labels).toEqual(former.labels)
+    expect(talk.run.flow.untrustedSince).toBe(former.untrustedSince)
+    expect(talk.run.flow.sourcesOf('private:mail')).toEqual(former.sourcesOf('private:mail'))
+    await chat(host, 'and send', { talk })
+    const question = ask.asked.at(-1)
+    expect(question?.reasons.join()).toContain('private data (private:mail)')
+    const [origin] = question?.subject.kind === 'call' ? question.subject.origins : []
+    expect(origin).toMatchObject({ pointer: '/text', source: 'mail/inbox#1' })
+    expect(sent).toEqual([])
+  })
+
+  test('counts as untrusted and private when nobody kept its labels', async () => {
+    const { servers, sent, record } = await kept()
+    const { flow: _, ...bare } = record
+    const ask = paster(NO)
+    const host = await hostWith({ servers, ask, model: spy([calling('paste__post', { text: MAIL })]) })
+    const talk = host.talk(new Conversation(bare))
+    expect(talk.run.flow.labels).toEqual(['untrusted', 'private:*'])
+    expect(talk.run.flow.untrustedSince).toBeGreaterThan(Date.now() - 60_000)
+    await chat(host, 'and send', { talk })
+    expect(ask.asked.at(-1)?.reasons.join()).toContain('private data (private:*)')
+    const [origin] = ask.saw('call').at(-1)?.origins ?? []
+    expect(origin?.source).toBe('earlier conversation#1')
+    expect(sent).toEqual([])
+  })
+
+  test('is one conversation, however often it is taken up in one process', async () => {
+    const { servers } = world()
+    const host = await hostWith({ servers, ask: paster(NO), model: spy([calling('mail__inbox')], []) })
+    const talk = host.talk()
+    await chat(host, 'read', { talk })
+    expect(host.talk(talk.conversation).run.flow.labels).toEqual(['private:mail'])
+  })
 })

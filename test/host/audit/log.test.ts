@@ -229,9 +229,24 @@ describe('after a crash', () => {
 
   test('of the machine, zeros at the end are set aside as well', async () => {
     const { folder } = await written(1)
-    appendFileSync(first(folder), Buffer.concat([Buffer.alloc(100), Buffer.from('\n{"half'), Buffer.alloc(5)]))
+    const records = (await all(folder)).length
+    for (const [times, begun] of ['', '{"at":12,"entry":{"acti'].entries()) {
+      appendFileSync(first(folder), Buffer.concat([Buffer.from(begun), Buffer.alloc(100)]))
+      const warnings: string[] = []
+      await (await openAuditLog({ folder, onWarning: (text) => warnings.push(text) })).close()
+      expect(await verifyAudit(folder)).toMatchObject({ ok: true, recovered: times + 1 })
+      expect(warnings).toEqual([expect.stringContaining(`its ${begun.length + 100} bytes are kept in`)])
+    }
+    expect((await all(folder)).length).toBeGreaterThan(records)
+  })
+
+  test('zeros in the place of the last line end take no record away', async () => {
+    const { folder } = await written(1)
+    const records = (await all(folder)).length
+    truncateSync(first(folder), statSync(first(folder)).size - 1)
+    appendFileSync(first(folder), Buffer.alloc(7))
     await (await openAuditLog({ folder })).close()
-    expect(await verifyAudit(folder)).toMatchObject({ ok: true, recovered: 1 })
+    expect(await verifyAudit(folder)).toMatchObject({ ok: true, recovered: 0, records })
   })
 
   test('a segment that was just begun is begun again', async () => {
@@ -261,6 +276,85 @@ describe('after a crash', () => {
       const verdict = await verifyAudit(copy)
       expect(verdict).toMatchObject({ ok: true })
       expect(verdict.records).toBeGreaterThanOrEqual(before - 1)
+    }
+  })
+})
+
+describe('what no crash leaves', () => {
+  /** The last segment of a log, and its bytes. */
+  const lastOf = (folder: string) => {
+    const names = readdirSync(folder).filter((name) => name.startsWith('audit-'))
+    const file = join(folder, names.sort().at(-1) as string)
+    return { file, bytes: readFileSync(file) }
+  }
+  const places = (bytes: Buffer): number[] => [...bytes.entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at] : []))
+
+  test.each<[string, (bytes: Buffer) => Buffer]>([
+    ['a zero in the middle of a record', (bytes) => with0(bytes, (places(bytes)[1] as number) + 20)],
+    ['a zero in the place of a line end', (bytes) => with0(bytes, places(bytes)[1] as number)],
+    ['a zero in the last record', (bytes) => with0(bytes, bytes.length - 20)],
+    ['a zero before other bytes at the end', (bytes) => Buffer.concat([bytes, Buffer.of(0, 0x7b)])],
+    ['zeros, a line end, and zeros', (bytes) => Buffer.concat([bytes, Buffer.alloc(50), Buffer.from('\n{"half'), Buffer.alloc(5)])],
+    ['spaces in the place of line ends', (bytes) => Buffer.from(bytes.toString('latin1').replaceAll('\n', ' '), 'latin1')],
+    ['two records in the last line', (bytes) => joined(bytes, '')],
+    ['records in a list', (bytes) => joined(bytes, ',')],
+    [
+      'the last record with another letter, and without its end',
+      (bytes) =>
+        Buffer.from(
+          bytes
+            .toString('latin1')
+            .slice(0, -1)
+            .replace(/durationMs":3(?!.*durationMs)/s, 'durationMs":4'),
+          'latin1',
+        ),
+    ],
+    ['text that is no record', (bytes) => Buffer.concat([bytes, Buffer.from('hello')])],
+    ['a number that is none', (bytes) => Buffer.concat([bytes, Buffer.from('{"at":[{"at":1')])],
+  ])('is refused by who would write behind it, and told by who verifies or reads: %s', async (_, change) => {
+    // Without a last checkpoint, so that only what is there can tell.
+    const folder = join(newFolder(), 'log')
+    const log = await openAuditLog({ folder })
+    for (let turn = 0; turn < 3; turn++) await (await log.intent(entry({ args: { turn } }))).outcome(DONE)
+    const copy = join(newFolder(), 'log')
+    cpSync(folder, copy, { recursive: true })
+    rmSync(join(copy, 'log.lock'), { force: true })
+    await log.close()
+    const { file, bytes } = lastOf(copy)
+    const changed = change(bytes)
+    expect(changed.equals(bytes)).toBe(false)
+    writeFileSync(file, changed)
+    await expect(openAuditLog({ folder: copy })).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('not whole') })
+    expect(readFileSync(file).equals(changed)).toBe(true)
+    expect(readdirSync(copy).filter((name) => name.startsWith('torn-'))).toEqual([])
+    expect(await verifyAudit(copy)).toMatchObject({ ok: false })
+  })
+
+  const with0 = (bytes: Buffer, at: number): Buffer => {
+    const changed = Buffer.from(bytes)
+    changed[at] = 0
+    return changed
+  }
+  /** Without the last two line ends. */
+  const joined = (bytes: Buffer, between: string): Buffer => {
+    const lines = bytes.toString('latin1').split('\n').slice(0, -1)
+    const last = lines.splice(-2)
+    return Buffer.from(`${lines.join('\n')}\n${last.join(between)}`, 'latin1')
+  }
+
+  test('is found in what was set aside: records, changes, and that it is gone', async () => {
+    const { folder } = await written(1)
+    appendFileSync(first(folder), '{"at":12,"entry":{"acti')
+    await (await openAuditLog({ folder })).close()
+    expect(await verifyAudit(folder)).toMatchObject({ ok: true, recovered: 1 })
+    const file = join(folder, readdirSync(folder).find((name) => name.startsWith('torn-')) as string)
+    for (const [change, reason] of [
+      [() => writeFileSync(file, '{"at":12,"entry":{"bcti'), 'was changed since'],
+      [() => writeFileSync(file, 'x'), 'has 1 bytes'],
+      [() => rmSync(file), 'cannot be read (ENOENT)'],
+    ] as const) {
+      change()
+      expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { reason: expect.stringContaining(reason) } })
     }
   })
 })

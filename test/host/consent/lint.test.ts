@@ -41,6 +41,18 @@ describe('rules that never decide', () => {
     ['a glob is not known to cover a glob', { user: [named('a', 'deny', { tool: 'd*' }), named('b', 'ask', { tool: 'dr*' })] }, []],
     ['one that says as much covers it', { user: [named('a', 'deny'), named('b', 'deny', { tool: 'x' })] }, ['warning duplicate b']],
     ['the same twice', { user: [named('a', 'deny', { tool: 'x' }), named('b', 'deny', { tool: ['x'] })] }, ['warning duplicate b']],
+    [
+      'a stricter one is about some of its actions only',
+      {
+        user: [named('a', 'deny', { action: ['tool.call', 'prompt.get'] }), named('b', 'ask', { action: ['tool.call', 'resource.read'] })],
+      },
+      [],
+    ],
+    [
+      'a stricter one is about all of its actions',
+      { user: [named('a', 'deny', { action: ['tool.call', 'prompt.get'] }), named('b', 'ask', { action: 'prompt.get' })] },
+      ['error unreachable b'],
+    ],
     ['a stricter one has arguments', { user: [named('a', 'deny', {}, { args: { '/n': { max: 1 } } }), named('b', 'ask')] }, []],
     ['a stricter one may be relaxed', { managed: [named('a', 'deny', {}, { mayRelax: true })], user: [named('b', 'ask')] }, []],
     [

@@ -1,7 +1,7 @@
 /** Labels, destinations, and what is looked for in results. */
 
 import { describe, expect, test } from 'vitest'
-import { FlowContext } from '../../../src/host/flow/context.ts'
+import { FlowContext, type FlowRecord } from '../../../src/host/flow/context.ts'
 import { destinationOf } from '../../../src/host/flow/destination.ts'
 import { inertText, inspectResult, neutralise } from '../../../src/host/flow/result-gate.ts'
 import { labelsOfResource, labelsOfResult } from '../../../src/host/flow/result-labels.ts'
@@ -47,6 +47,55 @@ describe('E7: labels', () => {
     for (let turn = 0; turn < 3000; turn++) flow.add({ labels: [`l${turn}`, 'untrusted'], source: 's', value: '' })
     expect(flow.labels.length).toBeLessThanOrEqual(1_000)
     expect(flow.sourcesOf('untrusted').length).toBeLessThanOrEqual(20)
+  })
+})
+
+describe('what a conversation has seen, kept and taken up again', () => {
+  const text = 'The quick brown fox jumps over the lazy dog, and the code is 4711-0815.'
+  const seen = (limits = {}): FlowContext => {
+    const flow = new FlowContext(limits)
+    flow.add({ labels: ['untrusted'], source: 'web/page', value: 'x', at: 5 })
+    flow.add({ labels: ['private:mail'], source: 'mail/inbox', value: text, at: 6 })
+    return flow
+  }
+  const again = (flow: FlowContext): FlowRecord => JSON.parse(JSON.stringify(flow))
+
+  test('is the same, and goes on counting where it was', () => {
+    const flow = FlowContext.restored(again(seen()), [])
+    expect(again(flow)).toEqual(again(seen()))
+    expect(flow.originsOf({ a: text })).toEqual(seen().originsOf({ a: text }))
+    expect(flow.add({ labels: [], source: 's', value: '' })).toBe('s#3')
+  })
+
+  test('keeps to the limits of this host, and finds what was said if its pieces are of another length', () => {
+    const large = new FlowContext()
+    for (let n = 0; n < 200; n++) large.add({ labels: ['private:x'], source: `s${n}`, value: `${text} ${n} ${n * 7919}`.repeat(3), at: 1 })
+    const few = FlowContext.restored(again(large), [], { pieces: 20, sources: 5 })
+    expect(few.isThinned).toBe(true)
+    expect(again(few).provenance.pieces.length).toBeLessThanOrEqual(40)
+    expect(again(few).provenance.sources.length).toBe(5)
+    const other = FlowContext.restored(again(seen()), [text], { pieceLength: 16 })
+    expect(other.originsOf({ a: text })[0]?.source).toBe('earlier conversation')
+  })
+
+  test('is untrusted since now if the record does not say since when', () => {
+    const { untrustedSince: _, ...record } = again(seen())
+    expect(FlowContext.restored(record, []).untrustedSince).toBeGreaterThan(1_000_000)
+  })
+
+  test.each<[string, object]>([
+    ['no object', []],
+    ['labels', { labels: ['untrusted'] }],
+    ['labels', { labels: [['untrusted', [1]]] }],
+    ['untrustedSince', { untrustedSince: 'yesterday' }],
+    ['arrivals', { arrivals: -1 }],
+    ['provenance', { provenance: { ...again(seen()).provenance, pieces: [1, 99] } }],
+    ['provenance', { provenance: { ...again(seen()).provenance, spacing: 0 } }],
+  ])('is refused with what was expected: %s %j', (_, wrong) => {
+    const record = Array.isArray(wrong) ? wrong : { ...again(seen()), ...wrong }
+    expect(() => FlowContext.restored(record as FlowRecord, [])).toThrow(
+      expect.objectContaining({ code: 'ERR_INVALID_PARAMS', message: expect.stringContaining('must have') }),
+    )
   })
 })
 

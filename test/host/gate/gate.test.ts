@@ -38,6 +38,19 @@ const gateWith = async (answer: (question: Question) => Answer | undefined = () 
 
 const done = async () => 'done'
 
+test('nothing is kept of an action that has ended, however it ended', async () => {
+  const { gate } = await gateWith(({ askedAt: _, ...question }) => (question.run === 'no' ? { kind: 'deny' } : undefined))
+  const runs = Array.from({ length: 300 }, (_, at) => [
+    gate.run(wanting({ args: { at } }), done),
+    gate.run(wanting({ args: { at }, run: 'no' }), done),
+    gate.run(wanting({ args: { at } }), () => Promise.reject(new Error('broken'))),
+  ]).flat()
+  expect(gate.underway).toBe(runs.length)
+  await Promise.allSettled(runs)
+  await gate.settled(1_000)
+  expect(gate.underway).toBe(0)
+})
+
 describe('between the decision and the action', () => {
   test('whoever does not want it any more does not get it, and that is written down', async () => {
     const gone = new AbortController()

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ModelPart } from '../../../src/host/models/model.ts'
 import { scriptedModel } from '../../../src/host/models/scripted/model.ts'
 import { type BrokerOptions, createBroker } from '../../../src/host/sampling/broker.ts'
+import { sample } from '../../../src/host/sampling/sample.ts'
 import { Cancelled, Declined, McpError } from '../../../src/protocol/errors.ts'
 import type { CreateMessageParams } from '../../../src/protocol/sampling.ts'
 import { createServer } from '../../../src/server/index.ts'
@@ -289,6 +290,19 @@ describe('bounds', () => {
     await clock.advance(1)
     await failed
     expect(model.stopped()).toBe(1)
+  })
+
+  test.each(['before', 'after'])('of time, and the server gives up %s it in the same moment: that is what it hears', async (when) => {
+    const clock = fakeClock()
+    const gone = new AbortController()
+    const reason = new Error('the server gave up')
+    const options = { signal: gone.signal, clock, meter: { tokens: 0 }, maxAnswerMs: 1000, maxAnswerChars: 1000 }
+    const failed = expect(sample(heldModel(), question('hi'), options)).rejects.toBe(reason)
+    if (when === 'before') gone.abort(reason)
+    const turned = clock.advance(1000)
+    if (when === 'after') gone.abort(reason)
+    await turned
+    await failed
   })
 
   test('of length, whatever a model says about its tokens', async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Listing } from '../../../src/host/servers/listing.ts'
+import type { Client } from '../../../src/client/client.ts'
+import { DEFAULT_SERVER_LIMITS } from '../../../src/host/servers/limits.ts'
+import { type Listing, SurfaceReader } from '../../../src/host/servers/listing.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
+import { settle } from '../../support/raw-channel.ts'
 import { call, memoryWay, names, processWay, supervise, until } from './support.ts'
 
 const manyTools = (count: number): Server => {
@@ -10,6 +13,68 @@ const manyTools = (count: number): Server => {
   for (let at = 0; at < count; at++) server.tool(`t${at}`, {}, () => 'x')
   return server
 }
+
+/** A server that confirms that it will tell of changes when the test says so. */
+function lateReader() {
+  const clock = fakeClock()
+  const tools = [{ name: 'first' }]
+  const listings: Listing[] = []
+  let reads = 0
+  let confirm = (): void => {}
+  const client = {
+    server: { capabilities: { tools: { listChanged: true } } },
+    onChange: () => new Promise<() => void>((resolve) => (confirm = () => resolve(() => {}))),
+    tools: async function* () {
+      reads++
+      yield* [...tools]
+    },
+  }
+  const reader = new SurfaceReader({
+    client: client as unknown as Client,
+    limits: DEFAULT_SERVER_LIMITS,
+    clock,
+    known: undefined,
+    onListing: (listing) => listings.push(listing),
+    onWarning: () => {},
+  })
+  return { clock, tools, listings, reader, reads: () => reads, confirm: () => confirm() }
+}
+
+describe('a server that is slow to confirm that it will tell of changes', () => {
+  test('is read without it, and once more when it has: it may have changed in between', async () => {
+    const { clock, tools, listings, reader, confirm } = lateReader()
+    const started = reader.start()
+    await clock.advance(1_999)
+    expect(listings).toHaveLength(0)
+    await clock.advance(1)
+    await started
+    expect(listings.map(({ surface }) => surface.tools.length)).toEqual([1])
+    tools.push({ name: 'second' })
+    confirm()
+    await until(() => listings.length === 2)
+    expect(names(listings[1]?.surface.tools)).toEqual(['first', 'second'])
+  })
+
+  test('is not read again when it was stopped meanwhile', async () => {
+    const { clock, reader, reads, confirm } = lateReader()
+    const started = reader.start()
+    await clock.advance(2_000)
+    await started
+    reader.stop()
+    confirm()
+    await settle()
+    expect(reads()).toBe(1)
+  })
+
+  test('is read once when it confirms in time', async () => {
+    const { clock, reader, reads, confirm } = lateReader()
+    const started = reader.start()
+    confirm()
+    await started
+    await clock.advance(60_000)
+    expect(reads()).toBe(1)
+  })
+})
 
 describe('the surface of a server', () => {
   test('is read again when the server says that it changed', async () => {
@@ -41,6 +106,77 @@ describe('the surface of a server', () => {
     await until(() => listings.length === 2)
     expect(listings[1]?.surface.tools).toHaveLength(21)
     expect(asked).toEqual(['tools/list'])
+  })
+
+  test('is read less and less often while it keeps changing, and soon again once it has rested', async () => {
+    const clock = fakeClock()
+    const service = manyTools(1)
+    let reads = 0
+    service.use((invocation, next) => {
+      if (invocation.method === 'tools/list') reads++
+      return next()
+    })
+    const server = supervise(memoryWay(service), { clock })
+    await server.retry()
+    reads = 0
+    let names = 0
+    const storm = async (ms: number): Promise<void> => {
+      for (let passed = 0; passed < ms; passed += 250) {
+        service.tool(`later${names++}`, {}, () => 'x').remove()
+        await clock.advance(250)
+        await settle()
+      }
+    }
+    await storm(60_000)
+    // At 0.2 s, 0.4 s, 0.8 s, ... after each other, and every 10 s at last.
+    expect(reads).toBeGreaterThan(6)
+    expect(reads).toBeLessThan(16)
+    reads = 0
+    await storm(30_000)
+    expect(reads).toBeLessThan(5)
+    // One last read of what changed, and half a minute of rest.
+    for (let passed = 0; passed < 45_000; passed += 500) await clock.advance(500)
+    await settle()
+    reads = 0
+    service.tool('last', {}, () => 'x')
+    await clock.advance(200)
+    await until(() => reads === 1)
+  })
+
+  test('is read at the pace that is set', async () => {
+    const clock = fakeClock()
+    const service = manyTools(1)
+    let reads = 0
+    service.use((invocation, next) => {
+      if (invocation.method === 'tools/list') reads++
+      return next()
+    })
+    const server = supervise(memoryWay(service), { clock, limits: { listDebounceMs: 100, maxListPauseMs: 100 } })
+    await server.retry()
+    reads = 0
+    for (let at = 0; at < 20; at++) {
+      service.tool(`later${at}`, {}, () => 'x')
+      await clock.advance(100)
+      await settle()
+    }
+    expect(reads).toBeGreaterThan(15)
+  })
+
+  test('warns of a few faults in a list and counts the others, and quotes no server at length', async () => {
+    const warnings: string[] = []
+    const service = manyTools(1)
+    service.prompt('p', {}, () => 'x')
+    service.use(async (invocation, next) => {
+      if (invocation.method === 'prompts/list') throw new McpError('ERR_INVALID_PARAMS', 'x'.repeat(100_000))
+      if (invocation.method !== 'tools/list') return next()
+      return { tools: Array(500).fill({ name: 'same', inputSchema: { type: 'object' } }) }
+    })
+    const server = supervise(memoryWay(service), { onWarning: (text) => warnings.push(text) })
+    await server.retry()
+    expect(server.listing?.surface.tools).toHaveLength(1)
+    expect(warnings.filter((text) => text.includes('listed twice'))).toHaveLength(10)
+    expect(warnings).toContain('489 more things are left out of the tools')
+    expect(warnings.find((text) => text.includes('could not be listed'))?.length).toBeLessThan(2_010)
   })
 
   test('stays as it was last known where a list fails, says so, and is read again later', async () => {

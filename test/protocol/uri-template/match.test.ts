@@ -11,6 +11,7 @@ describe('what was expanded is matched', () => {
     ['file:///{+path}', 'file:///a/b/c.txt', { path: 'a/b/c.txt' }],
     ['file:///{+path}{?line}', 'file:///a/b?line=3', { path: 'a/b', line: '3' }],
     ['{name}{.ext}', 'report.tar.gz', { name: 'report.tar', ext: 'gz' }],
+    ['file{.ext}', 'file.tar.gz', { ext: 'tar.gz' }],
     ['repo://{owner}{/path*}', 'repo://me/src/a.ts', { owner: 'me', path: ['src', 'a.ts'] }],
     ['repo://{owner}{/path*}', 'repo://me', { owner: 'me' }],
     ['x:{/a}{/b*}', 'x:/1/2/3', { a: '1', b: ['2', '3'] }],

@@ -1,0 +1,105 @@
+/** A server that offers thousands of tools, and keeps changing them, costs the host no more than reading them. */
+
+import { expect, test, vi } from 'vitest'
+import { approve, reviewOf } from '../../src/host/approval.ts'
+import type { Action } from '../../src/host/consent/action.ts'
+import type { Want } from '../../src/host/gate/gate.ts'
+import type { HostedServer } from '../../src/host/hosted-server.ts'
+import type { HostParts } from '../../src/host/parts.ts'
+import { primitivesOf } from '../../src/host/pins/pin.ts'
+import { openPins } from '../../src/host/pins/pin-store.ts'
+import type { Surface } from '../../src/host/servers/surface.ts'
+import type { Tool } from '../../src/protocol/tools.ts'
+import { createServer } from '../../src/server/index.ts'
+import { expectLinear } from '../support/linear.ts'
+import { hosts, person, until } from './hosts.ts'
+
+const hashed = vi.hoisted(() => ({ bytes: 0 }))
+vi.mock('../../src/host/digest.ts', async (original) => {
+  const { digestOf } = await original<typeof import('../../src/host/digest.ts')>()
+  return {
+    digestOf: (value: unknown) => {
+      hashed.bytes += JSON.stringify(value)?.length ?? 0
+      return digestOf(value)
+    },
+  }
+})
+
+const { host: hostWith } = hosts()
+
+const surfaceOf = (count: number, round: number): Surface => ({
+  info: undefined,
+  instructions: undefined,
+  capabilities: {},
+  tools: Array.from({ length: count }, (_, at) => definition(at, round)),
+  prompts: [],
+  resources: [],
+  templates: [],
+})
+const facts = { id: 'storm', fingerprint: 'f' }
+/** A server that lists this and nothing else, of which something else was approved. */
+const listing = (surface: Surface) => ({ id: 'storm', facts, shown: {}, supervised: { listing: { surface } }, stateOf: () => 'pinned' })
+
+const definition = (at: number, round: number): Tool => ({
+  name: `t${at}`,
+  description: `Tool ${at} of round ${round}, which is told at some length so that it counts: ${'word '.repeat(40)}`,
+  inputSchema: { type: 'object', properties: { a: { type: 'string' } } },
+})
+
+test('what it lists is digested about once a listing, however often it is decided about', async () => {
+  const COUNT = 1_000
+  const service = createServer({ name: 'storm', version: '1' })
+  const tools = Array.from({ length: COUNT }, (_, at) => {
+    const { name, description = '' } = definition(at, 1)
+    return service.tool(name, { description }, () => 'x')
+  })
+  const bytes = tools.reduce((sum, _, at) => sum + JSON.stringify(definition(at, 1)).length, 0)
+  const ask = person()
+  const approvals = (): number => ask.asked.filter(({ action }) => action === 'server.approve').length
+  hashed.bytes = 0
+  const host = await hostWith({ servers: { storm: service }, ask })
+  expect(host.tools()).toHaveLength(COUNT)
+  // Each definition once, and once more as it comes back from the disk; the digests of all a few times.
+  expect(hashed.bytes).toBeLessThan(4 * bytes)
+  hashed.bytes = 0
+  for (const [at, tool] of tools.entries()) tool.update({ description: definition(at, 2).description ?? '' })
+  await until(() => approvals() === 2)
+  await host.settled()
+  expect(host.tools()).toHaveLength(COUNT)
+  expect(hashed.bytes).toBeLessThan(4 * bytes)
+})
+
+test('to look through what changed takes time in proportion to how much that is', async () => {
+  const prepared = new Map<number, () => void>()
+  const sizes = [1, 2, 4, 8].map((factor) => factor * 250)
+  for (const size of sizes) {
+    const pins = await openPins()
+    await pins.adopt('storm', { fingerprint: 'f', parts: [], warnings: [] })
+    await pins.approve(facts, primitivesOf(surfaceOf(size, 1)), 1)
+    prepared.set(size, () => {
+      expect(reviewOf(listing(surfaceOf(size, 2)) as unknown as HostedServer, { pins } as unknown as HostParts, [])?.items).toHaveLength(
+        size,
+      )
+    })
+  }
+  expectLinear(250, (size) => prepared.get(size) as () => void)
+})
+
+test('a question about a list that changed before it was shown is not shown', async () => {
+  const pins = await openPins()
+  const server = listing(surfaceOf(3, 1))
+  let subject: Promise<unknown> | undefined
+  const gate = {
+    run: async (want: Want) => {
+      const asked = want.describe()
+      server.supervised.listing = { surface: surfaceOf(3, 2) }
+      subject = Promise.resolve(want.subject(asked as Action))
+      await subject.catch(() => {})
+      // By now it lists again what the question was to be about.
+      server.supervised.listing = { surface: surfaceOf(3, 1) }
+      expect(want.describe().primitive?.pin).toBe(asked.primitive?.pin)
+    },
+  }
+  await approve(server as unknown as HostedServer, { pins, gate, run: { id: 'r' } } as unknown as HostParts, [])
+  await expect(subject).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
+})

@@ -1,0 +1,51 @@
+/** One log message: what it costs, and what it says about those before it. */
+
+import { expect, test, vi } from 'vitest'
+import { Logging } from '../../src/server/features/logging.ts'
+import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
+import type { Quota } from '../../src/server/quota.ts'
+
+const searched = vi.hoisted(() => ({ chars: 0 }))
+vi.mock('../../src/protocol/redact.ts', async (original) => {
+  const real = await original<typeof import('../../src/protocol/redact.ts')>()
+  return {
+    ...real,
+    redact: (value: unknown) => {
+      searched.chars += JSON.stringify(value).length
+      return real.redact(value)
+    },
+  }
+})
+
+/** @param isTaken whether there is room for the next message */
+function logger(isTaken: () => boolean = () => true) {
+  const logging = new Logging({}, DEFAULT_LIMITS, 'x')
+  const quota = { tryTake: () => (isTaken() ? 0 : 1_000) } as unknown as Quota
+  return (data: unknown) => {
+    const json = logging.write({ level: 'info', data }, 'info', quota)
+    return json === undefined ? undefined : JSON.parse(json).params
+  }
+}
+
+test.each<[string, unknown]>([
+  ['a text', 'x'.repeat(4_000_000)],
+  ['a list', Array(400_000).fill('some text')],
+  ['an object', { a: { b: 'y'.repeat(2_000_000) }, password: 'z'.repeat(2_000_000) }],
+])('only as much as is sent is searched for secrets: %s', (_, data) => {
+  searched.chars = 0
+  const { data: sent } = logger()(data)
+  expect(searched.chars).toBeLessThan(5 * DEFAULT_LIMITS.maxLogBytes)
+  expect(sent).toMatch(/\(cut at limits\.maxLogBytes\)$/)
+  expect(sent.length).toBeLessThan(DEFAULT_LIMITS.maxLogBytes + 100)
+})
+
+test('what was dropped is told once', () => {
+  let isTaken = true
+  const log = logger(() => isTaken)
+  expect(log('one')._meta).toBeUndefined()
+  isTaken = false
+  for (let times = 0; times < 3; times++) expect(log('lost')).toBeUndefined()
+  isTaken = true
+  expect(log('two')._meta).toEqual({ 'dev.portico/dropped': 3 })
+  expect(log('three')._meta).toBeUndefined()
+})
