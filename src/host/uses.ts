@@ -8,7 +8,7 @@ import { McpError } from '../protocol/errors.ts'
 import type { GetPromptResult } from '../protocol/prompts.ts'
 import type { ReadResourceResult } from '../protocol/resources.ts'
 import type { CallToolResult, Tool } from '../protocol/tools.ts'
-import { checkArguments } from './arguments.ts'
+import { checkArguments, checkNames } from './arguments.ts'
 import type { Finding } from './ask/question.ts'
 import type { ActionKind, ActionPrimitive, Initiator } from './consent/action.ts'
 import { destinationOf } from './flow/destination.ts'
@@ -175,6 +175,7 @@ export async function getPrompt(
   options: UseOptions,
 ) {
   const { signal, run } = options
+  checkNames(`prompt ${JSON.stringify(name)}`, args)
   await parts.pins.refresh()
   const want: Want = {
     ...useWant(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
@@ -190,11 +191,12 @@ export async function getPrompt(
 }
 
 /** Suggestions for an argument while it is typed. It is not as much as the use that it is for, and takes as much to be allowed. */
-export function complete(parts: HostParts, server: HostedServer, params: CompleteParams, options: UseOptions): Promise<Completion> {
+export async function complete(parts: HostParts, server: HostedServer, params: CompleteParams, options: UseOptions): Promise<Completion> {
   const { signal } = options
   const { ref, argument, context } = params
   const [kind, name] = ref.type === 'ref/prompt' ? (['prompt', ref.name] as const) : (['template', ref.uri] as const)
   const args = { ...context?.arguments, [argument.name]: argument.value }
+  checkNames(JSON.stringify(name), args)
   const want: Want = {
     ...useWant(server, 'argument.complete', options, () => ({ primitive: server.primitive(kind, name), args })),
     subject: () => ({ kind: 'complete', of: name, argument: argument.name, value: argument.value }),
