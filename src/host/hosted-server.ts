@@ -192,7 +192,7 @@ export class HostedServer {
         input: (id) => input(this, id, signal),
         // Everything but what is nobody's secret, and stands in many an honest line.
         onValue: (value, { kind, name }) => {
-          if (isSecret(kind, name)) parts.redactor.add(value)
+          if (isSecret(kind, name)) parts.redactor.add(value, `${kind} ${name}`)
         },
       })
     })

@@ -58,7 +58,7 @@ function scrubbedTexts<T>(value: T, secrets: Redactor, isText = false): T {
 const TELLING = new Set(['kind', 'type', 'class', 'code', 'role', 'level', 'destination'])
 
 /** A copy, with no secret in any text of it. */
-export function scrubbedValue<T>(value: T, secrets: Redactor): T {
+export function scrubbedValue<T>(value: T, secrets: Pick<Redactor, 'scrub'>): T {
   if (typeof value === 'string') return secrets.scrub(value) as T
   if (Array.isArray(value)) return value.map((each) => scrubbedValue(each, secrets)) as T
   if (!isPlain(value)) return value
@@ -70,11 +70,11 @@ export function scrubbedValue<T>(value: T, secrets: Redactor): T {
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
-/** Whoever is asked sees what a server wrote, and servers may write what they were given. */
+/** Whoever is asked sees what a server wrote, and servers may write what they were given. Its handle says which of the person's own it is. */
 export const scrubbedAsker = (asker: Asker, secrets: Redactor): Asker => ({
   ask: (question, signal) => {
     const { server, chain, reasons, subject } = question
-    const texts = scrubbedValue({ title: server.title, where: server.where, chain, reasons, subject }, secrets)
+    const texts = scrubbedValue({ title: server.title, where: server.where, chain, reasons, subject }, { scrub: secrets.withHandles })
     const { title, where, ...rest } = texts
     return asker.ask({ ...question, ...rest, server: { ...server, title, where } }, signal)
   },

@@ -41,14 +41,17 @@ export async function callTool(
   // A copy: what is decided about is what is sent, whatever becomes of the caller's object.
   let args: Readonly<Record<string, unknown>> = structuredClone(given)
   await checkArguments(tool, args)
+  const isOwn = options.initiator === 'user'
   const want: Want = {
     ...toolWant(server, name, () => args, options),
     subject: async () => ({
       kind: 'call',
       tool,
       args,
-      pattern: proposePattern(args, tool.inputSchema),
-      lastArgs: parts.lastArguments.of(server.id, name),
+      isOwn,
+      pattern: proposePattern(args, { schema: tool.inputSchema, tier: server.spec.tier }),
+      lastArgs: parts.lastArguments.of(server.id, name)?.args,
+      wasOwn: parts.lastArguments.of(server.id, name)?.isOwn ?? false,
       destination: destinationOf(server.spec, tool, server.asserted(name)),
       origins: run.flow.originsOf(args),
     }),
@@ -64,7 +67,7 @@ export async function callTool(
     want,
     ({ action, answer, decision }) => {
       maxBytes = Math.min(maxBytes, decision.limits.resultBytes ?? maxBytes)
-      if (answer) parts.lastArguments.remember(server.id, name, args)
+      if (answer) parts.lastArguments.remember(server.id, name, { args, isOwn })
       const { onProgress, timeoutMs, maxTotalMs } = options
       const callOptions: CallOptions = {
         ...(signal && { signal }),
@@ -179,7 +182,7 @@ export async function getPrompt(
   await parts.pins.refresh()
   const want: Want = {
     ...useWant(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
-    subject: () => ({ kind: 'prompt', name, args }),
+    subject: () => ({ kind: 'prompt', name, args, isOwn: options.initiator === 'user' }),
   }
   const result = await parts.gate.run<GetPromptResult>(
     want,
@@ -199,7 +202,13 @@ export async function complete(parts: HostParts, server: HostedServer, params: C
   checkNames(JSON.stringify(name), args)
   const want: Want = {
     ...useWant(server, 'argument.complete', options, () => ({ primitive: server.primitive(kind, name), args })),
-    subject: () => ({ kind: 'complete', of: name, argument: argument.name, value: argument.value }),
+    subject: () => ({
+      kind: 'complete',
+      of: name,
+      argument: argument.name,
+      value: argument.value,
+      isOwn: options.initiator === 'user',
+    }),
   }
   return parts.gate.run(want, () => useOf(server, { kind, name }, options, (client) => client.complete(params, signal ? { signal } : {})))
 }

@@ -17,7 +17,7 @@ test.each(['{"path": "a", "__proto__": {"command": "rm"}}', '{"deep": [{"__proto
       received.push(args)
       return 'opened'
     })
-    server.prompt('say', { arguments: [] }, () => 'said')
+    server.prompt('say', {}, () => 'said')
     const ask = person()
     const model = spy([calling('files__open', JSON.parse(text))])
     const host = await hostWith({ servers: { files: server }, ask, model })
