@@ -4,7 +4,7 @@
  * folded (data, and secrets among the person's own arguments) says how much it is, and is there when the whole is asked for.
  */
 
-import { visibleText } from '../../protocol/visible-text.ts'
+import { groundedMarks, visibleText } from '../../protocol/visible-text.ts'
 import type { Question } from './question.ts'
 import { nameText, type QuestionLine } from './question-line.ts'
 import { subjectLines, titleOf } from './subject-lines.ts'
@@ -30,13 +30,13 @@ export function describeQuestion(question: Question, { isWhole = false }: Descri
     ...subjectLines(subject, isWhole),
   ]
   const folded = foldedIn(lines)
-  if (folded > 0) lines.push({ label: 'not shown here', text: `${folded} characters`, tone: 'muted', folded })
+  if (folded > 0) lines.push({ label: 'not shown here', text: `${folded} characters`, tone: 'muted' })
   if (scopes.length > 0) lines.push({ label: 'a yes may hold', text: scopes.map((scope) => SCOPES[scope]).join(', '), tone: 'muted' })
   lines.push({ label: 'no answer is a no', text: `from ${new Date(expiresAt).toISOString()} on`, tone: 'muted' })
   return lines.map((each) => ({
     ...each,
-    label: visibleText(each.label),
-    text: visibleText(each.text, { multiline: each.tone !== 'title' }),
+    label: shown(each.label),
+    text: shown(each.text, each.tone !== 'title'),
   }))
 }
 
@@ -63,3 +63,5 @@ export const questionText = (lines: readonly QuestionLine[]): string =>
       return `  ${tone === 'warning' ? '! ' : ''}${label}: ${isSeveral ? `\n  | ${body}` : tone === 'theirs' ? `| ${body}` : body}`
     })
     .join('\n')
+
+const shown = (text: string, multiline = false): string => groundedMarks(visibleText(text, { multiline }))
