@@ -90,12 +90,61 @@ describe('servers by name', () => {
     const looked = await anna.run(['servers', 'import'])
     expect(looked.stdout).toContain('Cursor, user')
     expect(looked.stdout).toContain('secret in plain text: args[2], env.API_KEY')
-    expect(looked.stdout).toContain('-- npx mail --password [redacted]')
+    expect(looked.stdout).toContain("-- npx mail --password '[13 characters hidden]'")
+    expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('-- npx mail --password hunter2secret')
     expect(looked.stderr).toContain('Nothing was taken over')
     expect((await anna.run(['servers', 'list'])).stdout).toBe('')
-    await anna.run(['servers', 'import', '--all'])
+    await anna.run(['servers', 'import', '--all', '--yes'])
     expect((await anna.run(['servers', 'list'])).stdout).toMatch(/npx mail --password \$\{secret:mail\/args2\}/)
     expect(readFileSync(file, 'utf8')).toBe(before)
+  })
+
+  const withServers = (mcpServers: object) => {
+    const anna = person()
+    mkdirSync(join(anna.home, '.cursor'), { recursive: true })
+    writeFileSync(join(anna.home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers }))
+    return anna
+  }
+
+  test('nothing is moved to the vault without a yes, and nothing that is run is moved at all', async () => {
+    const script = 'token=x; touch pwned; exec cat'
+    const anna = withServers({
+      docs: { command: 'sh', args: ['-c', script] },
+      mail: { command: 'mail', args: ['--token', 'hunter2secret'] },
+    })
+    const listed = await anna.run(['servers', 'import', '--all'])
+    expect(listed.stdout).toContain(`sh -c '${script}'`)
+    expect(listed.stderr).toContain('mail: args[1] looks like a secret, and stays as it is; --yes moves it to the vault')
+    expect((await anna.run(['secrets', 'list'])).stdout).toBe('')
+    await anna.run(['servers', 'remove', 'mail'])
+    await anna.run(['servers', 'remove', 'docs'])
+    await anna.run(['servers', 'import', '--all', '--yes'])
+    expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args1\n')
+    expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
+      { id: 'docs', where: `-- sh -c '${script}'` },
+      { id: 'mail', where: `-- mail --token \${secret:mail/args1}` },
+    ])
+  })
+
+  test('a person at a terminal is asked before a secret is moved, and may look at it first', async () => {
+    const anna = withServers({ mail: { command: 'mail', args: ['--token', 'hunter2secret'] } })
+    const terminal = anna.sit(['servers', 'import', 'mail'])
+    await terminal.until('● Leave them')
+    expect(terminal.text()).toContain('mail: args[1], 13 characters')
+    expect(terminal.text()).not.toContain('hunter2')
+    terminal.type(KEY.up + KEY.enter)
+    await terminal.until(/args\[1\] is hunter2secret[\s\S]*● Leave them/)
+    terminal.type(KEY.up + KEY.enter)
+    expect(await terminal.exit, terminal.text()).toBe(0)
+    expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args1\n')
+  })
+
+  test('a command that is too long for the screen is listed to its end', async () => {
+    const long = Array.from({ length: 60 }, (_, i) => `word${i}`)
+    const anna = withServers({ mail: { command: 'mail', args: [...long, 'the-end'] } })
+    const terminal = anna.sit(['servers', 'import', 'mail'])
+    expect(await terminal.exit, terminal.text()).toBe(0)
+    expect(terminal.text()).toContain('the-end')
   })
 
   test('are used through the host: without anybody to ask nothing is started, and the exit code says why', async () => {

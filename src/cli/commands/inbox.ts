@@ -59,8 +59,8 @@ async function showAction(invocation: Invocation, id: string | undefined, { whol
     parked.filter(({ state }) => id !== undefined || state === 'open').map(({ question: each }) => each),
     'question',
   )
-  const { printQuestion } = await import('../terminal/show-question.ts')
-  printQuestion(invocation.screen, question, { isWhole: whole })
+  const { printLines } = await import('../terminal/show-question.ts')
+  printLines(invocation.screen, describeQuestion(question, { isWhole: whole }))
 }
 
 /** The one with this id, or the oldest. */

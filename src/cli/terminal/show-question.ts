@@ -21,9 +21,9 @@ export function showQuestion(screen: Screen, question: Question, options: Descri
 }
 
 /** The same as a result, to be read and not answered. */
-export function printQuestion(screen: Screen, question: Question, options: DescribeOptions = {}): void {
+export function printLines(screen: Screen, lines: readonly QuestionLine[]): void {
   const place: Place = { style: screen.style, columns: screen.columns }
-  for (const line of describeQuestion(question, options)) screen.print(shownLine(place, line))
+  for (const line of lines) screen.print(shownLine(place, line))
 }
 
 interface Place {

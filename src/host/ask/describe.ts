@@ -5,7 +5,7 @@
  */
 
 import { groundedMarks, visibleText } from '../../protocol/visible-text.ts'
-import type { Question } from './question.ts'
+import type { Question, Subject } from './question.ts'
 import { nameText, type QuestionLine } from './question-line.ts'
 import { subjectLines, titleOf } from './subject-lines.ts'
 
@@ -33,12 +33,18 @@ export function describeQuestion(question: Question, { isWhole = false }: Descri
   if (folded > 0) lines.push({ label: 'not shown here', text: `${folded} characters`, tone: 'muted' })
   if (scopes.length > 0) lines.push({ label: 'a yes may hold', text: scopes.map((scope) => SCOPES[scope]).join(', '), tone: 'muted' })
   lines.push({ label: 'no answer is a no', text: `from ${new Date(expiresAt).toISOString()} on`, tone: 'muted' })
-  return lines.map((each) => ({
-    ...each,
-    label: shown(each.label),
-    text: shown(each.text, each.tone !== 'title'),
-  }))
+  return lines.map(visibleLine)
 }
+
+/** The details alone, for what is listed and not asked. */
+export const describeSubject = (subject: Subject, { isWhole = false }: DescribeOptions = {}): QuestionLine[] =>
+  subjectLines(subject, isWhole).map(visibleLine)
+
+const visibleLine = (line: QuestionLine): QuestionLine => ({
+  ...line,
+  label: shown(line.label),
+  text: shown(line.text, line.tone !== 'title'),
+})
 
 /** How many characters of what a question is about its short form does not show. */
 export const foldedOf = ({ subject }: Question): number => foldedIn(subjectLines(subject))
