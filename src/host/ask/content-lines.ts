@@ -21,10 +21,10 @@ export function contentLines(label: string, content: ContentBlock | SamplingCont
       const { uri, ...about } = resource
       if ('text' in about) {
         const { text, ...others } = about
-        return [...theirs(label, `${uri}\n${text}`), ...restLines(label, { ...others, ...rest })]
+        return [...theirs(`${label}, from`, uri), ...theirs(label, text), ...restLines(label, { ...others, ...rest })]
       }
       const { blob, ...others } = about
-      return [dataLine(label, `${uri}, not a text`, blob, isWhole), ...restLines(label, { ...others, ...rest })]
+      return [...theirs(`${label}, from`, uri), dataLine(label, 'not a text', blob, isWhole), ...restLines(label, { ...others, ...rest })]
     }
     case 'tool_result': {
       const { type: _type, toolUseId, content: blocks, ...rest } = content
