@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { inboxAsker } from '../../src/host/index.ts'
+import { CALL, question } from '../host/ask/questions.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, type Ended, portico, serve, serveFixture } from './support/cli.ts'
 import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
@@ -279,6 +281,22 @@ test('a question of a run without a terminal waits in the inbox, and somebody el
   await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('test_simple_text')
   await anna.run(['inbox', 'answer', '--deny', 'not today'])
   expect(await refused).toMatchObject({ code: 4, stderr: expect.stringContaining('not today') })
+}, 60_000)
+
+test('a question in the inbox is shown whole, a secret of the person folded unless they ask for all of it', async () => {
+  const anna = person()
+  const args = { password: 'hunter2hunter2', body: `first line\n${'word '.repeat(100)}the end` }
+  const parked = question({ subject: { ...CALL, args, isOwn: true } })
+  const answer = inboxAsker({ folder: join(anna.host, 'inbox') }).ask(parked, new AbortController().signal)
+  await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('Let mail run send?')
+  const { stdout: short } = await anna.run(['inbox', 'show'])
+  expect(short).toContain('argument password: │ [14 characters hidden]')
+  expect(short).toContain('not shown here: 14 characters')
+  expect(short).toMatch(/│ first line\n {2}│ word .* the end\n/)
+  expect((await anna.run(['inbox', 'show', parked.id, '--whole'])).stdout).toContain('argument password: │ hunter2hunter2')
+  expect(await anna.run(['inbox', 'show', 'nothing'])).toMatchObject({ code: 2 })
+  await anna.run(['inbox', 'answer', '--deny'])
+  expect(await answer).toMatchObject({ kind: 'deny' })
 }, 60_000)
 
 test('secrets come from standard input, are listed by name only, and can be forgotten', async () => {
