@@ -7,7 +7,8 @@ import type { FormSchema } from '../protocol/elicitation.ts'
 export function withDefaults(content: Record<string, unknown>, schema: FormSchema): Record<string, unknown> {
   const filled: Record<string, unknown> = { ...content }
   for (const [name, field] of Object.entries(schema.properties)) {
-    if (filled[name] === undefined && isObject(field) && field.default !== undefined) filled[name] = field.default
+    if ((!Object.hasOwn(filled, name) || filled[name] === undefined) && isObject(field) && field.default !== undefined)
+      filled[name] = field.default
   }
   return filled
 }

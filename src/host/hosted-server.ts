@@ -248,7 +248,7 @@ export class HostedServer {
       input: async (id) => inputs.get(id) ?? (await input(this, id, signal)),
       // Everything but what is nobody's secret, and stands in many an honest line.
       onValue: (value, { kind, name }) => {
-        if (this.#isSecret(kind, name)) parts.redactor.add(value)
+        if (this.#isSecret(kind, name)) parts.redactor.add(value, `${kind} ${name}`)
       },
     })
   }

@@ -3,7 +3,7 @@
 export { type ErrorCode, McpError } from '../protocol/errors.ts'
 export type { Review } from './approval.ts'
 export { firstOf, nobody, type QueueLimits, queued, type ScriptedAnswer, type ScriptedAsker, scripted } from './ask/askers.ts'
-export { describeQuestion, questionText } from './ask/describe.ts'
+export { type DescribeOptions, describeQuestion, foldedOf, questionText } from './ask/describe.ts'
 export { type Inbox, type InboxOptions, inboxAsker, openInbox, type ParkedQuestion } from './ask/inbox.ts'
 export type { Answer, ApprovedItem, ArgumentOrigin, Asker, Finding, GrantWidth, Question, Subject } from './ask/question.ts'
 export type { QuestionLine } from './ask/question-line.ts'

@@ -2,19 +2,25 @@
 
 type Arguments = Readonly<Record<string, unknown>>
 
+export interface Remembered {
+  args: Arguments
+  /** The person wrote them, and not a model. */
+  isOwn: boolean
+}
+
 const MAX_REMEMBERED = 500
 
 export class LastArguments {
-  readonly #calls = new Map<string, Arguments>()
+  readonly #calls = new Map<string, Remembered>()
 
-  of(server: string, tool: string): Arguments | undefined {
+  of(server: string, tool: string): Remembered | undefined {
     return this.#calls.get(keyOf(server, tool))
   }
 
-  remember(server: string, tool: string, args: Arguments): void {
+  remember(server: string, tool: string, call: Remembered): void {
     const key = keyOf(server, tool)
     this.#calls.delete(key)
-    this.#calls.set(key, args)
+    this.#calls.set(key, call)
     const [oldest] = this.#calls.keys()
     if (this.#calls.size > MAX_REMEMBERED && oldest !== undefined) this.#calls.delete(oldest)
   }

@@ -59,25 +59,26 @@ function scrubbedTexts<T>(value: T, secrets: Redactor, isText = false): T {
 const TELLING = new Set(['kind', 'type', 'class', 'code', 'role', 'level', 'destination'])
 
 /** A copy with no secret in any text of it; the value itself while no secret is known. */
-export const scrubbedValue = <T>(value: T, secrets: Redactor): T => (secrets.isEmpty ? value : scrubbedCopy(value, secrets))
+export const scrubbedValue = <T>(value: T, secrets: Redactor, scrub: Scrub = (text) => secrets.scrub(text)): T =>
+  secrets.isEmpty ? value : scrubbedCopy(value, scrub)
 
-function scrubbedCopy<T>(value: T, secrets: Redactor): T {
-  if (typeof value === 'string') return secrets.scrub(value) as T
-  if (Array.isArray(value)) return value.map((each) => scrubbedCopy(each, secrets)) as T
+type Scrub = (text: string) => string
+
+function scrubbedCopy<T>(value: T, scrub: Scrub): T {
+  if (typeof value === 'string') return scrub(value) as T
+  if (Array.isArray(value)) return value.map((each) => scrubbedCopy(each, scrub)) as T
   if (!isPlain(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, TELLING.has(name) ? each : scrubbedCopy(each, secrets)]),
-  ) as T
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, TELLING.has(name) ? each : scrubbedCopy(each, scrub)])) as T
 }
 
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
-/** Whoever is asked sees what a server wrote, and servers may write what they were given. */
+/** Whoever is asked sees what a server wrote, and servers may write what they were given. Its handle says which of the person's own it is. */
 export const scrubbedAsker = (asker: Asker, secrets: Redactor): Asker => ({
   ask: (question, signal) => {
     const { server, chain, reasons, subject } = question
-    const texts = scrubbedValue({ title: server.title, where: server.where, chain, reasons, subject }, secrets)
+    const texts = scrubbedValue({ title: server.title, where: server.where, chain, reasons, subject }, secrets, secrets.withHandles)
     const { title, where, ...rest } = texts
     return asker.ask({ ...question, ...rest, server: { ...server, title, where } }, signal)
   },

@@ -6,7 +6,7 @@ import { isObject } from '../jsonrpc/message.ts'
 import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { CallToolResult, Tool } from '../protocol/tools.ts'
-import { checkArguments } from './arguments.ts'
+import { checkArguments, checkNames } from './arguments.ts'
 import type { ActionPrimitive } from './consent/action.ts'
 import { COMPLETION, PROMPT_RESULT, READ_RESULT, TOOL_RESULT } from './flow/answers.ts'
 import { destinationOf } from './flow/destination.ts'
@@ -35,14 +35,17 @@ export async function callTool(
   // A copy: what is decided about is what is sent, whatever becomes of the caller's object.
   let args: Readonly<Record<string, unknown>> = structuredClone(given)
   await checkArguments(tool, args)
+  const isOwn = options.initiator === 'user'
   const want: Want = {
     ...toolWant(server, name, () => args, options),
     subject: async () => ({
       kind: 'call',
       tool,
       args,
-      pattern: proposePattern(args, tool.inputSchema),
-      lastArgs: parts.lastArguments.of(server.id, name),
+      isOwn,
+      pattern: proposePattern(args, { schema: tool.inputSchema, tier: server.spec.tier }),
+      lastArgs: parts.lastArguments.of(server.id, name)?.args,
+      wasOwn: parts.lastArguments.of(server.id, name)?.isOwn ?? false,
       destination: destinationOf(server.spec, tool, server.asserted(name)),
       origins: run.flow.originsOf(args),
     }),
@@ -53,7 +56,7 @@ export async function callTool(
     },
   }
   const came = await useThrough(parts, want, options, ({ action, answer }) => {
-    if (answer) parts.lastArguments.remember(server.id, name, args)
+    if (answer) parts.lastArguments.remember(server.id, name, { args, isOwn })
     const { onProgress, timeoutMs, maxTotalMs } = options
     const callOptions: CallOptions = {
       ...(signal && { signal }),
@@ -124,7 +127,7 @@ export async function getPrompt(
   await parts.pins.refresh()
   const want: Want = {
     ...useWant(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
-    subject: () => ({ kind: 'prompt', name, args }),
+    subject: () => ({ kind: 'prompt', name, args, isOwn: options.initiator === 'user' }),
   }
   const came = await useThrough(parts, want, options, () =>
     useOf(server, { kind: 'prompt', name }, options, (client) => client.prompt(name, { ...args }, signal ? { signal } : {})),
@@ -139,9 +142,16 @@ export async function complete(parts: HostParts, server: HostedServer, params: C
   const { ref, argument, context } = params
   const [kind, name] = ref.type === 'ref/prompt' ? (['prompt', ref.name] as const) : (['template', ref.uri] as const)
   const args = { ...context?.arguments, [argument.name]: argument.value }
+  checkNames(JSON.stringify(name), args)
   const want: Want = {
     ...useWant(server, 'argument.complete', options, () => ({ primitive: server.primitive(kind, name), args })),
-    subject: () => ({ kind: 'complete', of: name, argument: argument.name, value: argument.value }),
+    subject: () => ({
+      kind: 'complete',
+      of: name,
+      argument: argument.name,
+      value: argument.value,
+      isOwn: options.initiator === 'user',
+    }),
   }
   const came = await useThrough(parts, want, options, () =>
     useOf(server, { kind, name }, options, (client) => client.complete(params, signal ? { signal } : {})),

@@ -30,9 +30,10 @@ export function redact(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (depth >= MAX_DEPTH) return '[too deep]'
   if (Array.isArray(value)) return value.map((each) => redact(each, depth + 1))
-  const copy: Record<string, unknown> = {}
-  for (const [key, each] of Object.entries(value)) copy[key] = SECRET_NAME.test(key) ? hide(key, each, depth + 1) : redact(each, depth + 1)
-  return copy
+  // Not by assignment, which takes the key `__proto__` for a prototype and loses what stands under it.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, SECRET_NAME.test(key) ? hide(key, each, depth + 1) : redact(each, depth + 1)]),
+  )
 }
 
 /** What stands under a secret name: plain values are hidden, one or a list of them; the members of an object have names of their own. */

@@ -28,6 +28,21 @@ export function visibleText(text: string, { multiline = false }: VisibleTextOpti
   })
 }
 
+const MAX_MARKS = 6
+
+/**
+ * Writes out combining marks that have no letter to stand on, which would be drawn over what is before the text, and those that
+ * pile up, which would be drawn over the lines above.
+ */
+export const groundedMarks = (text: string): string =>
+  text.replace(/(?<=^|\n)\p{M}+|(?<=\p{M})\p{M}+/gu, (marks, at: number) => {
+    const hasBase = at > 0 && text[at - 1] !== '\n'
+    const codes = [...marks]
+    // The first of a pile stands before those that are found here.
+    const kept = hasBase ? codes.slice(0, MAX_MARKS - 1) : []
+    return kept.join('') + codes.slice(kept.length).map(escaped).join('')
+  })
+
 /** Whether there is something in it that a person would not see. Line ends and tabs do not count. */
 export function hasInvisible(text: string): boolean {
   for (const { 0: character, index } of text.matchAll(UNSEEN)) {

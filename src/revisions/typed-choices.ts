@@ -21,7 +21,7 @@ export const splitTyped: Mend = (answer, question) => {
   if (!isObject(content) || !isObject(schema) || !isObject(schema.properties)) return answer
   const mended: Json = { ...content }
   for (const [name, field] of Object.entries(schema.properties)) {
-    const text = mended[name]
+    const text = Object.hasOwn(mended, name) ? mended[name] : undefined
     if (!isObject(field) || field.type !== 'array' || typeof text !== 'string') continue
     if (text.length <= MAX_TYPED_LENGTH) mended[name] = readChoices(text, choicesOf(field.items))
   }

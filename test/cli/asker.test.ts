@@ -67,7 +67,7 @@ const call: Subject = {
 }
 
 describe('a call', () => {
-  test('everything is shown before anything is asked: who, what, why, the arguments whole, with secrets masked [T-TOOL-006] [T-TOOL-045] [T-TOOL-046] [T-ELIC-006]', async () => {
+  test('everything is shown before anything is asked: who, what, why, the arguments whole [T-TOOL-006] [T-TOOL-045] [T-TOOL-046] [T-ELIC-006]', async () => {
     const { terminal, answer } = ask(call)
     await terminal.until('● No')
     const text = terminal.text()
@@ -78,16 +78,29 @@ describe('a call', () => {
       'you → model scripted → server notes',
       'It may destroy something',
       'goes outside',
-      'argument id: 7',
-      'argument id the last time: 6',
+      'argument id: │ 7',
+      'argument id the last time: │ 6',
+      'argument password: │ hunter2-hunter2',
       'come from mail/inbox#3',
       'Removes a note\\x1b[2J',
       'you have 10 minutes',
     ])
       expect(text).toContain(part)
-    expect(text).not.toContain('hunter2')
     terminal.type(KEY.enter)
     expect((await answer()).answer).toEqual({ kind: 'deny' })
+  })
+
+  test('a secret among the own arguments of the person is folded, and shown when they ask for it', async () => {
+    const { terminal, answer } = ask({ ...call, isOwn: true } as Subject, { scopes: ['once'], widths: ['exact'] })
+    await terminal.until('● No')
+    expect(terminal.text()).toContain('argument password: │ [15 characters hidden]')
+    expect(terminal.text()).toContain('not shown here: 15 characters')
+    expect(terminal.text()).toContain('Show the 15 characters that are not shown')
+    expect(terminal.text()).not.toMatch(/hunter2|for longer/)
+    await choose(terminal, 2)
+    await terminal.until(/hunter2-hunter2[\s\S]*● No/)
+    await choose(terminal, -2)
+    expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once' })
   })
 
   test('yes, this once', async () => {
@@ -371,7 +384,7 @@ test.each([
     'A key',
   ],
   ['read', { kind: 'read', uri: 'file:///etc/hosts', isSubscription: false }, 'file:///etc/hosts'],
-  ['prompt', { kind: 'prompt', name: 'review', args: { what: 'this' } }, 'argument what: this'],
+  ['prompt', { kind: 'prompt', name: 'review', args: { what: 'this' } }, 'argument what: │ this'],
   ['roots', { kind: 'roots', roots: [{ uri: 'file:///home/anna/project' }] }, 'file:///home/anna/project'],
   [
     'import',

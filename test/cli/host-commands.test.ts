@@ -1,6 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { inboxAsker } from '../../src/host/index.ts'
+import { CALL, question } from '../host/ask/questions.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, type Ended, portico, serve, serveFixture } from './support/cli.ts'
 import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
@@ -90,12 +92,61 @@ describe('servers by name', () => {
     const looked = await anna.run(['servers', 'import'])
     expect(looked.stdout).toContain('Cursor, user')
     expect(looked.stdout).toContain('secret in plain text: args[2], env.API_KEY')
-    expect(looked.stdout).toContain('-- npx mail --password [redacted]')
+    expect(looked.stdout).toContain("-- npx mail --password '[13 characters hidden]'")
+    expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('-- npx mail --password hunter2secret')
     expect(looked.stderr).toContain('Nothing was taken over')
     expect((await anna.run(['servers', 'list'])).stdout).toBe('')
-    await anna.run(['servers', 'import', '--all'])
+    await anna.run(['servers', 'import', '--all', '--yes'])
     expect((await anna.run(['servers', 'list'])).stdout).toMatch(/npx mail --password \$\{secret:mail\/args2\}/)
     expect(readFileSync(file, 'utf8')).toBe(before)
+  })
+
+  const withServers = (mcpServers: object) => {
+    const anna = person()
+    mkdirSync(join(anna.home, '.cursor'), { recursive: true })
+    writeFileSync(join(anna.home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers }))
+    return anna
+  }
+
+  test('nothing is moved to the vault without a yes, and nothing that is run is moved at all', async () => {
+    const script = 'token=x; touch pwned; exec cat'
+    const anna = withServers({
+      docs: { command: 'sh', args: ['-c', script] },
+      mail: { command: 'mail', args: ['--token', 'hunter2secret'] },
+    })
+    const listed = await anna.run(['servers', 'import', '--all'])
+    expect(listed.stdout).toContain(`sh -c '${script}'`)
+    expect(listed.stderr).toContain('mail: args[1] looks like a secret, and stays as it is; --yes moves it to the vault')
+    expect((await anna.run(['secrets', 'list'])).stdout).toBe('')
+    await anna.run(['servers', 'remove', 'mail'])
+    await anna.run(['servers', 'remove', 'docs'])
+    await anna.run(['servers', 'import', '--all', '--yes'])
+    expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args1\n')
+    expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
+      { id: 'docs', where: `-- sh -c '${script}'` },
+      { id: 'mail', where: `-- mail --token \${secret:mail/args1}` },
+    ])
+  })
+
+  test('a person at a terminal is asked before a secret is moved, and may look at it first', async () => {
+    const anna = withServers({ mail: { command: 'mail', args: ['--token', 'hunter2secret'] } })
+    const terminal = anna.sit(['servers', 'import', 'mail'])
+    await terminal.until('● Leave them')
+    expect(terminal.text()).toContain('mail: args[1], 13 characters')
+    expect(terminal.text()).not.toContain('hunter2')
+    terminal.type(KEY.up + KEY.enter)
+    await terminal.until(/args\[1\] is hunter2secret[\s\S]*● Leave them/)
+    terminal.type(KEY.up + KEY.enter)
+    expect(await terminal.exit, terminal.text()).toBe(0)
+    expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args1\n')
+  })
+
+  test('a command that is too long for the screen is listed to its end', async () => {
+    const long = Array.from({ length: 60 }, (_, i) => `word${i}`)
+    const anna = withServers({ mail: { command: 'mail', args: [...long, 'the-end'] } })
+    const terminal = anna.sit(['servers', 'import', 'mail'])
+    expect(await terminal.exit, terminal.text()).toBe(0)
+    expect(terminal.text()).toContain('the-end')
   })
 
   test('are used through the host: without anybody to ask nothing is started, and the exit code says why', async () => {
@@ -251,6 +302,22 @@ test('a question of a run without a terminal waits in the inbox, and somebody el
   await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('test_simple_text')
   await anna.run(['inbox', 'answer', '--deny', 'not today'])
   expect(await refused).toMatchObject({ code: 4, stderr: expect.stringContaining('not today') })
+}, 60_000)
+
+test('a question in the inbox is shown whole, a secret of the person folded unless they ask for all of it', async () => {
+  const anna = person()
+  const args = { password: 'hunter2hunter2', body: `first line\n${'word '.repeat(100)}the end` }
+  const parked = question({ subject: { ...CALL, args, isOwn: true } })
+  const answer = inboxAsker({ folder: join(anna.host, 'inbox') }).ask(parked, new AbortController().signal)
+  await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('Let mail run send?')
+  const { stdout: short } = await anna.run(['inbox', 'show'])
+  expect(short).toContain('argument password: │ [14 characters hidden]')
+  expect(short).toContain('not shown here: 14 characters')
+  expect(short).toMatch(/│ first line\n {2}│ word .* the end\n/)
+  expect((await anna.run(['inbox', 'show', parked.id, '--whole'])).stdout).toContain('argument password: │ hunter2hunter2')
+  expect(await anna.run(['inbox', 'show', 'nothing'])).toMatchObject({ code: 2 })
+  await anna.run(['inbox', 'answer', '--deny'])
+  expect(await answer).toMatchObject({ kind: 'deny' })
 }, 60_000)
 
 test('secrets come from standard input, are listed by name only, and can be forgotten', async () => {

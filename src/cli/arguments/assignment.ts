@@ -55,10 +55,11 @@ function split(word: string): Assignment {
 
 /** The way through the schema that a dotted key means. A property whose own name has dots in it comes first. */
 function follow(key: string, { schema, isLoose }: AssignmentOptions): { path: string[]; schema: unknown } {
-  if (propertyOf(schema, key, schema) !== undefined) return { path: [key], schema: propertyOf(schema, key, schema) }
   const path = key.split('.')
-  if (path.length > MAX_DEPTH || path.includes('')) throw new UsageError(`${JSON.stringify(key)} is not a way to an argument`)
+  // Before the schema is asked: a tool may list such a name, and to set it would change the prototype.
   if (path.some((step) => step === '__proto__')) throw new UsageError(`${JSON.stringify(key)} is not the name of an argument`)
+  if (propertyOf(schema, key, schema) !== undefined) return { path: [key], schema: propertyOf(schema, key, schema) }
+  if (path.length > MAX_DEPTH || path.includes('')) throw new UsageError(`${JSON.stringify(key)} is not a way to an argument`)
   let at: unknown = schema
   for (const [i, step] of path.entries()) {
     const next = propertyOf(at, step, schema)
@@ -118,7 +119,7 @@ async function fromFile(key: string, name: string, { cwd, maxFileBytes = DEFAULT
 function put(args: Record<string, unknown>, path: readonly string[], { value, isElement }: Read, key: string, given: Set<string>): void {
   let holder = args
   for (const step of path.slice(0, -1)) {
-    const next = holder[step]
+    const next = Object.hasOwn(holder, step) ? holder[step] : undefined
     if (next !== undefined && !isObject(next))
       throw new UsageError(`${key}: ${JSON.stringify(step)} has a value already, and is not an object`)
     const inner: Record<string, unknown> = isObject(next) ? next : {}
@@ -129,7 +130,7 @@ function put(args: Record<string, unknown>, path: readonly string[], { value, is
   const isFirst = !given.has(key)
   given.add(key)
   if (isElement) {
-    const before = isFirst ? [] : holder[last]
+    const before = isFirst || !Object.hasOwn(holder, last) ? [] : holder[last]
     holder[last] = [...(Array.isArray(before) ? before : []), value]
     return
   }

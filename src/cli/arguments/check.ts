@@ -12,7 +12,7 @@ const MAX_ISSUES = 8
 
 /** Throws UsageError. @param onUnchecked called when the schema itself cannot be used */
 export async function checkArguments(tool: Tool, args: Record<string, unknown>, onUnchecked: (why: string) => void): Promise<void> {
-  const missing = requiredNames(tool.inputSchema, tool.inputSchema).filter((name) => args[name] === undefined)
+  const missing = requiredNames(tool.inputSchema, tool.inputSchema).filter((name) => !Object.hasOwn(args, name) || args[name] === undefined)
   if (missing.length > 0)
     throw new UsageError(`${tool.name} needs ${missing.map((name) => JSON.stringify(name)).join(', ')}`, `Usage: ${usageOf(tool)}`)
   let validate: Awaited<ReturnType<typeof compileForeign>>

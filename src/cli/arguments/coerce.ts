@@ -78,7 +78,8 @@ const WORDS: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
-const describeTypes = (types: ReadonlySet<string>): string => [...types].map((type) => WORDS[type] ?? type).join(' or ')
+const describeTypes = (types: ReadonlySet<string>): string =>
+  [...types].map((type) => (Object.hasOwn(WORDS, type) ? WORDS[type] : type)).join(' or ')
 
 const hintFor = (key: string, types: ReadonlySet<string>): string | undefined =>
   types.has('object') ? `Write ${key}.NAME=VALUE for one member, or ${key}:='{...}' for all` : undefined

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { describeQuestion } from '../../host/ask/describe.ts'
 import { type Inbox, openInbox } from '../../host/ask/inbox.ts'
-import type { Answer } from '../../host/ask/question.ts'
+import type { Answer, Question } from '../../host/ask/question.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { keptIn } from '../hosting/host-files.ts'
@@ -14,6 +14,12 @@ import { table } from '../output/table.ts'
 export function registerInbox(program: Command, frame: Frame): void {
   const inbox = program.command('inbox').summary('answer questions that wait').description('Questions that wait for an answer.')
   inbox.command('list').description('Lists them.').option('--json', 'write JSON').action(frame.action(listAction))
+  inbox
+    .command('show')
+    .description('Shows all of a question.')
+    .argument('[id]', 'the oldest that is open unless given')
+    .option('--whole', 'also data, and secrets among your own arguments, of which else only the length is shown')
+    .action(frame.action(showAction))
   inbox
     .command('answer')
     .description('Answers a question: at a terminal all of it is shown and asked; elsewhere --allow or --deny says it.')
@@ -46,6 +52,29 @@ async function listAction(invocation: Invocation): Promise<void> {
   )
 }
 
+async function showAction(invocation: Invocation, id: string | undefined, { whole = false }: { whole?: boolean }): Promise<void> {
+  const parked = await (await inboxOf(invocation)).list()
+  const question = chosen(
+    id,
+    parked.filter(({ state }) => id !== undefined || state === 'open').map(({ question: each }) => each),
+    'question',
+  )
+  const { printLines } = await import('../terminal/show-question.ts')
+  printLines(invocation.screen, describeQuestion(question, { isWhole: whole }))
+}
+
+/** The one with this id, or the oldest. */
+function chosen(id: string | undefined, questions: readonly Question[], what: string): Question {
+  const question = id === undefined ? questions[0] : questions.find((each) => each.id === id)
+  if (question) return question
+  if (id === undefined) throw new UsageError('Nothing waits for an answer')
+  throw unknownName(
+    what,
+    id,
+    questions.map((each) => each.id),
+  )
+}
+
 interface AnswerOptions {
   allow?: true
   deny?: string | true
@@ -55,15 +84,7 @@ async function answerAction(invocation: Invocation, id: string | undefined, { al
   const { screen } = invocation
   const inbox = await inboxOf(invocation)
   const open = (await inbox.list()).filter(({ state }) => state === 'open').map(({ question }) => question)
-  const question = id === undefined ? open[0] : open.find((each) => each.id === id)
-  if (!question)
-    throw id === undefined
-      ? new UsageError('Nothing waits for an answer')
-      : unknownName(
-          'open question',
-          id,
-          open.map((each) => each.id),
-        )
+  const question = chosen(id, open, 'open question')
   if (allow && deny) throw new UsageError('Either --allow or --deny')
   const answer: Answer = allow
     ? { kind: 'allow', scope: 'once' }
@@ -74,7 +95,7 @@ async function answerAction(invocation: Invocation, id: string | undefined, { al
   screen.note(words`Answered: ${answer.kind}`)
 }
 
-async function askHere({ io, signal }: Invocation, question: Parameters<typeof describeQuestion>[0]): Promise<Answer> {
+async function askHere({ io, signal }: Invocation, question: Question): Promise<Answer> {
   if (!isInteractive(io)) throw new UsageError('There is nobody here to ask', 'Give --allow or --deny')
   const { terminalAsker } = await import('../terminal/asker.ts')
   return terminalAsker(io).ask(question, signal)

@@ -1,17 +1,19 @@
 /** `portico servers`: the list of servers of this person. Nothing here starts one, but `login`. */
 
 import type { Command } from 'commander'
-import { moveSecrets, plainSecrets, withoutPlainSecrets } from '../../host/config/plain-secrets.ts'
+import { describeSubject } from '../../host/ask/describe.ts'
+import { textsOf } from '../../host/config/placeholder.ts'
+import { moveSecrets, type PlainSecret, plainSecrets, withoutPlainSecrets } from '../../host/config/plain-secrets.ts'
 import { serverFile } from '../../host/config/server-file.ts'
 import { readClientConfigs } from '../../host/files-read.ts'
 import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/servers/spec.ts'
 import { openVault, type Vault } from '../../host/vault/vault.ts'
-import { redactText } from '../../protocol/redact.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { folderOf, keptIn } from '../hosting/host-files.ts'
 import { configuredServers, withHost } from '../hosting/open-host.ts'
 import { isInteractive } from '../io.ts'
+import { Screen } from '../output/screen.ts'
 import { words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
 import { wayOf } from '../target/configured.ts'
@@ -61,10 +63,17 @@ export function registerServers(program: Command, frame: Frame): void {
     .summary('take over servers of other clients')
     .description('Finds the servers of other clients on this machine. Their files are read and not changed, and nothing is started.')
     .argument('[name...]', 'only these')
-    .option('--all', 'take over all of them without asking')
+    .option('--all', 'take over all of them without asking which; secrets stay where they are')
+    .option('--yes', 'move what looks like a secret, and is the value of a known option, to the vault without asking')
+    .option('--whole', 'show values that look like secrets, not only how long they are')
     .option('--json', 'write JSON, and take nothing over unless --all or names are given')
     .action(frame.action(importAction))
-  servers.command('list').description('Lists them.').option('--json', 'write JSON').action(frame.action(listAction))
+  servers
+    .command('list')
+    .description('Lists them.')
+    .option('--json', 'write JSON')
+    .option('--whole', 'show values that look like secrets, not only how long they are')
+    .action(frame.action(listAction))
   servers.command('remove').description('Removes one from the list.').argument('<name>').action(frame.action(removeAction))
   servers
     .command('login')
@@ -102,7 +111,9 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
     ...(options.dataFile.length > 0 && { dataFiles: options.dataFile }),
     ...(options.timeout !== undefined && { timeoutMs: options.timeout * 1000 }),
   }
-  await serverFile(folderOf(io)).add(await movedSecrets(invocation, spec, vaultOf(invocation)))
+  // The person wrote the command themselves, so there is nothing to show them first.
+  const [moved = spec] = await movedSecrets(invocation, [spec], async () => true)
+  await serverFile(folderOf(io)).add(moved)
   screen.note(words`Added ${id}: ${shownWay(spec)}`)
 }
 
@@ -113,24 +124,73 @@ function wayTo(target: TargetName, options: AddOptions): Way {
   return { transport: 'stdio', command, args, env: options.env, ...(options.cwd !== undefined && { cwd: options.cwd }) }
 }
 
-/** Opened once for all servers, and only if one has something to put into it. */
-function vaultOf({ io, screen }: Invocation): () => Promise<Vault> {
-  let vault: Promise<Vault> | undefined
-  return () => {
-    vault ??= openVault({ folder: keptIn(io, 'secrets'), onWarning: (text) => screen.note(words`! ${text}`) })
-    return vault
-  }
+const vaultOf = ({ io, screen }: Invocation): Promise<Vault> =>
+  openVault({ folder: keptIn(io, 'secrets'), onWarning: (text) => screen.note(words`! ${text}`) })
+
+/** A value that could go to the vault. */
+interface Movable {
+  id: string
+  secret: PlainSecret
+  value: string
 }
 
-async function movedSecrets({ screen }: Invocation, spec: ServerSpec, vault: () => Promise<Vault>): Promise<ServerSpec> {
-  const found = plainSecrets(spec)
-  if (found.length === 0) return spec
-  const moved = await moveSecrets(spec, await vault(), found)
-  for (const { where } of found) screen.note(words`${spec.id}: ${where} looks like a secret, and is in the vault now`)
+/** The same servers, with what looks like a secret in the vault if that is agreed to. What a program would run stays where it is. */
+async function movedSecrets(
+  invocation: Invocation,
+  specs: readonly ServerSpec[],
+  agrees: (movable: readonly Movable[]) => Promise<boolean>,
+): Promise<ServerSpec[]> {
+  const { screen } = invocation
+  const found = specs.flatMap((spec) => plainSecrets(spec).map((secret) => ({ id: spec.id, secret, value: textAt(spec, secret) })))
+  const movable = found.filter(({ secret }) => secret.isMovable)
+  const isAgreed = movable.length > 0 && (await agrees(movable))
+  for (const { id, secret } of found)
+    if (secret.isMovable && isAgreed) screen.note(words`${id}: ${secret.where} looks like a secret, and is in the vault now`)
+    else if (secret.isMovable)
+      screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is; --yes moves it to the vault`)
+    else screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is: it is not the plain value of an option we know`)
+  if (!isAgreed) return [...specs]
+  const vault = await vaultOf(invocation)
+  const moved: ServerSpec[] = []
+  for (const spec of specs) moved.push(await moveSecrets(spec, vault))
   return moved
 }
 
-async function importAction(invocation: Invocation, names: string[], options: { all?: true }): Promise<void> {
+const textAt = ({ way }: ServerSpec, { where, start, end }: PlainSecret): string =>
+  (textsOf(way).find((each) => each.where === where)?.text ?? '').slice(start, end)
+
+/** Whatever goes to the vault is not seen again, so the person may look at it first. */
+async function agreesToMove({ io, signal, screen }: Invocation, movable: readonly Movable[]): Promise<boolean> {
+  if (!isInteractive(io) || screen.isJson) return false
+  for (const { id, secret } of movable) screen.note(words`  ${id}: ${secret.where}, ${secret.chars} characters`)
+  const { Prompts } = await import('../terminal/prompts.ts')
+  return io.terminal.ask(async (terminal) => {
+    const prompts = new Prompts({ ...io, terminal }, signal)
+    // What is written elsewhere waits until the question is answered.
+    const here = new Screen({ ...io, terminal })
+    for (let isShown = false; ; isShown = true) {
+      const next = await prompts.choose(
+        'These look like secrets. Move them to the vault?',
+        [
+          { value: 'move', label: 'Move them; placeholders take their place in the list of servers' },
+          ...(isShown ? [] : [{ value: 'show' as const, label: 'Show them first' }]),
+          { value: 'leave', label: 'Leave them as they are' },
+        ],
+        'leave',
+      )
+      if (next !== 'show') return next === 'move'
+      for (const { id, secret, value } of movable) here.note(words`  ${id}: ${secret.where} is ${value}`)
+    }
+  })
+}
+
+interface ImportOptions {
+  all?: true
+  yes?: true
+  whole?: true
+}
+
+async function importAction(invocation: Invocation, names: string[], options: ImportOptions): Promise<void> {
   const { io, screen } = invocation
   const { found, servers, problems } = await readClientConfigs({ home: io.home, project: io.cwd })
   for (const { file, where, text } of problems) screen.note(words`${screen.noteStyle.yellow('!')} ${file}, ${where}: ${text}`)
@@ -141,33 +201,32 @@ async function importAction(invocation: Invocation, names: string[], options: { 
       files: found.map(({ file }) => file),
       servers: servers.map(({ spec, plainSecrets: plain }) => ({
         id: spec.id,
-        where: shownWay(spec),
+        where: shownWay(spec, options.whole),
         from: fromOf(spec),
         plainSecrets: plain.map(({ where }) => where),
       })),
     })
   else {
     if (servers.length === 0) return screen.note(words`No servers of other clients were found on this machine.`)
-    const rows = servers.map(({ spec, plainSecrets: plain }) => [
-      spec.id,
-      fromOf(spec),
-      plain.length === 0 ? '' : `secret in plain text: ${plain.map(({ where }) => where).join(', ')}`,
-      shownWay(spec),
-    ])
-    screen.print(
-      table(
-        [{ title: 'SERVER', style: 'bold' }, { title: 'FROM' }, { title: 'LOOK TWICE', style: 'yellow' }, { title: 'HOW' }],
-        rows,
-        screen.style,
-        screen.columns,
-      ),
+    const { printLines } = await import('../terminal/show-question.ts')
+    // Not as a table: a command is shown to its end.
+    printLines(
+      screen,
+      describeSubject({
+        kind: 'import',
+        servers: servers.map(({ spec, plainSecrets: plain }) => ({
+          id: spec.id,
+          where: shownWay(spec, options.whole),
+          from: fromOf(spec),
+          warnings: plain.length === 0 ? [] : [`secret in plain text: ${plain.map(({ where }) => where).join(', ')}`],
+        })),
+      }),
     )
   }
   const chosen = options.all ? ids : names.length > 0 ? names : isInteractive(io) && !screen.isJson ? await choose(invocation, ids) : []
   if (chosen.length === 0) return screen.note(words`Nothing was taken over. Give names, or --all.`)
-  const specs: ServerSpec[] = []
-  const vault = vaultOf(invocation)
-  for (const { spec } of servers) if (chosen.includes(spec.id)) specs.push(await movedSecrets(invocation, spec, vault))
+  const wanted = servers.flatMap(({ spec }) => (chosen.includes(spec.id) ? [spec] : []))
+  const specs = await movedSecrets(invocation, wanted, async (movable) => options.yes ?? agreesToMove(invocation, movable))
   const added = await serverFile(folderOf(io)).adopt(specs)
   screen.note(words`${added.length} taken over: ${added.map(({ id }) => id).join(', ')}. Each is asked about before it is started.`)
 }
@@ -183,15 +242,15 @@ async function choose({ io, signal }: Invocation, ids: readonly string[]): Promi
   )
 }
 
-async function listAction(invocation: Invocation): Promise<void> {
+async function listAction(invocation: Invocation, { whole }: { whole?: true }): Promise<void> {
   const { screen } = invocation
   const servers = await configuredServers(invocation)
   if (screen.isJson)
     return screen.printJson(
-      servers.map((spec) => ({ id: spec.id, title: spec.title, where: shownWay(spec), tier: spec.tier, from: fromOf(spec) })),
+      servers.map((spec) => ({ id: spec.id, title: spec.title, where: shownWay(spec, whole), tier: spec.tier, from: fromOf(spec) })),
     )
   if (servers.length === 0) return screen.note(words`There are none yet: portico servers add NAME URL, or portico servers import`)
-  const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), shownWay(spec)])
+  const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), shownWay(spec, whole)])
   screen.print(
     table(
       [{ title: 'SERVER', style: 'bold' }, { title: 'TRUST' }, { title: 'FROM' }, { title: 'HOW' }],
@@ -202,8 +261,8 @@ async function listAction(invocation: Invocation): Promise<void> {
   )
 }
 
-/** A password among the arguments looks like any other word: only the name beside it tells. */
-const shownWay = (spec: ServerSpec): string => redactText(wayOf(withoutPlainSecrets(spec)))
+/** Whole but for the values of options that take a secret, of which the length is shown. */
+const shownWay = (spec: ServerSpec, isWhole: boolean = false): string => wayOf(isWhole ? spec : withoutPlainSecrets(spec))
 
 const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
 

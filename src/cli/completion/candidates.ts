@@ -14,8 +14,10 @@ export interface KnownNames {
   resources(server: string): Promise<readonly string[]>
 }
 
-/** Anything else would have to be quoted, and a name that a server chose is not worth that. */
-const PLAIN = /^[A-Za-z0-9_./:@+%-]{1,256}$/
+/** Anything else would have to be quoted, and a name that a server chose is not worth that. A name that begins with a hyphen would be an option. */
+const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_./:@+%-]{0,255}$/
+/** Options of a command, which are our own. */
+const OPTION = /^--?[a-z][a-z-]{0,64}$/
 const MAX_CANDIDATES = 1000
 
 const OPTION_VALUES: Readonly<Record<string, () => readonly string[]>> = {
@@ -30,7 +32,8 @@ export async function candidates(program: Command, words: readonly string[], nam
   if (words.slice(0, -1).includes('--')) return []
   const { command, operands, waiting } = locate(program, words.slice(0, -1))
   const offered = await offeredFor(command, operands, waiting, typed, names)
-  return [...new Set(offered)].filter((each) => each.startsWith(typed) && PLAIN.test(each)).slice(0, MAX_CANDIDATES)
+  const shape = typed.startsWith('-') ? OPTION : PLAIN
+  return [...new Set(offered)].filter((each) => each.startsWith(typed) && shape.test(each)).slice(0, MAX_CANDIDATES)
 }
 
 interface Place {

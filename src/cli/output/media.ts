@@ -17,23 +17,23 @@ const MAX_INLINE_BYTES = 4 * 1024 * 1024
 const KITTY_CHUNK = 4096
 
 /** By type, and by type only: a name that a server chooses is no part of a path. */
-const EXTENSIONS: Readonly<Record<string, string>> = {
-  'image/png': 'png',
-  'image/jpeg': 'jpg',
-  'image/gif': 'gif',
-  'image/webp': 'webp',
-  'image/svg+xml': 'svg',
-  'audio/wav': 'wav',
-  'audio/x-wav': 'wav',
-  'audio/mpeg': 'mp3',
-  'audio/ogg': 'ogg',
-  'audio/flac': 'flac',
-  'application/pdf': 'pdf',
-  'application/json': 'json',
-  'text/plain': 'txt',
-  'text/markdown': 'md',
-  'text/html': 'html',
-}
+const EXTENSIONS: ReadonlyMap<string, string> = new Map([
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpg'],
+  ['image/gif', 'gif'],
+  ['image/webp', 'webp'],
+  ['image/svg+xml', 'svg'],
+  ['audio/wav', 'wav'],
+  ['audio/x-wav', 'wav'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/ogg', 'ogg'],
+  ['audio/flac', 'flac'],
+  ['application/pdf', 'pdf'],
+  ['application/json', 'json'],
+  ['text/plain', 'txt'],
+  ['text/markdown', 'md'],
+  ['text/html', 'html'],
+])
 
 export class MediaFolder {
   readonly #io: Io
@@ -52,7 +52,7 @@ export class MediaFolder {
     if (bytes.length > maxBytes) throw new McpError('ERR_LIMIT', `${bytes.length} bytes are not saved; at most ${maxBytes} are (maxBytes)`)
     this.#folder ??= this.#open()
     const folder = await this.#folder
-    const extension = EXTENSIONS[baseType(mimeType)] ?? 'bin'
+    const extension = EXTENSIONS.get(baseType(mimeType)) ?? 'bin'
     const name = stem.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 40) || 'content'
     for (;;) {
       this.#count += 1

@@ -26,7 +26,8 @@ export class ProgressBar {
       this.#screen.passing(words`${noteStyle.cyan(this.#label)} ${progress} ${noteStyle.dim(what)}`)
       return
     }
-    const share = Math.min(1, Math.max(0, progress / total))
+    // Infinite of infinite is no number, and so no part of the bar.
+    const share = Math.min(1, Math.max(0, progress / total || 0))
     const full = Math.round(share * BAR)
     const bar = words`${noteStyle.green('█'.repeat(full))}${noteStyle.dim('░'.repeat(BAR - full))}`
     this.#screen.passing(words`${noteStyle.cyan(this.#label)} ${bar} ${Math.round(share * 100)}% ${noteStyle.dim(what)}`)

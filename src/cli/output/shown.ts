@@ -3,8 +3,8 @@
  * visible first: so no text of a server, whatever way it took, moves the cursor, writes the clipboard or hides a word.
  */
 
-import { visibleText } from '../../protocol/visible-text.ts'
-import { cutTo, widthOf } from './width.ts'
+import { groundedMarks, visibleText } from '../../protocol/visible-text.ts'
+import { cutTo, expandTabs, widthOf } from './width.ts'
 
 export class Shown {
   readonly #text: string
@@ -23,9 +23,9 @@ export class Shown {
     return new Shown(parts.reduce((text, part, i) => text + toShown(values[i - 1] ?? '').text + part))
   }
 
-  /** One line: line breaks are made visible as well. */
+  /** One line, as wide as it says: line breaks are made visible as well, tabs are spaces, and no mark is drawn over what is before it. */
   static oneLine(text: string): Shown {
-    return new Shown(visibleText(text))
+    return new Shown(groundedMarks(expandTabs(visibleText(text))))
   }
 
   /** Line breaks stay, everything else that does not print is made visible. */

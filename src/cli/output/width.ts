@@ -1,21 +1,16 @@
-/** How many columns a terminal gives to a text. */
+/**
+ * How many columns a terminal gives to a text: never fewer than any terminal takes. A line that is thought too narrow is wrapped by
+ * the terminal, and what a server wrote then stands where only our own words should; one that is thought too wide is broken early.
+ */
 
-const COMBINING = /^\p{M}$/u
-// Blocks that terminals draw two columns wide: East Asian scripts, full-width forms and pictures.
-const WIDE: readonly (readonly [number, number])[] = [
-  [0x1100, 0x115f],
-  [0x2e80, 0x303e],
-  [0x3041, 0xa4cf],
-  [0xac00, 0xd7a3],
-  [0xf900, 0xfaff],
-  [0xfe30, 0xfe6f],
-  [0xff00, 0xff60],
-  [0xffe0, 0xffe6],
-  [0x1f300, 0x1f64f],
-  [0x1f680, 0x1f6ff],
-  [0x1f900, 0x1faff],
-  [0x20000, 0x3fffd],
-]
+import { eastAsianWidth } from 'get-east-asian-width'
+
+/** Where a tab leads to at most; `expandTabs` makes it spaces where the place is known. */
+const TAB = 8
+
+const MARK = /^\p{M}$/u
+const DRAWN_OVER = /^(?:\p{Mn}|\p{Me}|\u200c|\u200d)$/u
+const PICTURE = /^[\p{Extended_Pictographic}\p{Regional_Indicator}]$/u
 
 export const widthOf = (text: string): number => {
   let width = 0
@@ -24,36 +19,76 @@ export const widthOf = (text: string): number => {
 }
 
 /** The longest beginning that takes no more than `columns`. */
-export function cutTo(text: string, columns: number): string {
-  let width = 0
-  let end = 0
-  for (const character of text) {
-    width += widthOfCharacter(character)
-    if (width > columns) break
-    end += character.length
-  }
-  return text.slice(0, end)
-}
+export const cutTo = (text: string, columns: number): string => text.slice(0, endOfFit(text, 0, columns))
 
 /** One line as several that take no more than `columns` each, broken at spaces where there are any. @param first columns of the first one */
 export function brokenTo(line: string, columns: number, first = columns): string[] {
   const lines: string[] = []
-  let rest = line
-  for (let room = Math.max(1, first); widthOf(rest) > room; room = Math.max(1, columns)) {
-    const fits = cutTo(rest, room)
-    const space = rest[fits.length] === ' ' ? fits.length : fits.lastIndexOf(' ')
-    const end = space > fits.length / 2 ? space : Math.max(fits.length, firstCharacter(rest).length)
-    lines.push(rest.slice(0, end))
-    rest = rest.slice(rest[end] === ' ' ? end + 1 : end)
+  let start = 0
+  for (let room = Math.max(1, first); ; room = Math.max(1, columns)) {
+    const end = endOfFit(line, start, room)
+    if (end >= line.length) return [...lines, line.slice(start)]
+    const place = breakIn(line, start, end)
+    lines.push(line.slice(start, place))
+    start = line[place] === ' ' ? place + 1 : place
   }
-  return [...lines, rest]
 }
 
-const firstCharacter = (text: string): string => String.fromCodePoint(text.codePointAt(0) ?? 0x20)
+/** At a space in the second half of what fits, else where the room ends; never before a mark, which would sit on what comes before the next line. */
+function breakIn(line: string, start: number, end: number): number {
+  const space = line[end] === ' ' ? end - start : line.slice(start, end).lastIndexOf(' ')
+  if (space > (end - start) / 2 && !isMarkAt(line, start + space + 1)) return start + space
+  let place = end
+  while (place > start && isMarkAt(line, place)) place -= line.codePointAt(place - 2) !== undefined && isPairEnd(line, place - 1) ? 2 : 1
+  return place > start ? place : Math.max(end, start + characterAt(line, start).length)
+}
+
+const characterAt = (text: string, at: number): string => String.fromCodePoint(text.codePointAt(at) ?? 0x20)
+
+const isMarkAt = (text: string, at: number): boolean => at < text.length && MARK.test(characterAt(text, at))
+
+const isPairEnd = (text: string, at: number): boolean => (text.charCodeAt(at) & 0xfc00) === 0xdc00
+
+function endOfFit(text: string, start: number, columns: number): number {
+  if (columns === Number.POSITIVE_INFINITY) return text.length
+  let width = 0
+  for (let at = start; at < text.length; ) {
+    const character = characterAt(text, at)
+    width += widthOfCharacter(character)
+    if (width > columns) return at
+    at += character.length
+  }
+  return text.length
+}
+
+/** Tabs as the spaces that they stand for, with a stop every eight columns from the beginning of each line. */
+export const expandTabs = (text: string): string => (text.includes('\t') ? text.split('\n').map(expandedLine).join('\n') : text)
+
+function expandedLine(line: string): string {
+  const [head = '', ...rest] = line.split('\t')
+  let width = widthOf(head)
+  let expanded = head
+  for (const part of rest) {
+    const gap = TAB - (width % TAB)
+    expanded += ' '.repeat(gap) + part
+    width += gap + widthOf(part)
+  }
+  return expanded
+}
 
 function widthOfCharacter(character: string): number {
   const code = character.codePointAt(0) as number
-  if (code < 0x300) return 1
-  if (COMBINING.test(character)) return 0
-  return WIDE.some(([from, to]) => code >= from && code <= to) ? 2 : 1
+  if (code < 0x300) return code === 0x09 ? TAB : 1
+  if (DRAWN_OVER.test(character)) return isOldMark(code) ? 0 : 1
+  return PICTURE.test(character) || eastAsianWidth(code) === 2 ? 2 : 1
 }
+
+/** Marks that every terminal draws over the letter before. Those that came to Unicode later take a column of their own in some. */
+const isOldMark = (code: number): boolean =>
+  code <= 0x07f3 ||
+  (code >= 0x0900 && code <= 0x0963) ||
+  (code >= 0x0e31 && code <= 0x0ecd) ||
+  (code >= 0x200c && code <= 0x20f0) ||
+  code === 0x3099 ||
+  code === 0x309a ||
+  (code >= 0xfe0e && code <= 0xfe23)

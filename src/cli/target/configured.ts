@@ -1,5 +1,6 @@
 /** Servers that are known by a name, where only a URL or a command will do. */
 
+import { commandText } from '../../host/command-text.ts'
 import type { ServerSpec } from '../../host/servers/spec.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Invocation } from '../frame.ts'
@@ -20,5 +21,5 @@ export async function refuseByName(invocation: Invocation, id: string): Promise<
 
 export function wayOf({ way }: Pick<ServerSpec, 'way'>): string {
   if (way.transport === 'http') return way.url
-  return way.transport === 'stdio' ? `-- ${[way.command, ...way.args].join(' ')}` : 'a server of this process'
+  return way.transport === 'stdio' ? `-- ${commandText(way.command, way.args)}` : 'a server of this process'
 }

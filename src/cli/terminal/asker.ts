@@ -1,6 +1,7 @@
 /** The host's questions, put to the person at the terminal: everything is shown, the keyboard is enough, and the way out is a no. */
 
 import { queued } from '../../host/ask/askers.ts'
+import { foldedOf } from '../../host/ask/describe.ts'
 import type { Answer, Asker, GrantWidth, Question, Subject } from '../../host/ask/question.ts'
 import type { ArgumentRules } from '../../host/consent/rule.ts'
 import type { GrantScope } from '../../host/grants/grant.ts'
@@ -61,7 +62,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 
 const late = (): McpError => new McpError('ERR_CONSENT', 'Nobody answered in time')
 
-type Next = 'yes' | 'longer' | 'edit' | 'browser' | 'no' | 'why'
+type Next = 'yes' | 'longer' | 'edit' | 'browser' | 'no' | 'why' | 'whole'
 
 /** Where a question is put. */
 interface Desk {
@@ -76,12 +77,19 @@ async function answerTo(desk: Desk, question: Question, options: TerminalAskerOp
   const scope: GrantScope = scopes[0] ?? 'once'
   // The cursor stands on the no: a key that was meant for something else agrees to nothing.
   // The title may have scrolled away, so it is said once more.
-  const next = await prompts.choose(
-    untrusted(questionTitle(question)).cut(prompts.columns),
-    choicesFor(question, options.openPage !== undefined),
-    'no',
-  )
+  const choose = (folded: number): Promise<Next> =>
+    prompts.choose(
+      untrusted(questionTitle(question)).cut(prompts.columns),
+      [...choicesFor(question, options.openPage !== undefined), ...wholeChoice(folded)],
+      'no',
+    )
+  let next = await choose(foldedOf(question))
+  if (next === 'whole') {
+    showQuestion(screen, question, { isWhole: true })
+    next = await choose(0)
+  }
   switch (next) {
+    case 'whole':
     case 'no':
       return { kind: 'deny' }
     case 'why':
@@ -97,6 +105,9 @@ async function answerTo(desk: Desk, question: Question, options: TerminalAskerOp
       return { kind: 'allow', scope }
   }
 }
+
+const wholeChoice = (folded: number): Choice<Next>[] =>
+  folded === 0 ? [] : [{ value: 'whole', label: `Show the ${folded} characters that are not shown` }]
 
 function choicesFor({ subject, scopes }: Question, canOpen: boolean): Choice<Next>[] {
   const no: Choice<Next>[] = [

@@ -21,7 +21,9 @@ export async function fillForm(
 ): Promise<Filled> {
   const required = new Set(schema.required ?? [])
   // In the order of the form, whatever is filled in first.
-  const content: Record<string, unknown> = Object.fromEntries(Object.keys(schema.properties).map((name) => [name, defaults[name]]))
+  const content: Record<string, unknown> = Object.fromEntries(
+    Object.keys(schema.properties).map((name) => [name, Object.hasOwn(defaults, name) ? defaults[name] : undefined]),
+  )
   const fill = async (name: string, field: Field): Promise<void> => {
     const isHidden = hidden.includes(name) && field.type === 'string' && choicesOf(field).length === 0
     content[name] = isHidden

@@ -1,21 +1,35 @@
 /** A question on the screen: every detail, with what a server wrote kept apart from what is ours. */
 
-import { describeQuestion } from '../../host/ask/describe.ts'
+import { type DescribeOptions, describeQuestion } from '../../host/ask/describe.ts'
 import type { Question } from '../../host/ask/question.ts'
 import type { QuestionLine } from '../../host/ask/question-line.ts'
 import { compactJson } from '../output/compact-json.ts'
 import type { Screen } from '../output/screen.ts'
-import { LINE_BREAK, Shown, words } from '../output/shown.ts'
-import { brokenTo, widthOf } from '../output/width.ts'
+import { LINE_BREAK, NOTHING, Shown, words } from '../output/shown.ts'
+import type { Styles } from '../output/style.ts'
+import { brokenTo, expandTabs, widthOf } from '../output/width.ts'
 
 /** Room that is left free, for signs that a terminal draws wider than we think. */
 const MARGIN = 2
 const INDENT = 4
 
 /** The details scroll by as any other text; only the choices below them are drawn over. */
-export function showQuestion(screen: Screen, question: Question): void {
+export function showQuestion(screen: Screen, question: Question, options: DescribeOptions = {}): void {
+  const place: Place = { style: screen.noteStyle, columns: screen.noteColumns }
   screen.note(words``)
-  for (const line of describeQuestion(question)) if (!SAID_BY_CHOICES.has(line.label)) screen.note(shownLine(screen, line))
+  for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.label)) screen.note(shownLine(place, line))
+}
+
+/** The same as a result, to be read and not answered. */
+export function printLines(screen: Screen, lines: readonly QuestionLine[]): void {
+  const place: Place = { style: screen.style, columns: screen.columns }
+  for (const line of lines) screen.print(shownLine(place, line))
+}
+
+interface Place {
+  style: Styles
+  /** Undefined where nobody looks at it. */
+  columns: number | undefined
 }
 
 /** What the choices below say by themselves. */
@@ -23,37 +37,36 @@ const SAID_BY_CHOICES: ReadonlySet<string> = new Set(['a yes may hold', 'no answ
 
 export const questionTitle = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
 
-/** Broken into lines here and not by the terminal: what goes on stays indented, and cannot pass for a line of its own. */
-function shownLine(screen: Screen, { label, text, tone }: QuestionLine): Shown {
-  const { noteStyle: style, noteColumns = Number.POSITIVE_INFINITY } = screen
-  const columns = noteColumns - MARGIN
-  const broken = (first: number): string[] => {
-    const [head = '', ...others] = linesOf(text, columns - first)
-    return [...brokenTo(head, columns - INDENT, columns - first), ...others.flatMap((line) => brokenTo(line, columns - INDENT))]
+/**
+ * Broken into lines here and not by the terminal. Every line of others has a bar before it, and so has every line after the first
+ * of any detail: names of others stand in labels and in words of the host as well, and none of them may pass for a line of its own.
+ */
+function shownLine({ style, columns: all = Number.POSITIVE_INFINITY }: Place, { label, text, tone, isJson }: QuestionLine): Shown {
+  const columns = all - MARGIN
+  const bar = words`  ${style.magenta('│')} `
+  const plain = expandTabs(text)
+  if (tone === 'title') return style.bold(style.cyan(joined(brokenTo(plain, columns - INDENT, columns), bar)))
+
+  const labels = brokenTo(`${tone === 'warning' ? '! ' : ''}${expandTabs(label)}:`, columns - INDENT, columns - 2)
+  const head = words`  ${tone === 'warning' ? style.yellow(joined(labels, bar)) : style.dim(joined(labels, bar))}`
+  const said = (lines: readonly string[]): Shown => {
+    const shown = joined(lines, bar)
+    return tone === 'warning' ? style.yellow(shown) : tone === 'muted' ? style.dim(shown) : shown
   }
-  const afterLabel = 2 + widthOf(label) + 2
-  switch (tone) {
-    case 'title':
-      return style.bold(style.cyan(joined(brokenTo(text, columns), words``)))
-    case 'warning':
-      return words`  ${style.yellow(words`! ${label}: ${joined(broken(afterLabel + 2), words`  ! `)}`)}`
-    case 'theirs': {
-      if (!text.includes('\n') && widthOf(text) <= columns - afterLabel) return words`  ${style.dim(`${label}:`)} ${text}`
-      // A bar before every line of theirs, so that none can pass for one of ours.
-      const bar = words`  ${style.magenta('│')} `
-      const lines = linesOf(text, columns - INDENT).flatMap((line) => brokenTo(line, columns - INDENT))
-      return words`  ${style.dim(`${label}:`)}\n${bar}${joined(lines, bar)}`
-    }
-    case 'muted':
-      return words`  ${style.dim(words`${label}: ${joined(broken(afterLabel), words`    `)}`)}`
-    case 'plain':
-      return words`  ${style.dim(`${label}:`)} ${joined(broken(afterLabel), words`    `)}`
-  }
+  const mark = tone === 'theirs' ? words`${style.magenta('│')} ` : NOTHING
+  // What is left beside the label, where that is short enough.
+  const beside = labels.length > 1 ? 0 : columns - 2 - widthOf(labels[0] ?? '') - 1 - (tone === 'theirs' ? 2 : 0)
+  const lines = linesOf(plain, columns - INDENT, isJson ?? false)
+  const [only = ''] = lines
+  if (lines.length === 1 && widthOf(only) <= beside) return words`${head} ${mark}${said([only])}`
+  const isFlowing = tone !== 'theirs' && beside > columns / 3
+  const broken = lines.flatMap((line, i) => brokenTo(line, columns - INDENT, isFlowing && i === 0 ? beside : columns - INDENT))
+  return isFlowing ? words`${head} ${said(broken)}` : words`${head}\n${bar}${said(broken)}`
 }
 
 /** A definition is JSON with a line for every member, which is more than anybody reads; the same in fewer lines, and nothing left out. */
-function linesOf(text: string, columns: number): string[] {
-  if (!text.startsWith('{') || columns === Number.POSITIVE_INFINITY) return text.split('\n')
+function linesOf(text: string, columns: number, isJson: boolean): string[] {
+  if (!isJson || columns === Number.POSITIVE_INFINITY) return text.split('\n')
   try {
     return compactJson(JSON.parse(text), columns)
   } catch {

@@ -25,8 +25,10 @@ function compare(pointer: string, before: unknown, after: unknown, found: Differ
   }
   if (isObject(before) && isObject(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
-      compare(`${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, before[key], after[key], found)
+      compare(`${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, own(before, key), own(after, key), found)
     return
   }
   found.push({ pointer, ...(before !== undefined && { before }), ...(after !== undefined && { after }) })
 }
+
+const own = (object: Record<string, unknown>, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined)

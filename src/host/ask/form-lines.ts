@@ -2,7 +2,7 @@
 
 import type { Field, FormSchema } from '../../protocol/elicitation.ts'
 import { isSecretName } from '../../protocol/redact.ts'
-import type { QuestionLine } from './question-line.ts'
+import { nameText, type QuestionLine, valueLine } from './question-line.ts'
 
 /**
  * Fields that ask for what a server may not ask for in a form: passwords, keys and the like belong on a page of the server's own.
@@ -23,9 +23,9 @@ const SECRET_WORDS =
 export function formLines(schema: FormSchema, defaults: Readonly<Record<string, unknown>>): QuestionLine[] {
   const required = new Set(schema.required ?? [])
   return Object.entries(schema.properties).flatMap(([name, field]): QuestionLine[] => [
-    { label: `field ${name}`, text: fieldText(field, required.has(name)), tone: 'theirs' },
+    { label: `field ${nameText(name)}`, text: fieldText(field, required.has(name)), tone: 'theirs' },
     ...(Object.hasOwn(defaults, name)
-      ? [{ label: `field ${name} is filled with`, text: JSON.stringify(defaults[name]), tone: 'theirs' as const }]
+      ? [{ ...valueLine(`field ${nameText(name)} is filled with`, defaults[name]), text: JSON.stringify(defaults[name]) ?? 'nothing' }]
       : []),
   ])
 }
@@ -33,7 +33,7 @@ export function formLines(schema: FormSchema, defaults: Readonly<Record<string, 
 export const secretWarnings = (schema: FormSchema): QuestionLine[] =>
   secretFields(schema).map((name) => ({
     label: 'look twice',
-    text: `${name} looks like a secret. A server may not ask for one in a form: whatever you enter goes to the server as it is`,
+    text: `${nameText(name)} looks like a secret. A server may not ask for one in a form: whatever you enter goes to the server as it is`,
     tone: 'warning',
   }))
 

@@ -30,7 +30,7 @@ export interface Question {
   chain: readonly string[]
   /** Why this is asked, in words. */
   reasons: readonly string[]
-  /** Nothing of it is shortened; secrets are masked. */
+  /** Nothing of it is shortened or masked; values of the vault stand in it as their handles. */
   subject: Subject
   /** For how long a yes may hold; the first is proposed. */
   scopes: readonly GrantScope[]
@@ -65,16 +65,20 @@ export type Subject =
       args: Readonly<Record<string, unknown>>
       /** The pattern that would be granted, to be looked at and edited. */
       pattern: ArgumentRules
+      /** The person wrote the arguments, and nobody else: secrets among them are theirs, and may be folded. Default: false. */
+      isOwn?: boolean
       /** What the person said yes to the last time. */
       lastArgs: Readonly<Record<string, unknown>> | undefined
+      /** The person wrote those of the last time. Default: false. */
+      wasOwn?: boolean
       destination: 'local' | 'private' | 'outside'
       /** Where pieces of the arguments came from. */
       origins: readonly ArgumentOrigin[]
     }
   | { kind: 'result'; tool: string; result: CallToolResult; findings: readonly Finding[] }
   | { kind: 'read'; uri: string; isSubscription: boolean }
-  | { kind: 'prompt'; name: string; args: Readonly<Record<string, string>> }
-  | { kind: 'complete'; of: string; argument: string; value: string }
+  | { kind: 'prompt'; name: string; args: Readonly<Record<string, string>>; isOwn?: boolean }
+  | { kind: 'complete'; of: string; argument: string; value: string; isOwn?: boolean }
   | { kind: 'sample'; params: CreateMessageParams; model: string; budget: { tokensLeft: number; requestsLeft: number } }
   | { kind: 'sampled'; params: CreateMessageParams; result: CreateMessageResult }
   /** There is no model: the person writes what it would have said. */

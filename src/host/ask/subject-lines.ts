@@ -1,18 +1,15 @@
-/** What a question is about, one line a detail. Texts are as they came: describe.ts makes them fit to be shown. */
+/** What a question is about, one line a detail. Texts are whole and as they came: describe.ts makes them fit to be shown. */
 
 import { canonicalJson } from '../../protocol/canonical-json.ts'
-import type { ContentBlock } from '../../protocol/content.ts'
 import { isLoopback, type PersonUrl, type UrlWarning } from '../../protocol/person-url.ts'
-import { redact } from '../../protocol/redact.ts'
-import type { CreateMessageParams, SamplingContent } from '../../protocol/sampling.ts'
 import type { ToolAnnotations } from '../../protocol/tools.ts'
 import { commandText } from '../command-text.ts'
+import { contentLines, contentsOf, restLines, samplingLines } from './content-lines.ts'
 import { formLines, secretWarnings } from './form-lines.ts'
+import { foldSecrets } from './own-secrets.ts'
 import type { ApprovedItem, Subject } from './question.ts'
-import type { QuestionLine, Tone } from './question-line.ts'
+import { line, nameText, type QuestionLine, theirs, valueLine } from './question-line.ts'
 
-const line = (label: string, text: string, tone: Tone = 'plain'): QuestionLine => ({ label, text, tone })
-const theirs = (label: string, text: string | undefined): QuestionLine[] => (text === undefined ? [] : [line(label, text, 'theirs')])
 const warnings = (texts: readonly string[]): QuestionLine[] => texts.map((text) => line('look twice', text, 'warning'))
 
 /** What would happen after a yes, as a question. */
@@ -25,15 +22,15 @@ export function titleOf(server: string, subject: Subject): string {
     case 'approve':
       return subject.isFirst ? `Take what ${server} offers into use?` : `Take what changed at ${server} into use?`
     case 'call':
-      return `Let ${server} run ${subject.tool.name}?`
+      return `Let ${server} run ${nameText(subject.tool.name)}?`
     case 'result':
-      return `Let what ${subject.tool} of ${server} returned into the conversation?`
+      return `Let what ${nameText(subject.tool)} of ${server} returned into the conversation?`
     case 'read':
-      return subject.isSubscription ? `Follow ${subject.uri} at ${server}?` : `Read ${subject.uri} from ${server}?`
+      return subject.isSubscription ? `Follow ${nameText(subject.uri)} at ${server}?` : `Read ${nameText(subject.uri)} from ${server}?`
     case 'prompt':
-      return `Use the prompt ${subject.name} of ${server}?`
+      return `Use the prompt ${nameText(subject.name)} of ${server}?`
     case 'complete':
-      return `Let ${server} suggest how ${subject.argument} of ${subject.of} goes on?`
+      return `Let ${server} suggest how ${nameText(subject.argument)} of ${nameText(subject.of)} goes on?`
     case 'sample':
       return `Let ${server} ask the model ${subject.model}?`
     case 'sampled':
@@ -53,55 +50,64 @@ export function titleOf(server: string, subject: Subject): string {
   }
 }
 
-export function subjectLines(subject: Subject): QuestionLine[] {
+/** @param isWhole nothing is folded */
+export function subjectLines(subject: Subject, isWhole = false): QuestionLine[] {
   switch (subject.kind) {
     case 'launch':
       return [
-        line('command', commandText(subject.command, subject.args)),
-        ...(subject.program === undefined ? [] : [line('which runs', subject.program)]),
-        ...(subject.files ?? []).map((file) => line('with the file', file)),
+        line('command', commandText(subject.command, subject.args), 'theirs'),
+        ...(subject.program === undefined ? [] : [line('which runs', subject.program, 'theirs')]),
+        ...(subject.files ?? []).map((file) => line('with the file', file, 'theirs')),
         line('which means', 'this program runs on your machine, with your rights'),
-        line('in the folder', subject.cwd),
+        line('in the folder', subject.cwd, 'theirs'),
         ...variableLines(subject),
-        ...subject.fills.map((text) => line('filled in', text)),
+        ...subject.fills.map((text) => line('filled in', text, 'theirs')),
         ...warnings(subject.changes),
       ]
     case 'connect':
       return [
         ...urlLines(subject.url),
-        line('with the headers', subject.headerNames.join(', ') || 'none'),
-        ...subject.fills.map((text) => line('filled in', text)),
+        line('with the headers', subject.headerNames.map(nameText).join(', ') || 'none', 'theirs'),
+        ...subject.fills.map((text) => line('filled in', text, 'theirs')),
         ...warnings(subject.changes),
       ]
     case 'approve':
       return subject.items.flatMap(itemLines)
     case 'call':
-      return callLines(subject)
-    case 'result':
+      return callLines(subject, isWhole)
+    case 'result': {
+      const { content, structuredContent, ...rest } = subject.result
       return [
         ...subject.findings.map(({ kind, text }) => line(kind, text, 'warning')),
-        ...subject.result.content.map((block) => line('result', contentText(block), 'theirs')),
-        ...(subject.result.structuredContent === undefined ? [] : [line('as data', json(subject.result.structuredContent), 'theirs')]),
+        ...content.flatMap((block) => contentLines('result', block, isWhole)),
+        ...(structuredContent === undefined ? [] : [valueLine('as data', structuredContent)]),
+        ...restLines('result', rest),
       ]
+    }
     case 'read':
       return theirs('uri', subject.uri)
     case 'prompt':
-      return [...theirs('prompt', subject.name), ...argumentLines(subject.args, undefined)]
+      return [...theirs('prompt', subject.name), ...argumentLines({ args: subject.args, isOwn: subject.isOwn }, isWhole)]
     case 'complete':
-      return [...theirs('of', subject.of), ...argumentLines({ [subject.argument]: subject.value }, undefined)]
+      return [...theirs('of', subject.of), ...argumentLines({ args: { [subject.argument]: subject.value }, isOwn: subject.isOwn }, isWhole)]
     case 'sample':
       return [
         line('model', subject.model),
-        ...samplingLines(subject.params),
+        ...samplingLines(subject.params, isWhole),
         line('budget left', `${subject.budget.requestsLeft} requests, ${subject.budget.tokensLeft} tokens`, 'muted'),
       ]
-    case 'sampled':
+    case 'sampled': {
+      const { content, model, role: _role, ...rest } = subject.result
       return [
-        ...contentsOf(subject.result.content).map((each) => line('answer', contentText(each), 'theirs')),
-        ...theirs('model', subject.result.model),
+        ...contentsOf(content).flatMap((each) => contentLines('answer', each, isWhole)),
+        ...theirs('model', model),
+        ...restLines('answer', rest),
+        line('it answers', 'what follows'),
+        ...samplingLines(subject.params, isWhole),
       ]
+    }
     case 'compose':
-      return samplingLines(subject.params)
+      return samplingLines(subject.params, isWhole)
     case 'form':
       return [
         ...(subject.ours ? [line('needed', subject.message)] : theirs('they say', subject.message)),
@@ -112,67 +118,76 @@ export function subjectLines(subject: Subject): QuestionLine[] {
     case 'url':
       return [...theirs('they say', subject.message), ...urlLines(subject.url)]
     case 'roots':
-      return subject.roots.map(({ uri, name }) => line('folder', name === undefined ? uri : `${uri} (${name})`))
+      return subject.roots.map(({ uri, name }) => line('folder', name === undefined ? uri : `${uri} (${name})`, 'theirs'))
     case 'import':
-      return subject.servers.flatMap(({ id, where, from, warnings: texts }) => [line(id, `${where} (from ${from})`), ...warnings(texts)])
+      return subject.servers.flatMap(({ id, where, from, warnings: texts }) => [
+        line(nameText(id), where, 'theirs'),
+        line('from', from, 'theirs'),
+        ...warnings(texts),
+      ])
   }
 }
 
 function variableLines({ envNames, env }: Extract<Subject, { kind: 'launch' }>): QuestionLine[] {
-  if (!env || envNames.length === 0) return [line('with the variables', envNames.join(', ') || 'none')]
-  return Object.entries(env).map(([name, value]) => line(`with the variable ${name}`, value, 'theirs'))
+  if (!env || envNames.length === 0) return [line('with the variables', envNames.map(nameText).join(', ') || 'none', 'theirs')]
+  return Object.entries(env).map(([name, value]) => line('with the variable', `${nameText(name)}=${value}`, 'theirs'))
 }
 
-function callLines({ tool, args, pattern, lastArgs, destination, origins }: Extract<Subject, { kind: 'call' }>): QuestionLine[] {
+function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean): QuestionLine[] {
+  const { tool, pattern, destination, origins } = subject
   const where = { local: 'stays on this machine', private: 'goes to your own network', outside: 'goes outside' }
   return [
-    ...theirs('tool', tool.title === undefined ? tool.name : `${tool.name} (${tool.title})`),
+    ...theirs('tool', tool.name),
+    ...theirs('it calls itself', tool.title),
+    ...theirs('and', tool.annotations?.title),
     ...theirs('it says it does', tool.description),
     ...theirs('it says it is', hintsOf(tool.annotations)),
     line('what you send', where[destination], destination === 'outside' ? 'warning' : 'plain'),
-    ...argumentLines(args, lastArgs),
-    ...origins.map(({ pointer, source, bytes, excerpt }) =>
-      line('look twice', `these ${bytes} bytes of ${pointer || 'the arguments'} come from ${source}: ${excerpt}`, 'warning'),
-    ),
-    ...(Object.keys(pattern).length === 0 ? [] : [line('the pattern, if you allow more than this', json(pattern), 'muted')]),
+    ...argumentLines(subject, isWhole),
+    ...origins.flatMap(({ pointer, source, bytes, excerpt }) => [
+      line(
+        'look twice',
+        `these ${bytes} bytes of ${pointer === '' ? 'the arguments' : nameText(pointer)} come from ${nameText(source)}`,
+        'warning',
+      ),
+      ...theirs('which begin', excerpt),
+    ]),
+    ...(Object.keys(pattern).length === 0 ? [] : [valueLine('the pattern, if you allow more than this', pattern)]),
   ]
 }
 
-function argumentLines(args: Readonly<Record<string, unknown>>, last: Readonly<Record<string, unknown>> | undefined): QuestionLine[] {
-  const masked = redact(args) as Record<string, unknown>
-  const before = (redact(last ?? {}) as Record<string, unknown>) ?? {}
+type GivenArguments = Pick<Extract<Subject, { kind: 'call' }>, 'args'> &
+  Partial<Pick<Extract<Subject, { kind: 'call' }>, 'lastArgs' | 'isOwn' | 'wasOwn'>>
+
+/** Whole, unless the person wrote them and there may be a secret of theirs among them. */
+function argumentLines({ args, isOwn, lastArgs: last, wasOwn }: GivenArguments, isWhole: boolean): QuestionLine[] {
+  const shown = (label: string, name: string, value: unknown, mayFold: boolean | undefined): QuestionLine => {
+    const { value: short, hidden } = mayFold && !isWhole ? foldSecrets({ [name]: value }) : { value: { [name]: value }, hidden: 0 }
+    return { ...valueLine(label, (short as Record<string, unknown>)[name]), ...(hidden > 0 && { folded: hidden }) }
+  }
+  const labelOf = (name: string): string => `argument ${nameText(name)}`
   const lines = Object.entries(args).flatMap(([name, value]): QuestionLine[] => {
-    const now = line(`argument ${name}`, textOf(masked[name]), 'theirs')
-    if (!last || isSame(value, last[name])) return [now]
-    return [now, line(`argument ${name} the last time`, Object.hasOwn(last, name) ? textOf(before[name]) : 'not given', 'muted')]
+    const now = shown(labelOf(name), name, value, isOwn)
+    if (!last) return [now]
+    if (!Object.hasOwn(last, name)) return [now, line(`${labelOf(name)} the last time`, 'not given', 'muted')]
+    return isSame(value, last[name]) ? [now] : [now, shown(`${labelOf(name)} the last time`, name, last[name], wasOwn)]
   })
   if (lines.length === 0) lines.push(line('arguments', 'none'))
-  const gone = Object.keys(last ?? {}).filter((name) => !Object.hasOwn(args, name))
-  return [...lines, ...gone.map((name) => line(`argument ${name} the last time`, textOf(before[name]), 'muted'))]
+  const gone = Object.entries(last ?? {}).filter(([name]) => !Object.hasOwn(args, name))
+  return [...lines, ...gone.map(([name, value]) => shown(`${labelOf(name)} the last time`, name, value, wasOwn))]
 }
 
 function itemLines({ kind, name, definition, difference, flags }: ApprovedItem): QuestionLine[] {
+  const formerly = difference?.formerly === undefined ? '' : `, formerly ${nameText(difference.formerly)}`
   return [
-    line(`${kind} ${name}`, difference ? `${difference.class}${difference.formerly ? `, formerly ${difference.formerly}` : ''}` : 'new'),
+    line(`${kind} ${nameText(name)}`, difference ? `${difference.class}${formerly}` : 'new'),
     ...warnings(flags),
     ...(difference?.changes ?? []).flatMap(({ pointer, text, before, after }) => [
-      line('changed', `${pointer}: ${text}`),
-      ...(before === undefined ? [] : [line('before', textOf(before), 'theirs')]),
-      ...(after === undefined ? [] : [line('now', textOf(after), 'theirs')]),
+      line('changed', `${pointer}: ${text}`, 'theirs'),
+      ...(before === undefined ? [] : [valueLine('before', before)]),
+      ...(after === undefined ? [] : [valueLine('now', after)]),
     ]),
-    ...theirs('definition', textOf(definition)),
-  ]
-}
-
-function samplingLines(params: CreateMessageParams): QuestionLine[] {
-  const { messages, systemPrompt, tools, maxTokens, temperature, stopSequences, includeContext, modelPreferences, toolChoice, metadata } =
-    params
-  const settings = { maxTokens, temperature, stopSequences, includeContext, modelPreferences, toolChoice, metadata }
-  return [
-    ...theirs('system prompt', systemPrompt),
-    ...messages.flatMap(({ role, content }) => contentsOf(content).map((each) => line(role, contentText(each), 'theirs'))),
-    ...(tools ?? []).map((tool) => line(`tool ${tool.name}`, json(tool), 'theirs')),
-    ...Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [] : [line(name, textOf(value), 'theirs')])),
+    valueLine('definition', definition),
   ]
 }
 
@@ -198,31 +213,11 @@ function urlLines({ href, host, hostUnicode, warnings: kinds }: PersonUrl): Ques
 
 function hintsOf(annotations: ToolAnnotations | undefined): string | undefined {
   const { title: _title, ...hints } = annotations ?? {}
-  const words = Object.entries(hints).map(([name, value]) => `${name.replace(/Hint$/, '')}: ${value ? 'yes' : 'no'}`)
+  const words = Object.entries(hints).map(
+    ([name, value]) => `${nameText(name.replace(/Hint$/, ''))}: ${value === true ? 'yes' : value === false ? 'no' : JSON.stringify(value)}`,
+  )
   return words.length === 0 ? undefined : words.join(', ')
-}
-
-const contentsOf = <T>(content: T | readonly T[]): readonly T[] => (Array.isArray(content) ? content : [content as T])
-
-function contentText(content: ContentBlock | SamplingContent): string {
-  switch (content.type) {
-    case 'text':
-      return content.text
-    case 'image':
-    case 'audio':
-      return `[${content.type} ${content.mimeType}, ${Math.floor((content.data.length * 3) / 4)} bytes]`
-    case 'resource':
-      return 'text' in content.resource ? `${content.resource.uri}\n${content.resource.text}` : `[${content.resource.uri}, not a text]`
-    case 'tool_result':
-      return [`result of ${content.toolUseId}`, ...content.content.map(contentText)].join('\n')
-    default:
-      return json(content)
-  }
 }
 
 const isSame = (one: unknown, other: unknown): boolean =>
   other !== undefined && one !== undefined && canonicalJson(one) === canonicalJson(other)
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : json(value))
-
-const json = (value: unknown): string => JSON.stringify(redact(value), undefined, 2) ?? 'nothing'

@@ -4,6 +4,7 @@ import { isSecretName, redactText } from '../../protocol/redact.ts'
 import type { ServerSpec } from '../servers/spec.ts'
 import type { Vault } from '../vault/vault.ts'
 import { mapTexts, partsOf, placeholderText, textsOf } from './placeholder.ts'
+import { isKnownOption, isPlainValue, mayChangeProgram, runsCode, wordsAfterCode } from './run-words.ts'
 
 /** Where it is, and never what it is. */
 export interface PlainSecret {
@@ -12,39 +13,84 @@ export interface PlainSecret {
   because: 'name' | 'form' | 'disorder'
   start: number
   end: number
+  /** How long the value is. */
+  chars: number
+  /**
+   * It is the value of a known option, a variable, a header or a part of a URL, and nothing that a shell or a program would run. Only
+   * such a value goes to the vault: whatever is there is not shown any more when somebody is asked whether the server may start.
+   */
+  isMovable: boolean
 }
 
 /** What in the configuration of a server looks like a secret that somebody wrote down. */
 export function plainSecrets({ way }: Pick<ServerSpec, 'way'>): PlainSecret[] {
   const texts = textsOf(way)
-  return texts.flatMap(({ where, text }, i) => {
+  const isMovable = movableIn(way)
+  return texts.flatMap(({ where, text }, i): PlainSecret[] => {
     if (where === 'command' || where === 'cwd') return []
-    if (where === 'url') return inUrl(text)
     // `--token` and its value are two arguments.
     const before = where.startsWith('args[') ? texts[i - 1]?.text : undefined
-    const spot = spotIn(text, nameBeside(where, text, before))
-    return spot ? [{ where, ...spot }] : []
+    const beside = nameBeside(where, text, before)
+    const spot = spotIn(text, beside)
+    const spots = where === 'url' ? inUrl(text) : spot ? [spot] : []
+    return spots.map((each) => ({
+      where,
+      ...each,
+      chars: each.end - each.start,
+      isMovable: isMovable({
+        where,
+        value: text.slice(each.start, each.end),
+        beside,
+        isWhole: each.start === beside.start && each.end === text.length,
+      }),
+    }))
   })
+}
+
+interface Place {
+  where: string
+  value: string
+  beside: Beside
+  /** All of the text, or all of it behind the equals sign. */
+  isWhole: boolean
+}
+
+function movableIn(way: ServerSpec['way']): (place: Place) => boolean {
+  if (way.transport !== 'stdio') return ({ value }) => !/[\r\n]/.test(value)
+  const words = [way.command, ...way.args]
+  const code = wordsAfterCode(words)
+  const isCode = runsCode(words)
+  return ({ where, value, beside, isWhole }) => {
+    if (!isPlainValue(value)) return false
+    const [, argument] = /^args\[(\d+)\]$/.exec(where) ?? []
+    if (argument === undefined) return !isCode && !mayChangeProgram(where.slice('env.'.length))
+    return beside.isOption && isWhole && Number(argument) + 1 < code
+  }
 }
 
 interface Beside {
   name: string
+  /** It is a known option that takes a secret: `--token VALUE`, `--token=VALUE`. */
+  isOption: boolean
   /** Where the value begins, in `--token=value`. */
   start: number
 }
 
 function nameBeside(where: string, text: string, before: string | undefined): Beside {
   const named = /^(?:env|headers)\.(.+)$/s.exec(where)?.[1]
-  if (named !== undefined) return { name: named, start: 0 }
+  if (named !== undefined) return { name: named, start: 0, isOption: false }
   const assigned = /^-{0,2}([\w.-]{1,64})[=:](?!\/\/)/.exec(text)
-  if (assigned) return { name: assigned[1] ?? '', start: assigned[0].length }
+  if (assigned) {
+    const { 0: whole, 1: assignedTo = '' } = assigned
+    return { name: assignedTo, start: whole.length, isOption: /^--?[^-].*=$/.test(whole) && isKnownOption(assignedTo) }
+  }
   const option = before === undefined || text.startsWith('-') ? undefined : /^--?([\w.-]{1,64})$/.exec(before)?.[1]
-  return { name: option ?? '', start: 0 }
+  return { name: option ?? '', start: 0, isOption: option !== undefined && isKnownOption(option) }
 }
 
-type Spot = Omit<PlainSecret, 'where'>
+type Spot = Pick<PlainSecret, 'because' | 'start' | 'end'>
 
-function spotIn(text: string, { name, start }: Beside): Spot | undefined {
+function spotIn(text: string, { name, start }: Pick<Beside, 'name' | 'start'>): Spot | undefined {
   const value = text.slice(start)
   const parts = partsOf(value)
   const literals = parts.flatMap((part) => ('literal' in part ? [part.literal] : []))
@@ -90,11 +136,11 @@ function entropyOf(text: string): number {
 const PASSWORD = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@?#]{0,256}:([^\s/@?#]{1,1024})@/i
 const PARAMETER = /[?&]([^=&#\s]{1,128})=([^&#\s]{1,4096})/g
 
-function inUrl(url: string): PlainSecret[] {
-  const found: PlainSecret[] = []
+function inUrl(url: string): Spot[] {
+  const found: Spot[] = []
   const add = (because: PlainSecret['because'], end: number, value: string): void => {
     const spot = spotIn(value, { name: because === 'name' ? 'secret' : '', start: 0 })
-    if (spot) found.push({ where: 'url', because: spot.because, start: end - value.length, end })
+    if (spot) found.push({ because: spot.because, start: end - value.length, end })
   }
   const password = PASSWORD.exec(url)
   if (password?.[1] !== undefined) add('name', password[0].length - 1, password[1])
@@ -105,25 +151,33 @@ function inUrl(url: string): PlainSecret[] {
   return found
 }
 
-/** The same server with what looks like a secret struck out, to be shown. */
+/**
+ * The same server, to be shown, with what could go to the vault folded to its length. Nothing else is: whatever a program runs is to be
+ * seen, and so is everything in a file that somebody else may have written.
+ */
 export function withoutPlainSecrets(spec: ServerSpec): ServerSpec {
+  if (spec.provenance.some(({ scope }) => scope === 'project')) return spec
   const texts = new Map(textsOf(spec.way).map(({ where, text }) => [where, text]))
   // From the end, so that what is replaced does not move what is not yet.
-  for (const { where, start, end } of plainSecrets(spec).sort((a, b) => b.start - a.start)) {
+  for (const { where, start, end, chars } of plainSecrets(spec)
+    .filter(isMovable)
+    .sort((a, b) => b.start - a.start)) {
     const text = texts.get(where) ?? ''
-    texts.set(where, `${text.slice(0, start)}[redacted]${text.slice(end)}`)
+    texts.set(where, `${text.slice(0, start)}[${chars} characters hidden]${text.slice(end)}`)
   }
   return { ...spec, way: mapTexts(spec.way, (text, where) => texts.get(where) ?? text) }
 }
 
+const isMovable = (found: PlainSecret): boolean => found.isMovable
+
 /**
- * Puts the values into the vault, and placeholders in their place, in the copy that is returned. The file that the server
+ * Puts the values that may be moved into the vault, and placeholders in their place, in the copy that is returned. The file that the server
  * came from is not touched; the values are in it still, and whoever owns it may want to remove them.
  */
 export async function moveSecrets(spec: ServerSpec, vault: Vault, found: readonly PlainSecret[] = plainSecrets(spec)): Promise<ServerSpec> {
   const texts = new Map(textsOf(spec.way).map(({ where, text }) => [where, text]))
   // From the end, so that what is replaced does not move what is not yet.
-  for (const { where, start, end } of [...found].sort((a, b) => b.start - a.start)) {
+  for (const { where, start, end } of found.filter(isMovable).sort((a, b) => b.start - a.start)) {
     const text = texts.get(where)
     if (text === undefined) continue
     const value = partsOf(text.slice(start, end))

@@ -167,6 +167,17 @@ function hostedUrl(text: string): URL | undefined {
   return HOSTED.has(url.protocol) ? url : undefined
 }
 
+const USUAL_PORTS: ReadonlyMap<string, string> = new Map([
+  ['http:', '80'],
+  ['ws:', '80'],
+  ['https:', '443'],
+  ['wss:', '443'],
+  ['ftp:', '21'],
+])
+
+/** The port that is connected to, also where the address leaves it out. */
+export const effectivePort = ({ port, protocol }: URL): string => port || (USUAL_PORTS.get(protocol) ?? '')
+
 const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '')
 
 function hostTest(hosts: readonly string[], where: string): ValueTest {
@@ -179,11 +190,12 @@ function hostTest(hosts: readonly string[], where: string): ValueTest {
         `Expected a host such as "example.com" or "*.example.com" at ${JSON.stringify(where)}, got ${JSON.stringify(written)}`,
       )
     }
-    const { hostname, port } = new URL(`http://${bare}`)
-    const name = withoutDot(hostname)
+    const name = withoutDot(new URL(`http://${bare}`).hostname)
+    // From the text: a URL forgets the usual port of its scheme, and `x:80` would mean every port.
+    const port = /:(\d{1,5})$/.exec(bare)?.[1]
     return (url: URL): boolean => {
       const got = withoutDot(url.hostname)
-      return (isBelow ? got.endsWith(`.${name}`) : got === name) && (port === '' || url.port === port)
+      return (isBelow ? got.endsWith(`.${name}`) : got === name) && (port === undefined || effectivePort(url) === String(Number(port)))
     }
   })
   return onText((text) => {

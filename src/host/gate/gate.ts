@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { hiddenIn } from '../ask/own-secrets.ts'
 import type { Answer, Asker, Question, Subject } from '../ask/question.ts'
 import type { AuditLog, Outcome } from '../audit/record.ts'
 import type { Action, Decision, Usage } from '../consent/action.ts'
@@ -265,7 +266,10 @@ export class Gate {
     try {
       ending.throwIfAborted()
       const askedAt = wallNow()
-      const isOnce = decision.isForced === true
+      const subject = await want.subject(action)
+      // What the person may not have seen is agreed to for this one time, whatever an asker makes of it.
+      const isHiding = hiddenIn(subject) > 0
+      const isOnce = isHiding || decision.isForced === true
       const question: Question = {
         id: randomUUID(),
         action: action.kind,
@@ -276,12 +280,13 @@ export class Gate {
         server: want.server,
         chain: want.chain,
         reasons: decision.reasons.map(({ text }) => text),
-        subject: await want.subject(action),
+        subject,
         scopes: isOnce ? ['once'] : proposed(action, grantBounds(policy(), action).scopes),
-        widths: widthsFor(action, decision),
+        widths: isHiding ? ['exact'] : widthsFor(action, decision),
       }
       const signal = want.signal ? AbortSignal.any([want.signal, timeout.signal]) : timeout.signal
-      return checkAnswer(await unlessAborted(asker.ask(question, signal), signal))
+      const answer = checkAnswer(await unlessAborted(asker.ask(question, signal), signal))
+      return isHiding && answer.kind === 'allow' ? onceOf(answer) : answer
     } catch (error) {
       if (error instanceof McpError || want.signal?.aborted) throw error
       throw new McpError('ERR_CONSENT', `Nobody could be asked whether ${nameOf(action)} may be done`, { cause: error })
@@ -349,6 +354,10 @@ const stricter = (effect: Decision['effect']): Decision['effect'] => (effect ===
 
 const unanswered = (action: Action, { questionTimeoutMs }: GateLimits): McpError =>
   new McpError('ERR_CONSENT', `Nobody answered within ${questionTimeoutMs} ms (questionTimeoutMs) whether ${nameOf(action)} may be done`)
+
+function onceOf({ width: _width, pattern: _pattern, ...answer }: Extract<Answer, { kind: 'allow' }>): Answer {
+  return { ...answer, scope: 'once' }
+}
 
 /** Answers come from other processes as well, and through files. */
 function checkAnswer(answer: Answer): Answer {

@@ -1,14 +1,18 @@
 /**
  * From the arguments of one call to the arguments of calls like it, for a person who does not want to be asked each time:
  * other files of the folder, other pages of the site. What has no such shape stays as it is, and where there is a secret there is none.
+ * A pattern covers what a person reads in it and no more: a port is written out, and words stay these words.
  */
 
 import { isAbsolute, posix, win32 } from 'node:path'
 import { isObject } from '../../jsonrpc/message.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import { redact } from '../../protocol/redact.ts'
+import { isCodeName } from '../code-name.ts'
+import { effectivePort } from '../consent/argument-test.ts'
 import { escapeSegment } from '../consent/pointer.ts'
 import type { ArgumentRules, ArgumentTest } from '../consent/rule.ts'
+import type { TrustTier } from '../servers/spec.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -16,51 +20,54 @@ type Json = Readonly<Record<string, unknown>>
 const MAX_DEPTH = 4
 const MAX_RULES = 64
 
-/** What a tool runs is never a matter of length, whatever else it is. */
-const IS_CODE = /command|cmd|script|code|sql|query|expression|shell|eval|program|regex/i
 const IS_FOLDER = /dir|folder|cwd|root|workspace/i
 
-/**
- * @param args of the call that the person is asked about; they fit the pattern
- * @param schema the tool's own, which may say that something is one of a few values
- */
-export function proposePattern(args: Json, schema: unknown = {}): ArgumentRules {
+export interface ProposeOptions {
+  /** The tool's own, which may say that something is one of a few values. */
+  schema?: unknown
+  /** Of the server. Words for one that is not trusted stay as they are: it decides itself what it takes them for. Default: untrusted. */
+  tier?: TrustTier
+}
+
+/** @param args of the call that the person is asked about; they fit the pattern */
+export function proposePattern(args: Json, { schema = {}, tier = 'untrusted' }: ProposeOptions = {}): ArgumentRules {
   // A pattern is shown and kept as it is. A call with a secret is granted by its digest, and has none.
   if (canonicalJson(redact(args)) !== canonicalJson(args)) return {}
-  const rules = membersOf(args, schema, '', 0)
+  const rules = membersOf(args, { schema, tier }, '', 0)
   // Equal arguments are the narrowest pattern there is.
   return rules.length > MAX_RULES ? { '': { eq: args } } : Object.fromEntries(rules)
 }
 
 type Entry = [pointer: string, test: ArgumentTest]
 
-function membersOf(object: Json, schema: unknown, pointer: string, depth: number): Entry[] {
+function membersOf(object: Json, { schema, tier }: ProposeOptions, pointer: string, depth: number): Entry[] {
   const names = Object.keys(object)
   // `*` as a name cannot be written in a pattern without meaning every name.
   if (names.length === 0 || names.includes('*')) return [[pointer, { eq: object }]]
   const members = names.flatMap((name) =>
-    entriesOf(object[name], propertySchema(schema, name), `${pointer}/${escapeSegment(name)}`, name, depth),
+    entriesOf(object[name], { schema: propertySchema(schema, name), tier }, `${pointer}/${escapeSegment(name)}`, name, depth),
   )
   // Arguments that a pattern is silent about do not fit it. Inside of one that must be said.
   return depth === 0 ? members : [[pointer, { schema: { propertyNames: { enum: names } } }], ...members]
 }
 
-function entriesOf(value: unknown, schema: unknown, pointer: string, name: string, depth: number): Entry[] {
-  if (isObject(value) && depth < MAX_DEPTH) return membersOf(value, schema, pointer, depth + 1)
+function entriesOf(value: unknown, about: ProposeOptions, pointer: string, name: string, depth: number): Entry[] {
+  if (isObject(value) && depth < MAX_DEPTH) return membersOf(value, about, pointer, depth + 1)
   const folders = Array.isArray(value) ? foldersOf(value, name) : undefined
   if (folders) return [[`${pointer}/*`, { within: folders }]]
-  return [[pointer, testOf(value, schema, name)]]
+  return [[pointer, testOf(value, about, name)]]
 }
 
-function testOf(value: unknown, schema: unknown, name: string): ArgumentTest {
+function testOf(value: unknown, { schema, tier }: ProposeOptions, name: string): ArgumentTest {
   if (isListed(schema)) return { eq: value }
   if (typeof value === 'number') return value >= 0 ? { min: 0, max: value } : { eq: value }
   if (typeof value !== 'string') return { eq: value }
   const url = webAddress(value)
-  if (url) return { hostIn: [url.host], glob: `${url.protocol}//**` }
+  // With its port, also the usual one: a host without a port would mean every port.
+  if (url) return { hostIn: [`${url.hostname}:${effectivePort(url)}`], glob: `${url.protocol}//**` }
   const folder = folderOf(value, name)
   if (folder !== undefined) return { within: folder }
-  return isProse(value) && !IS_CODE.test(name) ? { len: { max: roundUp(value.length) } } : { eq: value }
+  return tier === 'trusted' && isProse(value) && !isCodeName(name) ? { len: { max: roundUp(value.length) } } : { eq: value }
 }
 
 const isListed = (schema: unknown): boolean => isObject(schema) && (Array.isArray(schema.enum) || Object.hasOwn(schema, 'const'))

@@ -169,7 +169,9 @@ function toolCall(value: Record<string, unknown>, names: ToolNames): ModelPart {
 function finish({ finishReason, usage }: Record<string, unknown>, words: VersionWords): ModelPart | undefined {
   const end = words.endOf(finishReason)
   if (end === 'error') throw new Error('The provider reported an error')
-  return end === undefined ? undefined : { type: 'end', reason: REASONS[end] ?? 'other', usage: usageOf(usage, words) }
+  return end === undefined
+    ? undefined
+    : { type: 'end', reason: (Object.hasOwn(REASONS, end) && REASONS[end]) || 'other', usage: usageOf(usage, words) }
 }
 
 type EndReason = Extract<ModelPart, { type: 'end' }>['reason']

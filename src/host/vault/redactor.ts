@@ -16,41 +16,53 @@ export interface RedactorLimits {
 export const DEFAULT_REDACTOR_LIMITS: RedactorLimits = { minChars: 4, maxChars: 1024 * 1024 }
 
 export interface Redactor {
-  /** ERR_LIMIT when it would be too much: better not to start a server than to start one whose secrets leak. */
-  add(value: string): void
+  /**
+   * ERR_LIMIT when it would be too much: better not to start a server than to start one whose secrets leak.
+   * @param handle what it is called, for people: `secret NAME`
+   */
+  add(value: string, handle?: string): void
   /** Whether there is anything to look for. */
   readonly isEmpty: boolean
   /** The text without the values, in clear or encoded. A value that is split over two texts is not found. */
   scrub(text: string): string
+  /** The same with the handle of each value in its place, for people who decide about the text. */
+  withHandles(text: string): string
 }
 
 const HIDDEN = '[redacted]'
 
 export function redactor(values: Iterable<string> = [], limits?: Partial<RedactorLimits>): Redactor {
   const { minChars, maxChars } = withDefaults(DEFAULT_REDACTOR_LIMITS, limits)
-  const forms = new Set<string>()
+  /** With the handle of what they are forms of. */
+  const forms = new Map<string, string | undefined>()
   let chars = 0
   let find: Finder | undefined
-  const add = (value: string): void => {
+  const add = (value: string, handle?: string): void => {
     const fresh = formsOf(value, minChars).filter((form) => !forms.has(form))
     const more = fresh.reduce((sum, { length }) => sum + length, 0)
     if (chars + more > maxChars)
       throw new McpError('ERR_LIMIT', `The secrets to be kept out of logs have more than ${maxChars} characters (maxChars)`)
-    for (const form of fresh) forms.add(form)
+    for (const form of fresh) forms.set(form, handle)
     chars += more
     if (fresh.length > 0) find = undefined
   }
   for (const value of values) add(value)
+  const replaced = (text: string, instead: (found: string) => string): string => {
+    if (forms.size === 0) return text
+    find ??= finderOf(forms.keys())
+    return hidden(text, find(text), instead)
+  }
   return {
     add,
     get isEmpty() {
       return forms.size === 0
     },
-    scrub: (text) => {
-      if (forms.size === 0) return text
-      find ??= finderOf(forms)
-      return hidden(text, find(text))
-    },
+    scrub: (text) => replaced(text, () => HIDDEN),
+    withHandles: (text) =>
+      replaced(text, (found) => {
+        const handle = forms.get(found)
+        return handle === undefined ? HIDDEN : `[${handle}]`
+      }),
   }
 }
 
@@ -170,11 +182,11 @@ const followersOf = ({ code, only, others }: State): [code: number, state: State
   ...(others ?? []),
 ]
 
-function hidden(text: string, places: readonly [number, number][]): string {
+function hidden(text: string, places: readonly [number, number][], instead: (found: string) => string): string {
   let end = 0
   let result = ''
   for (const [start, until] of places) {
-    result += text.slice(end, start) + HIDDEN
+    result += text.slice(end, start) + instead(text.slice(start, until))
     end = until
   }
   return result + text.slice(end)

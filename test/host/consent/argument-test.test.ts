@@ -62,6 +62,12 @@ describe('operators', () => {
     ['https://corp.example.evil.example/', false],
     ['http://local.example:8080/', true],
     ['http://local.example:8081/', false],
+    ['https://corp.example:8443/x', true],
+    ['http://usual.example/', true],
+    ['https://usual.example/', false],
+    ['https://usual.example:80/', true],
+    ['https://[::1]/', true],
+    ['https://[::1]:8443/', false],
     ['https://evil.example\\@corp.example/', undefined],
     [' https://corp.example/', undefined],
     ['https://corp.example\t.evil.example/', undefined],
@@ -69,7 +75,7 @@ describe('operators', () => {
     ['corp.example', undefined],
     ['//corp.example/x', undefined],
   ])('hostIn of %j is %s', (url, verdict) => {
-    expect(judge({ hostIn: ['corp.example', '*.docs.example', 'local.example:8080'] }, url)).toBe(verdict)
+    expect(judge({ hostIn: ['corp.example', '*.docs.example', 'local.example:8080', 'usual.example:80', '[::1]:443'] }, url)).toBe(verdict)
   })
 
   test.each<[string, boolean | undefined]>([

@@ -122,6 +122,12 @@ describe('the pattern that is proposed', () => {
       {},
       { '/url': { hostIn: ['docs.example.com:8443'], glob: 'https://**' } },
     ],
+    [
+      'other pages of a site at the usual port, and no other port',
+      { url: 'https://docs.example.com/a?b', plain: 'http://[::1]/x' },
+      {},
+      { '/url': { hostIn: ['docs.example.com:443'], glob: 'https://**' }, '/plain': { hostIn: ['[::1]:80'], glob: 'http://**' } },
+    ],
     ['no address with a user in it', { url: 'https://a@b.example/' }, {}, { '/url': { eq: 'https://a@b.example/' } }],
     [
       'one of a few values',
@@ -131,7 +137,7 @@ describe('the pattern that is proposed', () => {
     ],
     ['numbers up to this one', { limit: 20 }, {}, { '/limit': { min: 0, max: 20 } }],
     ['no other switches', { force: false, x: null, n: -1 }, {}, { '/force': { eq: false }, '/x': { eq: null }, '/n': { eq: -1 } }],
-    ['texts of about this length', { message: 'a few words of it' }, {}, { '/message': { len: { max: 100 } } }],
+    ['no other words', { message: 'a few words of it' }, {}, { '/message': { eq: 'a few words of it' } }],
     [
       'nothing that is run',
       { sql: 'select a from b', command: 'ls -l -a' },
@@ -148,7 +154,14 @@ describe('the pattern that is proposed', () => {
     ['a star as it is', { '*': 1, b: 2 }, {}, { '': { eq: { '*': 1, b: 2 } } }],
     ['no arguments', {}, {}, { '': { eq: {} } }],
   ])('%s', (_name, args, schema, pattern) => {
-    expect(proposePattern(args, schema)).toEqual(pattern)
+    expect(proposePattern(args, { schema })).toEqual(pattern)
+  })
+
+  test('of words for a trusted server is any words of about this length, unless they are run', () => {
+    expect(proposePattern({ message: 'a few words of it', script: 'rm -rf ~ now' }, { tier: 'trusted' })).toEqual({
+      '/message': { len: { max: 100 } },
+      '/script': { eq: 'rm -rf ~ now' },
+    })
   })
 
   test.each<[string, Record<string, unknown>, boolean]>([
@@ -158,10 +171,12 @@ describe('the pattern that is proposed', () => {
     ['another host', { path: '/a/b/d', url: 'https://x.example.evil/2', note: 'other words of it', n: 1 }, false],
     ['the same host in the clear', { path: '/a/b/d', url: 'http://x.example/2', note: 'other words of it', n: 1 }, false],
     ['a longer text', { path: '/a/b/d', url: 'https://x.example/2', note: 'x '.repeat(51), n: 1 }, false],
+    ['another port', { path: '/a/b/d', url: 'https://x.example:8443/2', note: 'other words of it', n: 1 }, false],
+    ['the usual port written out', { path: '/a/b/d', url: 'https://x.example:443/2', note: 'other words of it', n: 1 }, true],
     ['a larger number', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it', n: 6 }, false],
     ['less', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it' }, false],
   ])('once granted, is for %s: %j %s', (_name, args, holds) => {
-    const pattern = proposePattern({ path: '/a/b/c', url: 'https://x.example/1', note: 'some words of it', n: 5 })
+    const pattern = proposePattern({ path: '/a/b/c', url: 'https://x.example/1', note: 'some words of it', n: 5 }, { tier: 'trusted' })
     const grant = made({ scope: 'always', width: 'pattern', pattern })
     expect(grantMatches(grant, action({ args, realPaths: { '/path': String(args.path) } }))).toBe(holds)
   })

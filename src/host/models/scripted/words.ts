@@ -7,28 +7,28 @@ const SILENT = new Set(
 )
 
 /** What people say, and what tools are called. */
-const SAME: Readonly<Record<string, string>> = {
-  show: 'list',
-  see: 'list',
-  display: 'list',
-  enumerate: 'list',
-  create: 'add',
-  make: 'add',
-  new: 'add',
-  write: 'add',
-  remember: 'add',
-  save: 'add',
-  remove: 'delete',
-  erase: 'delete',
-  drop: 'delete',
-  find: 'search',
-  look: 'search',
-  summary: 'summarise',
-  summarize: 'summarise',
-  release: 'deploy',
-  ship: 'deploy',
-  publish: 'deploy',
-}
+const SAME: ReadonlyMap<string, string> = new Map([
+  ['show', 'list'],
+  ['see', 'list'],
+  ['display', 'list'],
+  ['enumerate', 'list'],
+  ['create', 'add'],
+  ['make', 'add'],
+  ['new', 'add'],
+  ['write', 'add'],
+  ['remember', 'add'],
+  ['save', 'add'],
+  ['remove', 'delete'],
+  ['erase', 'delete'],
+  ['drop', 'delete'],
+  ['find', 'search'],
+  ['look', 'search'],
+  ['summary', 'summarise'],
+  ['summarize', 'summarise'],
+  ['release', 'deploy'],
+  ['ship', 'deploy'],
+  ['publish', 'deploy'],
+])
 
 /** `deploy__listServices` is deploy, list, service. */
 export const words = (text: string): string[] =>
@@ -40,7 +40,7 @@ export const words = (text: string): string[] =>
     .map(stem)
 
 export function stem(word: string): string {
-  const known = SAME[word]
+  const known = SAME.get(word)
   if (known) return known
   const bare =
     word.length > 5 && word.endsWith('ies')
@@ -48,5 +48,5 @@ export function stem(word: string): string {
       : word.length > 3 && word.endsWith('s') && !word.endsWith('ss')
         ? word.slice(0, -1)
         : word
-  return SAME[bare] ?? bare
+  return SAME.get(bare) ?? bare
 }

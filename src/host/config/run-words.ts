@@ -1,0 +1,46 @@
+/** The words of a command, by what runs them: an option that takes a secret is one thing, a text that is run is another. */
+
+import { basename } from 'node:path'
+
+const SHELLS =
+  /^(?:(?:ba|da|z|fi|k|mk|pdk|c|tc|a|r)?sh|busybox|toybox|cmd|powershell|pwsh|nu|xonsh|elvish|eval|exec|source|xargs|parallel|watch|su|script|ssh|expect|make|just)$/i
+
+const INTERPRETERS =
+  /^(?:node|nodejs|deno|bun|tsx|ts-node|python|pypy|ruby|perl|php|lua|luajit|tclsh|osascript|Rscript|R|julia|jshell|groovy|scala|elixir|erl|awk|gawk|mawk|sed)[\d.]*$/i
+
+/** Options whose value is run: `-c`, `-e`, `-pe`, `--eval`, `-EncodedCommand` and the like. */
+const CODE_OPTION =
+  /^(?:-[A-Za-z]{0,3}[cekprE]|--?(?:eval|exec|execute|expression|print|command|commands|cmd|script|code|run|call|require|import|loader|preload|init|rcfile|init-file|encodedcommand|program|entrypoint|shell))(?:[=:].*)?$/is
+
+const programOf = (word: string): string => basename(word.replaceAll('\\', '/')).replace(/\.(?:exe|cmd|bat|com)$/i, '')
+
+/**
+ * The index of the first word that may be run, or be read by something that is run: all from there on is left as it is.
+ * @param words the command and its arguments
+ */
+export function wordsAfterCode(words: readonly string[]): number {
+  const at = words.findIndex((word) => SHELLS.test(programOf(word)) || CODE_OPTION.test(word))
+  return at < 0 ? words.length : at + 1
+}
+
+/** Whether the words themselves hold a program, which may do anything with the variables that it is given. */
+export function runsCode(words: readonly string[]): boolean {
+  if (words.some((word) => SHELLS.test(programOf(word)))) return true
+  const interpreter = words.findIndex((word) => INTERPRETERS.test(programOf(word)))
+  return interpreter >= 0 && words.slice(interpreter + 1).some((word) => CODE_OPTION.test(word))
+}
+
+/** `token`, `api-key`, `githubToken`: an option whose name ends with the name of a secret. */
+export const isKnownOption = (name: string): boolean => KNOWN_OPTION.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'))
+
+const KNOWN_OPTION =
+  /^(?:[a-z0-9]+[-_.])*(?:token|api[-_.]?key|access[-_.]?key|secret|secret[-_.]?key|password|passwd|passphrase|pat|private[-_.]?key|credential|credentials)$/i
+
+/** One word that no shell would take apart: without white space, quotes, substitutions, globs, redirections. */
+export const isPlainValue = (value: string): boolean => /^[\w.+/=:@%,-]{1,4096}$/.test(value) && !value.startsWith('-')
+
+/** Variables that decide what is run, or how: their values are always shown. */
+export const mayChangeProgram = (name: string): boolean => PROGRAM_VARIABLE.test(name)
+
+const PROGRAM_VARIABLE =
+  /^(?:PATH|NODE_OPTIONS|NODE_PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|SHELL|IFS|PS4|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|PYTHON.*|RUBY.*|PERL.*|JAVA_.*|JDK_.*|_JAVA_.*|GIT_.*|NPM_CONFIG_.*|.*_COMMAND|.*_CMD|.*_ARGS|.*_OPTS|.*_OPTIONS|.*_FLAGS|.*_SCRIPT|.*_PRELOAD|.*_PROXY)$/i

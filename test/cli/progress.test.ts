@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest'
+import { ProgressBar } from '../../src/cli/output/progress.ts'
+import type { Screen } from '../../src/cli/output/screen.ts'
+import type { Shown } from '../../src/cli/output/shown.ts'
+import { stylesFor } from '../../src/cli/output/style.ts'
+
+/** What the bar draws for one message of progress. */
+function drawn(progress: number, total?: number): string {
+  const lines: string[] = []
+  const screen = { noteStyle: stylesFor(false), passing: (line: Shown) => lines.push(line.text), clear: () => {} } as unknown as Screen
+  new ProgressBar(screen, 'call').onProgress({ progress, ...(total !== undefined && { total }) })
+  return lines.join('\n')
+}
+
+describe('a bar of progress', () => {
+  test.each([
+    [150, 100, 24, '100%'],
+    [1e308, 1e-308, 24, '100%'],
+    [-50, 100, 0, '0%'],
+    [-1e308, 1e-308, 0, '0%'],
+    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0, '0%'],
+    [50, 100, 12, '50%'],
+    [0, 100, 0, '0%'],
+  ])('of %d of %d is neither overfull nor less than empty', (progress, total, full, percent) => {
+    expect(drawn(progress, total)).toBe(`call ${'█'.repeat(full)}${'░'.repeat(24 - full)} ${percent} `)
+  })
+
+  test.each([[0], [-1], [Number.NaN]])('is not drawn for a total of %d, only the number is', (total) => {
+    expect(drawn(7, total)).toBe('call 7 ')
+  })
+})

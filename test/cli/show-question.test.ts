@@ -1,0 +1,178 @@
+/** Questions on a real screen of any width: what others wrote never stands where words of the host do. */
+
+import xterm from '@xterm/headless'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Screen } from '../../src/cli/output/screen.ts'
+import { brokenTo, cutTo, expandTabs, widthOf } from '../../src/cli/output/width.ts'
+import { showQuestion } from '../../src/cli/terminal/show-question.ts'
+import type { Question, Subject } from '../../src/host/ask/question.ts'
+import { groundedMarks } from '../../src/protocol/visible-text.ts'
+import { CALL, question } from '../host/ask/questions.ts'
+import { expectLinear } from '../support/linear.ts'
+import { proofRuns } from '../support/proof-runs.ts'
+import { memoryIo } from './support/memory-io.ts'
+
+interface Row {
+  text: string
+  /** The terminal had to break the line by itself. */
+  isWrapped: boolean
+}
+
+async function rowsOf(asked: Question, columns: number, isWhole = false): Promise<Row[]> {
+  const io = memoryIo({ isTTY: true, columns, env: { NO_COLOR: '1' } })
+  showQuestion(new Screen(io), asked, { isWhole })
+  const screen = new xterm.Terminal({ cols: columns, rows: 10, scrollback: 100_000, allowProposedApi: true, convertEol: true })
+  await new Promise<void>((resolve) => screen.write(io.err(), resolve))
+  const { active } = screen.buffer
+  const rows = Array.from({ length: active.length }, (_, i) => {
+    const row = active.getLine(i)
+    return { text: row?.translateToString(true) ?? '', isWrapped: row?.isWrapped ?? false }
+  })
+  screen.dispose()
+  return rows
+}
+
+/** Every row is the title, begins with a label of the host, or has the bar. */
+const LABELLED =
+  /^ {2}(?:! )?(?:server|at|asked by|because|tool|it calls itself|and|it says it (?:does|is)|what you send|argument|arguments|look twice|which begin|the pattern|not shown here|definition|changed|before|now|capabilities|they say|field)\b/
+
+function expectMarked(rows: readonly Row[]): void {
+  const [blank, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
+  expect(blank?.text).toBe('')
+  expect(title?.text).toMatch(/^(?:Let|Take|mail)/)
+  for (const { text, isWrapped } of rest) {
+    expect(isWrapped, text).toBe(false)
+    expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)
+    // A line of others that stands beside its label has the bar behind that.
+    if (/^ {2}(?:at|tool|it |and|argument |which|definition|they say|field )/.test(text) && /: \S/.test(text))
+      expect(text).toMatch(/: (?:│|none|not given)|^[^:]*"/)
+  }
+}
+
+const FORGED = '  what you send: stays on this machine'
+
+describe('text that is wider than it looks', () => {
+  test.each([
+    ['tabs', '\t'.repeat(40)],
+    ['tabs between letters', 'a\t'.repeat(60)],
+    ['wide letters', '漢'.repeat(120)],
+    ['wide letters that came to Unicode late', '\u{17000}\u{1b170}\u{18b00}\u{1aff0}'.repeat(40)],
+    ['pictures', '🤖🫠❤️☎©'.repeat(40)],
+    ['flags', '🇪🇺'.repeat(60)],
+    ['spacing marks', 'क\u0903\u093e'.repeat(80)],
+    ['marks that came to Unicode late', 'a\u{1e944}\u{1e945}\u{1dfa}\u{8d3}'.repeat(60)],
+    ['marks that pile up', `a${'\u0301'.repeat(500)}`],
+    ['half-width and full-width forms', 'ｱＡ￦'.repeat(60)],
+    ['Hangul in parts', '\u1112\u1161\u11ab'.repeat(60)],
+    ['a long word', 'x'.repeat(400)],
+    ['spaces', ' '.repeat(300)],
+    ['a mark at the beginning', '\u0336\u20dd'.repeat(3)],
+  ])('has a bar before each of its lines: %s', async (_name, text) => {
+    for (const columns of [20, 41, 80]) {
+      const hostile = `${text}${FORGED}\n${FORGED}\n${text}`
+      const origins = [{ pointer: `/${text}`, source: text, bytes: 9, excerpt: hostile }]
+      const tool = { ...CALL.tool, name: hostile, title: hostile, description: hostile }
+      const subject: Subject = { ...CALL, tool, args: { body: hostile, [hostile]: { [hostile]: [hostile] } }, origins }
+      const asked = question({ subject, server: { id: 'mail', title: hostile, where: hostile }, reasons: [hostile] })
+      expectMarked(await rowsOf(asked, columns))
+    }
+  })
+
+  test('whatever others write, in a call and in a definition', async () => {
+    const unit = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 30 }),
+      fc.string({ unit: 'binary', maxLength: 30 }),
+      fc.constantFrom(
+        '\t',
+        '\n',
+        ' ',
+        '漢',
+        '🤖',
+        '\u0301',
+        '\u0903',
+        '\u{1e944}',
+        '❤️',
+        '🇪🇺',
+        'ｱ',
+        FORGED,
+        '\r\n',
+        '{"a": 1}',
+        '\u001b[2J',
+      ),
+    )
+    const hostileText = fc.array(unit, { minLength: 1, maxLength: 30 }).map((parts) => parts.join(''))
+    await fc.assert(
+      fc.asyncProperty(hostileText, hostileText, fc.integer({ min: 20, max: 120 }), async (one, other, columns) => {
+        const tool = { ...CALL.tool, name: one, description: other }
+        const call = question({
+          subject: { ...CALL, tool, args: { [other]: one, x: other } },
+          server: { id: 'mail', title: one, where: other },
+        })
+        expectMarked(await rowsOf(call, columns))
+        const definition = { name: one, description: other, inputSchema: { [one]: [other] } }
+        const difference = {
+          kind: 'tool' as const,
+          name: one,
+          class: 'widened' as const,
+          changes: [{ pointer: `/${one}`, class: 'widened' as const, text: other, before: one, after: other }],
+        }
+        const approve: Subject = {
+          kind: 'approve',
+          isFirst: true,
+          items: [{ kind: 'tool', name: one, definition, difference, flags: [other] }],
+        }
+        expectMarked(await rowsOf(question({ subject: approve }), columns))
+      }),
+      { numRuns: proofRuns(60) },
+    )
+  }, 600_000)
+})
+
+describe('widths', () => {
+  test.each([
+    ['abc', 3],
+    ['漢字', 4],
+    ['e\u0301', 1],
+    ['का', 2],
+    ['👍', 2],
+    ['\t', 8],
+  ])('%j takes %d columns', (text, width) => {
+    expect(widthOf(text)).toBe(width)
+  })
+
+  test('tabs become spaces up to the next stop, on each line', () => {
+    expect(expandTabs('a\tb\n\t漢\tc')).toBe(`a${' '.repeat(7)}b\n${' '.repeat(8)}漢${' '.repeat(6)}c`)
+  })
+
+  test('a text that is broken is whole, and no part is wider than it may be or begins with a mark', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.integer({ min: 8, max: 40 }), (raw, columns) => {
+        const text = groundedMarks(raw)
+        const parts = brokenTo(text, columns)
+        expect(parts.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
+        for (const part of parts) expect(widthOf(part)).toBeLessThanOrEqual(columns)
+        for (const part of parts.slice(1)) expect(part).not.toMatch(/^\p{M}/u)
+        expect(widthOf(cutTo(text, columns))).toBeLessThanOrEqual(columns)
+      }),
+    )
+  })
+
+  test.each(['a', 'a ', '漢', '\u0301', 'a\u0301', '\t'])('to break a long text of %j takes time in proportion', (unit) => {
+    expectLinear(20_000, (size) => {
+      const text = unit.repeat(size)
+      return () => brokenTo(text, 40)
+    })
+  })
+})
+
+describe('marks', () => {
+  test.each([
+    ['without a letter are written out', '\u0301\u0336a\n\u0301b', '<U+0301><U+0336>a\n<U+0301>b'],
+    ['that pile up are written out after the sixth', `a${'\u0301'.repeat(8)}b`, `a${'\u0301'.repeat(6)}<U+0301><U+0301>b`],
+    ['of ordinary writing stay', 'Việt שָׁל֑וֹם हिन्दी', 'Việt שָׁל֑וֹם हिन्दी'],
+  ])('%s', (_name, text, shown) => {
+    expect(groundedMarks(text)).toBe(shown)
+    expect(groundedMarks(shown)).toBe(shown)
+  })
+})
