@@ -246,6 +246,25 @@ describe('a form', () => {
     expect(terminal.text()).not.toContain('hunter2')
   })
 
+  test('has a bar before every line of its texts, also while it is filled in and looked over', async () => {
+    const forged = '  what you send: stays on this machine'
+    const long = `${'漢\t'.repeat(60)}${forged} ${'x'.repeat(120)}${forged}`
+    const schema = {
+      type: 'object' as const,
+      properties: { [long]: { type: 'string' as const, title: long, description: long, pattern: '^never$' } },
+      required: [long],
+    }
+    const { terminal } = ask({ kind: 'form', message: long, schema, defaults: {}, warnings: [long] }, formQuestion)
+    await choose(terminal, -1)
+    await terminal.until(/Fill in the form[\s\S]*◆/)
+    terminal.type(`x${KEY.enter}`)
+    await terminal.until(/does not fit the form yet/)
+    const rows = terminal.text().split('\n')
+    expect(rows.filter((row) => row.includes('what you send')).length).toBeGreaterThan(8)
+    for (const row of rows.filter((each) => /what you send|stays on|x{40}|漢/.test(each)))
+      expect(row).toMatch(/^ {2}(?:│ |! (?:look twice|It does not fit the form yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
+  })
+
   test('is filled in field by field, looked over, mended and sent [T-ELIC-008] [T-ELIC-028] [T-ELIC-083]', async () => {
     const { terminal, answer } = ask(form, formQuestion)
     await choose(terminal, -1)

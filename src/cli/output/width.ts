@@ -30,7 +30,7 @@ export function brokenTo(line: string, columns: number, first = columns): string
     if (end >= line.length) return [...lines, line.slice(start)]
     const place = breakIn(line, start, end)
     lines.push(line.slice(start, place))
-    start = line[place] === ' ' ? place + 1 : place
+    start = line[place] === ' ' && !isMarkAt(line, place + 1) ? place + 1 : place
   }
 }
 

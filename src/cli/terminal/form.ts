@@ -1,13 +1,14 @@
 /** A form of a server, filled in field by field, looked over before it is sent. */
 
+import { nameText } from '../../host/ask/question-line.ts'
 import type { Field, FormSchema } from '../../protocol/elicitation.ts'
 import { compileForeign } from '../../protocol/schema/foreign.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import { jsonText } from '../output/json.ts'
 import type { Screen } from '../output/screen.ts'
-import { LINE_BREAK, Shown, words } from '../output/shown.ts'
-import { brokenTo } from '../output/width.ts'
+import { words } from '../output/shown.ts'
 import type { Choice, Prompts } from './prompts.ts'
+import { showLine } from './show-question.ts'
 
 export type Filled = { kind: 'send'; content: Record<string, unknown> } | { kind: 'decline' }
 
@@ -34,9 +35,9 @@ export async function fillForm(
   for (;;) {
     screen.note(words`${screen.noteStyle.bold('This would be sent:')}`)
     for (const [name, value] of Object.entries(given(content)))
-      screen.note(words`  ${screen.noteStyle.dim(`${name}:`)} ${hidden.includes(name) ? 'what you typed' : jsonText(value)}`)
+      showLine(screen, { label: nameText(name), text: hidden.includes(name) ? 'what you typed' : jsonText(value), tone: 'theirs' })
     const fault = await faultOf(schema, given(content))
-    if (fault !== undefined) screen.note(screen.noteStyle.yellow(paragraph(screen, `It does not fit the form yet: ${fault}`)))
+    if (fault !== undefined) showLine(screen, { label: 'It does not fit the form yet', text: fault, tone: 'warning' })
     const next = await prompts.choose('Send it?', [
       ...(fault === undefined ? [{ value: 'send', label: 'Send' }] : []),
       { value: 'edit', label: 'Change a field' },
@@ -52,9 +53,6 @@ export async function fillForm(
     await fill(name, schema.properties[name] as Field)
   }
 }
-
-const paragraph = ({ noteColumns = Number.POSITIVE_INFINITY }: Screen, text: string): Shown =>
-  Shown.join(brokenTo(text, noteColumns - 4), LINE_BREAK).indented(2)
 
 async function faultOf(schema: FormSchema, content: Record<string, unknown>): Promise<string | undefined> {
   const checked = (await compileForeign(schema, { assertsFormats: true }))(content)

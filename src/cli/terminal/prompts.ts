@@ -119,15 +119,19 @@ export class Prompts {
   #titled(message: Showable): string {
     const shown = Shown.join([message])
     if (shown.width <= this.columns) return shown.text
-    this.#screen.note(words`${Shown.join(brokenTo(shown.text, this.columns), words`\n`)}`)
+    this.#note(shown.text)
     return shown.cut(this.columns).text
+  }
+
+  /** Names and texts of others may be in it, so every line has the bar that theirs have. */
+  #note(text: string): void {
+    const bar = words`  ${this.#screen.noteStyle.magenta('│')} `
+    this.#screen.note(words`${bar}${Shown.join(brokenTo(text, this.columns), words`\n${bar}`)}`)
   }
 
   #options<Value extends string>(choices: readonly Choice<Value>[]): { value: string; label: string; hint?: string }[] {
     const labels = choices.map(({ label }) => Shown.join([label]))
-    if (labels.some(({ width }) => width > this.columns))
-      for (const [i, label] of labels.entries())
-        this.#screen.note(Shown.join(brokenTo(`${i + 1}. ${label.text}`, this.columns), words`\n   `))
+    if (labels.some(({ width }) => width > this.columns)) for (const [i, label] of labels.entries()) this.#note(`${i + 1}. ${label.text}`)
     return choices.map(({ value, hint }, i) => {
       const label = labels[i] as Shown
       const shownHint = hint === undefined ? undefined : Shown.join([hint])

@@ -1,6 +1,6 @@
 /** A question on the screen: every detail, with what a server wrote kept apart from what is ours. */
 
-import { type DescribeOptions, describeQuestion } from '../../host/ask/describe.ts'
+import { type DescribeOptions, describeQuestion, visibleLine } from '../../host/ask/describe.ts'
 import type { Question } from '../../host/ask/question.ts'
 import type { QuestionLine } from '../../host/ask/question-line.ts'
 import { compactJson } from '../output/compact-json.ts'
@@ -19,6 +19,10 @@ export function showQuestion(screen: Screen, question: Question, options: Descri
   screen.note(words``)
   for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.label)) screen.note(shownLine(place, line))
 }
+
+/** One more detail, drawn like those of the question. */
+export const showLine = (screen: Screen, line: QuestionLine): void =>
+  screen.note(shownLine({ style: screen.noteStyle, columns: screen.noteColumns }, visibleLine(line)))
 
 /** The same as a result, to be read and not answered. */
 export function printLines(screen: Screen, lines: readonly QuestionLine[]): void {

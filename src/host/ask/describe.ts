@@ -40,7 +40,8 @@ export function describeQuestion(question: Question, { isWhole = false }: Descri
 export const describeSubject = (subject: Subject, { isWhole = false }: DescribeOptions = {}): QuestionLine[] =>
   subjectLines(subject, isWhole).map(visibleLine)
 
-const visibleLine = (line: QuestionLine): QuestionLine => ({
+/** Nothing in it acts on a screen, hides, or is drawn over something else. */
+export const visibleLine = (line: QuestionLine): QuestionLine => ({
   ...line,
   label: shown(line.label),
   text: shown(line.text, line.tone !== 'title'),
