@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decodeHeaderValue } from '../../../src/http/header-value.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 import { failureOf, type HttpScript, open, openSession, SAID, type Script, sessionServer, statelessServer } from './scripted-http.ts'
 
@@ -39,16 +40,25 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     await client.call('query', { region: 'us-west1', count: 42, isDry: true, place: { city: 'Bern' }, query: 'SELECT 1' })
     await client.call('query', { region: '', count: -7, isDry: false })
     await client.call('query', { region: null, place: {}, query: 'x' })
-    await client.call('query', { region: ' Größe\r\nX: y', count: 1e21 })
+    await client.call('query', { region: ' Größe\r\nX: y', count: Number.MAX_SAFE_INTEGER })
     expect(paramsOf(server)).toEqual([
       { region: 'us-west1', count: '42', 'is-dry': 'true', city: 'Bern' },
       { region: '', count: '-7', 'is-dry': 'false' },
       {},
-      { region: expect.stringMatching(/^=\?base64\?/), count: '1000000000000000000000' },
+      { region: expect.stringMatching(/^=\?base64\?/), count: '9007199254740991' },
     ])
     expect(decodeHeaderValue(String(paramsOf(server)[3]?.region))).toBe(' Größe\r\nX: y')
     const written = server.posts('tools/call')[0]?.rawHeaders.filter((name) => /^mcp-param-region$/i.test(name))
     expect(written).toHaveLength(1)
+  })
+
+  test('are no reason to send an integer that a proxy may read as another: there is no call', async () => {
+    proves('R-HDR-015')
+    const server = await serve(listing(REGION))
+    const { client } = await open(server)
+    for (const count of [2 ** 53, 1e21, 5.5])
+      expect(await failureOf(client.call('query', { count }))).toMatchObject({ code: 'ERR_INVALID_PARAMS' })
+    expect(server.posts('tools/call')).toEqual([])
   })
 
   test('are known before the first call, which lists the tools if nobody did, once for all [T-HDR-038]', async () => {
