@@ -2,7 +2,7 @@
 
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import { type MirroredParam, mirroredIn, type ParamHeader, type ParamHeaders, paramHeaders, valueAt } from '../protocol/param-headers.ts'
+import { type MirroredParam, mirroredIn, type ParamHeaders, paramHeaders } from '../protocol/param-headers.ts'
 import type { Tool } from '../protocol/tools.ts'
 
 export class MirroredParams {
@@ -36,22 +36,8 @@ export class MirroredParams {
     if (known === undefined) return []
     if (known.fault !== undefined) throw new McpError('ERR_UNSUPPORTED', `Tool ${JSON.stringify(name)} cannot be called: ${known.fault}`)
     if (known.headers.length === 0) return NONE
-    for (const header of known.headers) checkInteger(String(name), header, args)
     return mirroredIn(known.headers, args)
   }
-}
-
-/** A proxy and the server must read the same number. Beyond these bounds, and with a fraction, they need not. */
-function checkInteger(tool: string, { path, type }: ParamHeader, args: unknown): void {
-  if (type !== 'integer') return
-  const value = valueAt(args, path)
-  if (value === undefined || value === null || Number.isSafeInteger(value)) return
-  const came = typeof value === 'number' ? String(value) : `a value of type ${typeof value}`
-  const expected = `an integer from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
-  throw new McpError(
-    'ERR_INVALID_PARAMS',
-    `Tool ${JSON.stringify(tool)} cannot be called: the argument ${JSON.stringify(path.join('.'))} travels in a header and must be ${expected}, not ${came}`,
-  )
 }
 
 const NONE: MirroredParam[] = []

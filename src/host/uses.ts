@@ -124,6 +124,7 @@ export async function getPrompt(
   options: UseOptions,
 ) {
   const { signal } = options
+  checkNames(`prompt ${JSON.stringify(name)}`, args)
   await parts.pins.refresh()
   const want: Want = {
     ...useWant(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),

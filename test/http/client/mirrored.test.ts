@@ -57,8 +57,8 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     ['too large', 2 ** 53, /from -9007199254740991 to 9007199254740991, not 9007199254740992/],
     ['too small', -(2 ** 53), /not -9007199254740992/],
     ['far too large', 1e21, /not 1e\+21/],
-    ['a fraction', 1.5, /"count" travels in a header and must be an integer .*, not 1\.5/],
-    ['no number', '7', /not a value of type string/],
+    ['a fraction', 1.5, /"count" is sent in a header and must be an integer .*, not 1\.5/],
+    ['no number', '7', /not "7"/],
     ['infinite', Number.POSITIVE_INFINITY, /cannot write the number Infinity at arguments\.count/],
   ] as [string, unknown, RegExp][])('keep a call from being made when an integer is %s', async (_, count, message) => {
     proves('R-HDR-015')
