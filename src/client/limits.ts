@@ -3,13 +3,13 @@
 import type { Rate } from '../protocol/rate.ts'
 
 export interface ClientLimits {
-  /** How long a request may go without an answer or progress. */
+  /** How long a request may go without an answer or progress, and a wish to listen without agreement. */
   timeoutMs: number
   /** How long a request may take in all. */
   maxTotalMs: number
   /** How long to wait for an answer to the first probe before trying the handshake as well. */
   probeTimeoutMs: number
-  /** How long the opening of a connection may take in all. */
+  /** How long one try to open a connection may take. There may be a second one. */
   connectTimeoutMs: number
   /** Pages one list may have. */
   maxPages: number

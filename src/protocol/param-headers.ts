@@ -108,7 +108,7 @@ export function integerOf(text: string): number | undefined {
 }
 
 /** The value that a chain of own properties leads to. */
-function valueAt(value: unknown, path: readonly string[]): unknown {
+export function valueAt(value: unknown, path: readonly string[]): unknown {
   let at = value
   for (const step of path) at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
   return at

@@ -166,9 +166,9 @@ describe('the question about a start', () => {
       'The variable NODE_OPTIONS can change which program or code runs',
     ])
     const text = ask.read()
-    expect(text).toContain(`which runs: ${realpathSync(process.execPath)}`)
-    expect(text).toContain(`with the file: ${join(home, 'x.mjs')}`)
-    expect(text).toContain('with the variable NODE_OPTIONS: --no-warnings')
+    expect(text).toContain(`which runs: | ${realpathSync(process.execPath)}`)
+    expect(text).toContain(`with the file: | ${join(home, 'x.mjs')}`)
+    expect(text).toContain('with the variable: | NODE_OPTIONS=--no-warnings')
     expect(text).toContain('! look twice: The variable NODE_OPTIONS')
     expect(text).not.toContain('abcdefghijkl')
   })
