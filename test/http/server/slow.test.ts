@@ -9,6 +9,7 @@ import {
   askModern,
   bystander,
   callTool,
+  gate,
   modern,
   openSession,
   serve,
@@ -279,15 +280,18 @@ describe('C9: readers that do not read', () => {
 
   test.each(['JSON', 'a last event'])('C9: an answer as %s that nobody reads does not stay for ever', async (kind) => {
     const server = testServer()
+    const begun = gate()
     server.tool('big', {}, async (_args, ctx) => {
       if (kind !== 'JSON') await ctx.progress(1)
+      begun.open()
       return 'x'.repeat(16 * MIB)
     })
     const { port, handler } = await serve(server, { limits: { stallMs: 300 } })
-    const begun = performance.now()
     const socket = deafCall(port, 'big')
+    await begun.opened
     // As far as the endpoint knows it has been answered; the rest lies in the socket until that is cut.
-    await until(() => handler.counts.inFlight === 0 && handler.counts.streams === 0 && performance.now() - begun > 1000)
+    await until(() => handler.counts.inFlight === 0 && handler.counts.streams === 0)
+    await sleep(1500)
     let received = 0
     socket.on('data', (chunk) => {
       received += chunk.length
