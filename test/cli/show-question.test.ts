@@ -10,7 +10,7 @@ import type { Question, Subject } from '../../src/host/ask/question.ts'
 import { groundedMarks } from '../../src/protocol/visible-text.ts'
 import { CALL, question } from '../host/ask/questions.ts'
 import { expectLinear } from '../support/linear.ts'
-import { proofRuns } from '../support/proof-runs.ts'
+import { counted, proofRuns } from '../support/proof.ts'
 import { memoryIo } from './support/memory-io.ts'
 
 interface Row {
@@ -124,6 +124,7 @@ describe('text that is wider than it looks', () => {
           items: [{ kind: 'tool', name: one, definition, difference, flags: [other] }],
         }
         expectMarked(await rowsOf(question({ subject: approve }), columns))
+        counted({ 'drawn questions in which every line of others has its mark': 1 })
       }),
       // A failure is told at once: to make it smaller takes minutes.
       { numRuns: proofRuns(60), endOnFailure: true },

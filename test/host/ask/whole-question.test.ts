@@ -9,7 +9,7 @@ import { describeQuestion, foldedOf, questionText } from '../../../src/host/ask/
 import type { Question, Subject } from '../../../src/host/ask/question.ts'
 import { type PersonUrl, personUrl } from '../../../src/protocol/person-url.ts'
 import { memoryIo } from '../../cli/support/memory-io.ts'
-import { proofRuns } from '../../support/proof-runs.ts'
+import { counted, proofRuns } from '../../support/proof.ts'
 import { CALL, question } from './questions.ts'
 import { isShownIn, textsIn } from './shown-text.ts'
 
@@ -136,7 +136,8 @@ const about = (subject: Subject, ...texts: unknown[]): About => ({ subject, text
 
 const subjects: Record<Subject['kind'], fc.Arbitrary<About>> = {
   launch: fc.tuple(text, fc.array(text, { maxLength: 4 }), text, fc.array(text, { maxLength: 3 })).map(([command, words, cwd, names]) => {
-    const each = { command, args: words, cwd, envNames: names, fills: names, changes: words }
+    const env = Object.fromEntries(names.map((each, i) => [each, words[i] ?? command]))
+    const each = { command, args: words, cwd, envNames: names, env, program: cwd, files: words, fills: names, changes: words }
     return about({ kind: 'launch', ...each }, Object.values(each))
   }),
   connect: fc.tuple(url, fc.array(text, { maxLength: 3 })).map(([to, names]) => {
@@ -288,6 +289,7 @@ describe('of a question, random text of others is shown whole', () => {
             texts.filter((one) => !isShownIn(screen, one, true)),
             'on the screen',
           ).toEqual([])
+          counted({ 'texts of others, each found whole in its question': texts.length })
         }),
         { numRuns: proofRuns(40) },
       )

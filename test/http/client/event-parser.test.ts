@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { EventParser } from '../../../src/http/client/event-parser.ts'
+import { proofRuns } from '../../support/proof.ts'
 
 type Said = { name: string; data: string } | { id: string } | { retry: number } | 'too long'
 
@@ -116,7 +117,7 @@ describe('a stream of events', () => {
         chunks.push(whole.slice(at))
         expect(parse(chunks)).toEqual(byTheStandard(whole))
       }),
-      { numRuns: 2000 },
+      { numRuns: proofRuns(2000) },
     )
   })
 

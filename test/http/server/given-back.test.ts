@@ -15,10 +15,10 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
+import { counted, proofRuns } from '../../support/proof.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 
-/** More in `PORTICO_PROOF_RUNS`, for a long run. */
-const RUNS = Number(process.env.PORTICO_PROOF_RUNS ?? 12)
+const RUNS = proofRuns(12)
 const MAX_CONNECTIONS = 48
 
 const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
@@ -61,7 +61,7 @@ const connection = fc.record({
 type Plan = typeof connection extends fc.Arbitrary<infer P> ? P : never
 
 test(
-  `every counter returns to zero, for ${RUNS} random sequences of connections`,
+  'every counter returns to zero, for random sequences of connections',
   async () => {
     const server = testServer()
     let running = 0
@@ -156,6 +156,7 @@ test(
           callers: 0,
           keptBytes: 0,
         })
+        counted({ 'sequences after which every counter is zero': 1, connections: plans.length })
       }),
       { numRuns: RUNS, endOnFailure: true },
     )
