@@ -92,12 +92,18 @@ function drawSample() {
   }
   // By a digest and not by a shuffle: a change of the sources changes the sample only where the change is.
   faults.sort((a, b) => (a.place < b.place ? -1 : 1))
+  // As many of each folder as there are, in turn: small folders would otherwise hardly be looked at.
+  const queues = folders.map((name) => faults.filter(({ file }) => file.startsWith(`src/${name}/`)))
   const drawn = []
-  for (const fault of faults) {
-    if (drawn.length === count) break
-    // Two faults in the same text cannot both be compiled in.
-    const isFree = drawn.every(({ file, start, end }) => file !== fault.file || end <= fault.start || fault.end <= start)
-    if (isFree && drawn.every(({ id }) => id !== fault.id)) drawn.push(fault)
+  while (drawn.length < count && queues.some((queue) => queue.length > 0)) {
+    for (const queue of queues) {
+      // Two faults in the same text cannot both be compiled in.
+      const isFree = (fault) =>
+        drawn.every(({ id, file, start, end }) => id !== fault.id && (file !== fault.file || end <= fault.start || fault.end <= start))
+      while (queue.length > 0 && !isFree(queue[0])) queue.shift()
+      const fault = queue.shift()
+      if (fault && drawn.length < count) drawn.push(fault)
+    }
   }
   say(`${faults.length} places for a fault in ${files.length} files`)
   const wanted = new Set(values.only.split(',').filter(Boolean))
