@@ -156,7 +156,7 @@ describe('consent', () => {
     const text = terminal.text()
     expect(text).toMatch(/tool forecast: widened/)
     expect(text).toMatch(/! look twice: It tells a model to keep something from you/)
-    expect(text).toMatch(/before: The weather of a city/)
+    expect(text).toMatch(/before: │ The weather of a city/)
     await type(terminal, 'servers')
     await terminal.until(/rogue +ready +2 +\d not in use until you agree: approve rogue/)
     await type(terminal, 'call rogue__forecast city=Paris')

@@ -94,6 +94,7 @@ describe('an error of a server that is not trusted', () => {
   })
 
   test('is cut to the size of a result, for the model and for the program', async () => {
+    proves('R-TOOL-020')
     const { servers } = world(() => raise(`begin ${'x'.repeat(50_000)}`, { more: 'y'.repeat(50_000) }))
     const model = spy([calling('web__page')], [says('done')])
     const host = await hostWith({ servers, ask: person(), model, limits: { maxResultBytes: 2_000 } })
