@@ -10,14 +10,13 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { parseArgs } from 'node:util'
 import { findFaults } from './mutants/find.mjs'
 import { readVisits, setupSource, switchSource } from './mutants/switch.mjs'
-import { root as rootWithSlash, say, setUp } from './setup.mjs'
+import { countOf, readOptions, root as rootWithSlash, say, setUp } from './setup.mjs'
 
 const root = rootWithSlash.replace(/\/$/, '')
-const { values } = parseArgs({
-  options: {
+const values = readOptions(
+  {
     sample: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     folders: { type: 'string', default: 'stdio,http,auth,client' },
@@ -25,15 +24,8 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     everywhere: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
   },
-})
-/** One test file at a time, so that the record knows which one reaches a fault. */
-const VITEST_CONFIG = `import config from './vitest.config.ts'
-export default { ...config, test: { ...config.test, setupFiles: ['./fault-setup.ts'], maxWorkers: 1 } }
-`
-if (values.help) {
-  console.log(`npm run mutants -- [--sample N] [--seed S] [--folders stdio,http,auth,client] [--tests LIST] [--only ID,ID] [--everywhere] [--list]
+  `npm run mutants -- [--sample N] [--seed S] [--folders stdio,http,auth,client] [--tests LIST] [--only ID,ID] [--everywhere] [--list]
 
   --sample N      how many faults to try. Default: 60
   --seed S        which faults: the same seed gives the same faults for the same sources. Default: 1
@@ -41,14 +33,14 @@ if (values.help) {
   --tests LIST    test files and folders that may notice a fault. Default: those of the folders, of server, jsonrpc, protocol and interop
   --only LIST     of the sample, only these ids (a run prints the ids of the faults that no test noticed)
   --everywhere    all code. Default: only code about ends and bounds (closing, draining, giving up, idling, limits, clean-up)
-  --list          print the sample and stop`)
-  process.exit(0)
-}
-const count = Number(values.sample)
-if (!Number.isInteger(count) || count < 1) {
-  say(`--sample takes a whole number of at least 1, not "${values.sample}"`)
-  process.exit(2)
-}
+  --list          print the sample and stop`,
+)
+const count = countOf('sample', values.sample)
+
+/** One test file at a time, so that the record knows which one reaches a fault. */
+const VITEST_CONFIG = `import config from './vitest.config.ts'
+export default { ...config, test: { ...config.test, setupFiles: ['./fault-setup.ts'], maxWorkers: 1 } }
+`
 
 await setUp()
 const folder = `${root}/.cache/mutants`

@@ -5,17 +5,18 @@
 
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { parseArgs } from 'node:util'
-import { root, say, setUp } from './setup.mjs'
+import { countOf, readOptions, root, say, setUp } from './setup.mjs'
 
-const { values } = parseArgs({
-  options: { factor: { type: 'string', default: '5' }, sample: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' } },
-})
-const factor = Number(values.factor)
-if (!Number.isInteger(factor) || factor < 1) {
-  say(`--factor takes a whole number of at least 1, not "${values.factor}"`)
-  process.exit(2)
-}
+const values = readOptions(
+  { factor: { type: 'string', default: '5' }, sample: { type: 'string', default: '60' }, seed: { type: 'string', default: '1' } },
+  `npm run proof -- [--factor N] [--sample N] [--seed S]
+
+  --factor N  try each property N times as often as npm test does. Default: 5
+  --sample N  how many faults to put into the sources (npm run mutants). Default: 60
+  --seed S    which faults. Default: 1`,
+)
+const factor = countOf('factor', values.factor)
+countOf('sample', values.sample)
 
 await setUp()
 const files = readdirSync(`${root}/test`, { recursive: true, encoding: 'utf8' })

@@ -4,8 +4,30 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Reads the options of a command. A wrong one ends the process with one line, and `--help` with the help. */
+export function readOptions(options, help) {
+  try {
+    const { values } = parseArgs({ options: { ...options, help: { type: 'boolean', default: false } } })
+    if (!values.help) return values
+    console.log(help)
+    process.exit(0)
+  } catch (error) {
+    say(`${error.message.split('. ')[0]}\n\n${help}`)
+    process.exit(2)
+  }
+}
+
+/** The whole number that an option is, of at least 1. */
+export function countOf(name, text) {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1) return count
+  say(`--${name} takes a whole number of at least 1, not "${text}"`)
+  process.exit(2)
+}
 
 export function say(text) {
   process.stderr.write(`portico: ${text}\n`)
