@@ -267,7 +267,12 @@ describe('a server of the oldest kind', () => {
 
   test.each([
     ['in words', 500, 'no such thing', /answered resources\/list with HTTP 500 Internal Server Error: .*no such thing/],
-    ['as a JSON-RPC error', 400, '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Not now"}}', /HTTP 400 Bad Request: .*Not now/],
+    [
+      'as a JSON-RPC error',
+      400,
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Not now"}}',
+      /HTTP 400 Bad Request: .*Not now/,
+    ],
     ['as not found', 404, '', /answered resources\/list with HTTP 404 Not Found$/],
   ])('that refuses a request %s fails it with what it said, and is spoken to on', async (_how, status, body, words) => {
     const server = await oldServer(undefined, () => {}, { status, body })
