@@ -215,7 +215,7 @@ function tryFault({ id }) {
   if (accepted.has(id)) return { word: 'invisible' }
   const files = [...(visits.get(id) ?? [])].filter((file) => passing.has(file))
   if (files.length === 0) return { word: 'unreached' }
-  const timeout = 90_000 + 3 * files.reduce((sum, file) => sum + usualMs[file], 0)
+  const timeout = Math.ceil(90_000 + 3 * files.reduce((sum, file) => sum + usualMs[file], 0))
   const { isHung, failed } = runTests(files, id, { timeout, args: ['--bail=1'] })
   if (isHung) {
     // A machine that is busy just now notices nothing either.
