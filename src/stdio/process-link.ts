@@ -124,8 +124,6 @@ class ProcessLink implements Link {
   }
 
   #onExit(): void {
-    // Somebody ended it, and ends what it leaves behind.
-    if (this.#isOver) return
     const settle = (): void => {
       const { exitCode, signalCode } = this.#child
       const how = signalCode === null ? `exited with code ${exitCode}` : `was ended by ${signalCode}`

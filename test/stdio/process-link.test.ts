@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Incoming } from '../../src/jsonrpc/message.ts'
 import type { Link } from '../../src/protocol/link.ts'
@@ -78,12 +78,15 @@ describe('the end of a connection to a process', () => {
     expect(ends).toMatchObject([{ code: 'ERR_EXIT', message: expect.stringMatching(/exited with code 5$/) }])
   })
 
-  test('is told of a process that ended before anybody listened', async () => {
-    const target = processTarget({ command: process.execPath, args: ['-e', 'process.exit(4)'] })
+  test.each([
+    ['process.exit(4)', 'exited with code 4'],
+    ['process.kill(process.pid, "SIGKILL")', 'was ended by SIGKILL'],
+  ])('is told of a process that ended by %s before anybody listened', async (script, words) => {
+    const target = processTarget({ command: process.execPath, args: ['-e', script] })
     const link = await target.open()
     await sleep(500)
     const ended = new Promise((resolve) => link.start({ onMessage() {}, onLost() {}, onForgotten() {}, onClose: resolve }))
-    expect(await ended).toMatchObject({ code: 'ERR_EXIT', message: expect.stringContaining('exited with code 4') })
+    expect(await ended).toMatchObject({ code: 'ERR_EXIT', message: expect.stringContaining(words) })
   })
 
   test('is not told to whoever closed it, and nothing is delivered after that', async () => {
@@ -103,6 +106,8 @@ describe('the end of a connection to a process', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     await connection.link.close()
+    // The end of its output comes right after its exit.
+    for (let i = 0; i < 50; i++) await turn()
     expect(vi.getTimerCount()).toBe(0)
   })
 

@@ -253,6 +253,19 @@ describe('a stream', () => {
     expect([...drained, onGone].map((each) => each.mock.calls.length)).toEqual([1, 1, 1])
   })
 
+  test('of which little is written sets its writer free in the same turn, and leaves no listener behind', async () => {
+    const { visit, response } = await visited(GET)
+    const sink = visit.open({})
+    const listeners = (): number => response.listenerCount('drain') + response.listenerCount('close')
+    const before = listeners()
+    const drained = vi.fn()
+    sink.write('little')
+    sink.whenDrained(drained)
+    expect([sink.pending, drained.mock.calls.length]).toEqual([6, 0])
+    await turn()
+    expect([drained.mock.calls.length, listeners()]).toEqual([1, before])
+  })
+
   test('whose reader reads again sets its writer free, and leaves no listener behind', async () => {
     const { visit, socket, response } = await visited(GET)
     const sink = visit.open({})
