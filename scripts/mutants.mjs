@@ -104,8 +104,13 @@ function drawSample() {
   const faults = files
     .sort()
     .flatMap((file) => findFaults(file, readFileSync(`${root}/${file}`, 'utf8'), { everywhere: values.everywhere }))
+  // The same text can stand in a file several times, and each place is a fault of its own.
+  const counts = new Map()
   for (const fault of faults) {
-    fault.id = idOf(fault)
+    const text = textOf(fault)
+    const count = counts.get(text) ?? 0
+    counts.set(text, count + 1)
+    fault.id = digest(count === 0 ? text : `${text}\n${count}`).slice(0, 8)
     fault.place = digest(`${values.seed}\n${fault.id}`)
   }
   // By a digest and not by a shuffle: a change of the sources changes the sample only where the change is.
@@ -128,9 +133,9 @@ function drawSample() {
   return wanted.size === 0 ? drawn : drawn.filter(({ id }) => wanted.has(id))
 }
 
-/** The same fault keeps its id when lines above it come and go. */
-function idOf({ file, kind, was, becomes }) {
-  return digest(`${file}\n${kind}\n${was}\n${becomes}`).slice(0, 8)
+/** What the id of a fault is made of: it stays the same when lines above come and go. */
+function textOf({ file, kind, was, becomes }) {
+  return `${file}\n${kind}\n${was}\n${becomes}`
 }
 
 function digest(text) {
