@@ -156,10 +156,8 @@ export class Stderr {
   lastWords(): string {
     const words = redactText(this.#tail.trim())
     if (words.length <= 1000) return words
-    const end = words.slice(-1000)
     // From the next line or word on: half a secret is known to nobody as one, and would be shown.
-    const lineBreak = end.indexOf('\n')
-    return `...${end.slice((lineBreak < 0 ? end.search(/\s/) : lineBreak) + 1)}`
+    return `...${words.slice(-1000).replace(/^[^\n]*\n|^\S*\s/, '')}`
   }
 
   #take(text: string): void {

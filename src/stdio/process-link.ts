@@ -8,12 +8,15 @@ import { McpError } from '../protocol/errors.ts'
 import type { Link, LinkReceiver } from '../protocol/link.ts'
 import { type Child, endChild, endChildrenAtExit, endGroup, Stderr, startChild } from './child.ts'
 import type { ProcessTargetOptions } from './connect.ts'
+import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
 
 const MAX_GARBAGE_WARNINGS = 10
 const DEFAULT_MAX_GARBAGE_LINES = 1000
 const NOT_UTF8 = 'bytes that are not UTF-8'
 const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024
+/** How long a server that is closed may take to read what was sent right before. */
+const LAST_INPUT_MS = 100
 /** How long after an exit its last output may take to arrive. */
 const LAST_OUTPUT_MS = 50
 /** How long after the end of its output an exit, which says more, may take to follow. */
@@ -63,6 +66,7 @@ class ProcessLink implements Link {
     })
     this.#child.stdout.once('end', () => {
       reader.end()
+      if (this.#isOver) return
       setTimeout(() => this.#fail(new McpError('ERR_CLOSED', `${this.#label} closed its output`)), EXIT_AFTER_OUTPUT_MS).unref()
     })
     this.#child.once('exit', () => this.#onExit())
@@ -80,7 +84,7 @@ class ProcessLink implements Link {
 
   async close(): Promise<void> {
     this.#isOver = true
-    await Promise.race([this.#writer.end(), new Promise((resolve) => setTimeout(resolve, 100))])
+    await within(LAST_INPUT_MS, this.#writer.end())
     await endChild(this.#child, this.#options.shutdownMs)
   }
 

@@ -8,6 +8,7 @@ import { malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
 import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
 import type { Service } from '../protocol/service.ts'
 import { guardStdout } from './guard.ts'
+import { within } from './within.ts'
 import { LineWriter } from './writer.ts'
 
 export interface ServeStdioOptions extends Partial<ReadBounds> {
@@ -30,7 +31,6 @@ export interface StdioServing {
 
 const DEFAULT_MAX_PENDING_BYTES = 64 * 1024 * 1024
 const DEFAULT_GRACE_MS = 300
-const ABORT_GRACE_MS = 200
 const FLUSH_MS = 300
 const PARENT_CHECK_MS = 1000
 
@@ -89,6 +89,10 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     void finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The client closed the input')
   }
   const onBroken = (): void => void finish(0, 'The client is gone')
+  // A stream that is destroyed closes without an end and without an error.
+  const onClose = (): void => {
+    if (!isFinishing) onBroken()
+  }
 
   /** @param graceMs how long requests in hand may still take */
   const finish = async (graceMs: number, reason: string): Promise<void> => {
@@ -102,8 +106,9 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     input.off('end', onEnd)
     if (graceMs > 0) await within(graceMs, channel.drain())
     channel.close(reason)
-    if (graceMs > 0) await within(ABORT_GRACE_MS, new Promise((resolve) => setImmediate(resolve)))
-    if (!output.destroyed) await within(FLUSH_MS, writer.end())
+    // One turn for what handlers say when they are aborted.
+    await new Promise((resolve) => setImmediate(resolve))
+    await within(FLUSH_MS, writer.end())
     isOver = true
     for (const undo of whenOver) undo()
     settle()
@@ -119,6 +124,8 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
   input.on('end', onEnd)
   input.on('error', onBroken)
   output.on('error', onBroken)
+  input.on('close', onClose)
+  output.on('close', onClose)
   if (ownsProcess)
     whenOver.push(...followProcess(() => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The process was asked to end'), onBroken))
   return { closed, close: () => finish(options.graceMs ?? DEFAULT_GRACE_MS, 'The server was closed') }
@@ -138,15 +145,3 @@ function followProcess(onSignal: () => void, onOrphaned: () => void): (() => voi
 
 const pickBounds = ({ maxDepth, maxKeys, maxBatch }: ServeStdioOptions): Partial<ReadBounds> =>
   Object.fromEntries(Object.entries({ maxDepth, maxKeys, maxBatch }).filter(([, value]) => value !== undefined))
-
-const within = (ms: number, promise: Promise<unknown>): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    promise.then(
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      () => resolve(),
-    )
-  })

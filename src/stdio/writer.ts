@@ -65,7 +65,7 @@ export class LineWriter {
 
   /** Resolves when everything written so far has left the process, or cannot any more. */
   async end(): Promise<void> {
-    for (const timer of [...this.#held.keys()]) this.#release(timer)
+    for (const [timer, json] of [...this.#held]) this.#release(timer, json)
     this.#flush()
     if (this.#stream.writableLength === 0 || this.#stream.destroyed) return
     // Not 'drain', which only follows a write that was told to wait.
@@ -93,7 +93,7 @@ export class LineWriter {
     const timer = setTimeout(() => {
       const isLate = this.#isScheduled && !isSecond
       this.#flush()
-      if (!isLate) return this.#release(timer)
+      if (!isLate) return this.#release(timer, json)
       // The progress left only now, because this process was busy, and the gap begins now.
       this.#held.delete(timer)
       this.#hold(json, true)
@@ -101,10 +101,8 @@ export class LineWriter {
     this.#held.set(timer, json)
   }
 
-  #release(timer: NodeJS.Timeout): void {
+  #release(timer: NodeJS.Timeout, json: string): void {
     clearTimeout(timer)
-    const json = this.#held.get(timer)
-    if (json === undefined) return
     this.#held.delete(timer)
     this.#heldLength -= json.length
     this.#put(json)

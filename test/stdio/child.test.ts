@@ -142,6 +142,27 @@ describe('ending a child', () => {
     await untilGone(grandchild, 1000)
   })
 
+  test('that goes in time leaves no timer behind, and neither does one that is gone already', async () => {
+    const { options, until } = diarist()
+    const child = await startChild(options)
+    await until('pid')
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await endChild(child, 60_000)
+    expect(vi.getTimerCount()).toBe(0)
+    await endChild(child, 60_000)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('that stays is no longer listened to for its exit after each while', async () => {
+    const { options, until } = diarist('--ignore-eof')
+    const child = await startChild(options)
+    await until('pid')
+    const before = child.listenerCount('exit')
+    await endChild(child, 50)
+    expect(child.listenerCount('exit')).toBeLessThanOrEqual(before)
+  })
+
   test('with everything against it takes less than five seconds and leaves nobody', async () => {
     const { options, until } = diarist('--ignore-eof', '--ignore-sigterm', '--grandchild')
     const child = await startChild(options)
@@ -211,6 +232,33 @@ describe('what a child says on standard error', () => {
     words.stream.end(`${'x'.repeat(500)}one-long-secret ${'y '.repeat(495)}\n`)
     await Promise.all([ended(lines.stream), ended(words.stream)])
     for (const { stderr } of [lines, words]) expect(stderr.lastWords()).toMatch(/^\.\.\.y y .* y$/)
+  })
+
+  test('is cut right after a line break that the last 1,000 characters begin with', async () => {
+    const { stream, stderr } = collect()
+    stream.end(`before\n${'y'.repeat(500)}\n${'z'.repeat(498)}`)
+    await ended(stream)
+    expect(stderr.lastWords()).toBe(`...${'y'.repeat(500)}\n${'z'.repeat(498)}`)
+  })
+
+  test.each([
+    [1000, 0],
+    [1001, 3],
+  ])('of %i characters without a space goes into an error message whole, or with %i dots before it', async (length, dots) => {
+    const { stream, stderr } = collect()
+    stream.end('x'.repeat(length))
+    await ended(stream)
+    expect(stderr.lastWords()).toBe('.'.repeat(dots) + 'x'.repeat(1000))
+  })
+
+  test('is told only by whole lines, and an empty rest is no line', async () => {
+    const { stream, lines } = collect()
+    stream.write('half')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(lines).toEqual([])
+    stream.end(' a line\n')
+    await ended(stream)
+    expect(lines).toEqual(['half a line'])
   })
 
   test('never ends the child, nor this process, by an error of the stream', () => {

@@ -97,6 +97,72 @@ test('the end waits for nothing when nothing is left or nobody is there', async 
   await writer.end()
 })
 
+test('the end writes nothing to a stream that has ended', async () => {
+  const stream = new PassThrough()
+  const errors: Error[] = []
+  stream.on('error', (error) => errors.push(error))
+  stream.end()
+  await new LineWriter(stream, { maxPendingBytes: 10 }).end()
+  await turn()
+  expect(errors).toEqual([])
+})
+
+test('the end of a stream that is destroyed does not wait for what can no longer leave', async () => {
+  const { stream } = slowStream(1000)
+  const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
+  writer.line('stuck')
+  await turn()
+  expect(stream.writableLength).toBeGreaterThan(0)
+  stream.destroy()
+  await writer.end()
+})
+
+test('nothing is written to a stream that was destroyed before the turn was over', async () => {
+  const { stream, written } = slowStream(1000)
+  const errors: Error[] = []
+  stream.on('error', (error) => errors.push(error))
+  const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
+  writer.line('lost')
+  stream.destroy()
+  await turn()
+  expect([written, errors]).toEqual([[], []])
+})
+
+test('what waits for a reader that reads again is bounded anew', async () => {
+  const { stream, takeAll } = slowStream(10)
+  const writer = new LineWriter(stream, { maxPendingBytes: 100 })
+  for (let i = 0; i < 3; i++) {
+    writer.line('x'.repeat(90))
+    await turn()
+    expect(() => writer.line('y'.repeat(20))).toThrow('(maxPendingBytes)')
+    takeAll()
+    await turn()
+    // Nobody waits now, so a long line is no fault of the reader.
+    expect(writer.line('z'.repeat(200))).toBeUndefined()
+    await turn()
+    takeAll()
+    await turn()
+  }
+})
+
+test('an answer that waits for the gap counts as waiting, and no longer when it has left', async () => {
+  const { stream, takeAll } = slowStream(10)
+  const writer = new LineWriter(stream, { maxPendingBytes: 400 })
+  writer.line(progress(1))
+  await turn()
+  writer.answer(answerTo(1))
+  const waiting = progress(1).length + 1 + answerTo(1).length
+  expect(writer.pendingBytes).toBe(waiting)
+  expect(() => writer.line('y'.repeat(401 - waiting))).toThrow('(maxPendingBytes)')
+  const over = writer.end()
+  for (let i = 0; i < 5; i++) {
+    takeAll()
+    await turn()
+  }
+  await over
+  expect(writer.pendingBytes).toBe(0)
+})
+
 test('who waits for a reader is set free when the stream is closed', async () => {
   const { stream } = slowStream(10)
   const writer = new LineWriter(stream, { maxPendingBytes: 1000 })

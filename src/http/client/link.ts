@@ -144,8 +144,8 @@ export class HttpLink implements Link {
         method,
         hadSession: this.#headersOf(about).id !== undefined,
         onAccepted: () => onDone(true),
-        onRefused: (refusal) => {
-          if (refusal.kind !== 'forgotten') return refuse(refusal.kind === 'said' ? refusal.message.error.message : refusal.fault.message)
+        onRefused: (fault) => refuse(fault.message),
+        onForgotten: () => {
           onDone(false)
           this.#session.forget()
         },
@@ -289,12 +289,9 @@ export class HttpLink implements Link {
           method: about.method,
           hadSession: false,
           onAccepted: () => {},
-          onRefused: (refusal) =>
-            lose(
-              refusal.kind === 'refused' || refusal.kind === 'unknown'
-                ? refusal.fault
-                : new McpError('ERR_HTTP', `${server} refused ${about.method}`),
-            ),
+          onRefused: lose,
+          // This transport names no session in its headers, so none is forgotten.
+          onForgotten: () => {},
           onFail: lose,
         },
         this.#send,

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { McpError } from '../../protocol/errors.ts'
 import { BodyText } from './body.ts'
 import type { HttpClientLimits } from './options.ts'
-import { judgeRefusal, type Refusal } from './refusal.ts'
+import { judgeRefusal } from './refusal.ts'
 import type { HttpReply, HttpRequest, Sending } from './sender.ts'
 
 export interface NoticeOptions {
@@ -15,7 +15,9 @@ export interface NoticeOptions {
   method: string
   hadSession: boolean
   onAccepted(): void
-  onRefused(refusal: Refusal): void
+  onRefused(fault: McpError): void
+  /** The server no longer knows the session it was sent in. */
+  onForgotten(): void
   onFail(error: McpError): void
 }
 
@@ -60,7 +62,10 @@ export class Notice implements HttpReply {
     if (!this.#body) return
     const { server, method, hadSession } = this.#options
     const body = this.#body.text() ?? ''
-    this.#options.onRefused(judgeRefusal({ server, status: this.#status, headers: this.#headers, body, method, id: undefined, hadSession }))
+    const refusal = judgeRefusal({ server, status: this.#status, headers: this.#headers, body, method, id: undefined, hadSession })
+    // A message without an id is never answered, so there is a fault unless the session is gone.
+    if ('fault' in refusal) this.#options.onRefused(refusal.fault)
+    else this.#options.onForgotten()
   }
 
   onFail(error: McpError): void {

@@ -200,7 +200,11 @@ describe('nothing', () => {
 
 describe('a server of the oldest kind', () => {
   /** @param endpoint what the first event says */
-  const oldServer = (endpoint = '/messages?sessionId=7', onStream: (events: Events) => void = () => {}): Promise<HttpScript> => {
+  const oldServer = (
+    endpoint = '/messages?sessionId=7',
+    onStream: (events: Events) => void = () => {},
+    refusal = { status: 500, body: 'no' },
+  ): Promise<HttpScript> => {
     let events: Events | undefined
     const answerOf = (method: string): object => {
       if (method === 'initialize') {
@@ -214,7 +218,7 @@ describe('a server of the oldest kind', () => {
         return onStream(events)
       }
       if (path === '/mcp') return answer.text('Cannot POST /mcp', 404)
-      if (message.method === 'resources/list') return answer.text('no', 500)
+      if (message.method === 'resources/list') return answer.text(refusal.body, refusal.status)
       answer.text('Accepted', 202)
       if (message.id !== undefined)
         events?.raw(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id: message.id, result: answerOf(message.method) })}\n\n`)
@@ -259,6 +263,45 @@ describe('a server of the oldest kind', () => {
     const { client } = await openSession(server)
     expect(await failureOf(client.request('x/unknown', {}))).toBeDefined()
     expect(await client.call('echo', {})).toMatchObject(SAID)
+  })
+
+  test.each([
+    ['in words', 500, 'no such thing', /answered resources\/list with HTTP 500 Internal Server Error: .*no such thing/],
+    [
+      'as a JSON-RPC error',
+      400,
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Not now"}}',
+      /HTTP 400 Bad Request: .*Not now/,
+    ],
+    ['as not found', 404, '', /answered resources\/list with HTTP 404 Not Found$/],
+  ])('that refuses a request %s fails it with what it said, and is spoken to on', async (_how, status, body, words) => {
+    const server = await oldServer(undefined, () => {}, { status, body })
+    const { client } = await openSession(server)
+    const refused = await failureOf(client.request('resources/list', {}))
+    expect(refused).toMatchObject({ code: 'ERR_HTTP', message: expect.stringMatching(words), data: { status } })
+    expect(await client.call('echo', {})).toMatchObject(SAID)
+    expect(client.isClosed).toBe(false)
+  })
+
+  test('that refuses the handshake is an error with what it said', async () => {
+    const server = await httpScript(({ verb, path }, answer) => {
+      if (verb === 'GET') answer.events().raw('event: endpoint\ndata: /messages\n\n')
+      else if (path === '/mcp') answer.status(404)
+      else answer.text('closed on Sundays', 400)
+    })
+    expect(await failureOf(openSession(server))).toMatchObject({ message: expect.stringContaining('closed on Sundays') })
+    await expect.poll(() => server.sockets.size).toBe(0)
+  })
+
+  test('that ends its stream before it said where it takes messages is no such server', async () => {
+    const server = await httpScript(({ verb }, answer) => {
+      if (verb === 'GET') answer.events().end()
+      else answer.status(405)
+    })
+    expect(await failureOf(openSession(server))).toMatchObject({
+      code: 'ERR_NO_ENDPOINT',
+      message: expect.stringContaining('the stream is empty'),
+    })
   })
 
   test.each(['https://evil.example/messages', 'http://127.0.0.1:1/messages', '//evil.example/'])(

@@ -1,33 +1,14 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { Sink } from '../../../src/http/server/ask.ts'
 import { Holder } from '../../../src/http/server/holders.ts'
 import { OpenStreams } from '../../../src/http/server/open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
-import { fakeClock } from '../../../src/testing/index.ts'
-
-/** A reader that takes what a test says it takes. */
-class TestSink implements Sink {
-  pending = 0
-  taken = 0
-  onGone: (() => void) | undefined
-  readonly written: string[] = []
-  isDestroyed = false
-  write(text: string): void {
-    this.written.push(text)
-    this.taken += text.length
-  }
-  whenDrained(): void {}
-  end(): void {}
-  destroy(): void {
-    this.isDestroyed = true
-  }
-}
+import { countingClock, TestSink } from './test-sink.ts'
 
 function opened(limits: Partial<HttpLimits>) {
-  const clock = fakeClock()
+  const { clock, timers } = countingClock()
   const onCut = vi.fn()
   const open = new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...limits }, clock, onCut)
-  return { clock, onCut, open, sink: new TestSink(), holder: new Holder('address') }
+  return { clock, timers, onCut, open, sink: new TestSink(), holder: new Holder('address') }
 }
 
 describe('a quiet stream', () => {
@@ -98,4 +79,160 @@ test('a stream counts as one of its holder until it is removed, once', () => {
   open.remove(sink)
   open.remove(sink)
   expect([open.size, holder.streams, holder.isIdle]).toEqual([0, 0, true])
+})
+
+describe('the timer', () => {
+  test('runs while a stream is open, and stops at the tick after the last was removed', async () => {
+    const { clock, timers, open, sink, holder } = opened({})
+    expect(timers()).toBe(0)
+    open.add({ sink, holder, onTooOld: undefined })
+    await clock.advance(5_000)
+    expect(timers()).toBe(1)
+    open.remove(sink)
+    await clock.advance(1_000)
+    expect(timers()).toBe(0)
+  })
+
+  test('runs while there is a chore, calls it at every tick, and stops when it is over', async () => {
+    const { clock, timers, open } = opened({})
+    const chore = vi.fn()
+    const stop = open.everyTick(chore)
+    await clock.advance(3_000)
+    expect([chore.mock.calls.length, timers()]).toEqual([3, 1])
+    stop()
+    await clock.advance(3_000)
+    expect([chore.mock.calls.length, timers()]).toEqual([3, 0])
+  })
+
+  test('is one for everything, and starts again', async () => {
+    const { clock, timers, open, sink, holder } = opened({})
+    const stop = open.everyTick(() => {})
+    open.add({ sink, holder, onTooOld: undefined })
+    expect(timers()).toBe(1)
+    stop()
+    open.remove(sink)
+    await clock.advance(1_000)
+    expect(timers()).toBe(0)
+    open.add({ sink, holder, onTooOld: undefined })
+    expect([timers(), open.now]).toEqual([1, 1_000])
+  })
+
+  test('is gone after close, with every stream', () => {
+    const { timers, open, sink, holder } = opened({})
+    open.add({ sink, holder, onTooOld: undefined })
+    open.close()
+    expect([timers(), open.size, holder.streams, sink.isDestroyed]).toEqual([0, 0, 0, true])
+  })
+
+  test.each([
+    [{}, 1_000],
+    [{ stallMs: 400 }, 100],
+    [{ keepAliveMs: 40 }, 20],
+    [{ sessionIdleMs: 1 }, 20],
+  ])('ticks as often as the shortest limit of %j wants: every %i ms', async (limits, tickMs) => {
+    const { clock, open } = opened(limits)
+    const chore = vi.fn()
+    open.everyTick(chore)
+    await clock.advance(tickMs - 1)
+    expect(chore).not.toHaveBeenCalled()
+    await clock.advance(1)
+    expect(chore).toHaveBeenCalledOnce()
+  })
+})
+
+describe('a reader that falls behind', () => {
+  const limits = { softBufferBytes: 100, hardBufferBytes: 200 }
+
+  test.each([
+    [100, false],
+    [101, true],
+  ])('by %i bytes makes whoever writes wait: %s', async (pending, mustWait) => {
+    const { open, sink } = opened(limits)
+    sink.pending = pending
+    const wait = open.write(sink, 'x')
+    expect(wait !== undefined).toBe(mustWait)
+    for (const listener of sink.waiting) listener()
+    await wait
+    expect(sink.written).toEqual(['x'])
+  })
+
+  test.each([
+    [199, false],
+    [200, true],
+  ])('by %i bytes is cut off: %s', (pending, isCut) => {
+    const { open, onCut, sink, holder } = opened(limits)
+    sink.onGone = () => open.remove(sink)
+    open.add({ sink, holder, onTooOld: undefined })
+    sink.pending = pending
+    const wait = open.write(sink, 'x')
+    expect([sink.isDestroyed, onCut.mock.calls, sink.written.length]).toEqual([isCut, isCut ? [['hardBufferBytes']] : [], isCut ? 0 : 1])
+    expect([open.size, wait === undefined]).toEqual([isCut ? 0 : 1, isCut])
+  })
+
+  test('is not kept alive, because something is on its way', async () => {
+    const { clock, open, sink, holder } = opened({ keepAliveMs: 5_000, stallMs: 60_000 })
+    open.add({ sink, holder, onTooOld: undefined })
+    sink.pending = 1
+    await clock.advance(10_000)
+    expect(sink.written).toEqual([])
+    sink.pending = 0
+    await clock.advance(1_000)
+    expect(sink.written).toEqual([':\n\n'])
+  })
+
+  test('and is written to is quiet from then on', async () => {
+    const { clock, open, sink, holder } = opened({ keepAliveMs: 5_000 })
+    open.add({ sink, holder, onTooOld: undefined })
+    await clock.advance(3_000)
+    void open.write(sink, 'event')
+    await clock.advance(4_000)
+    expect(sink.written).toEqual(['event'])
+    await clock.advance(1_000)
+    expect(sink.written).toEqual(['event', ':\n\n'])
+    // And anew after each sign of life.
+    await clock.advance(4_000)
+    expect(sink.written).toHaveLength(2)
+    await clock.advance(1_000)
+    expect(sink.written).toHaveLength(3)
+  })
+})
+
+describe('streams that belong to no request', () => {
+  test('end when the server does, and those of requests do not', async () => {
+    const { open, sink, holder } = opened({})
+    const [standing, other] = [new TestSink(), new TestSink()]
+    const onTooOld = vi.fn()
+    open.add({ sink, holder, onTooOld: undefined })
+    for (const each of [standing, other]) open.add({ sink: each, holder, onTooOld })
+    expect(open.isEnding).toBe(false)
+    let isOver = false
+    const over = open.endStanding().then(() => {
+      isOver = true
+    })
+    expect([open.isEnding, onTooOld.mock.calls.length]).toEqual([true, 2])
+    open.remove(standing)
+    await Promise.resolve()
+    await Promise.resolve()
+    expect(isOver).toBe(false)
+    open.remove(other)
+    await over
+    expect(open.size).toBe(1)
+  })
+
+  test('are not waited for when there are none', async () => {
+    const { open, sink, holder } = opened({})
+    open.add({ sink, holder, onTooOld: undefined })
+    await open.endStanding()
+  })
+
+  test('that must end whatever they are for end as their kind does', async () => {
+    const { clock, open, sink, holder } = opened({})
+    const [onTooOld, onEnded] = [vi.fn(), vi.fn()]
+    open.add({ sink, holder, onTooOld, onEnded, endsAt: 1_000 })
+    const plain = new TestSink()
+    open.add({ sink: plain, holder, onTooOld: undefined, endsAt: 1_000 })
+    await clock.advance(3_000)
+    expect([onTooOld.mock.calls.length, onEnded.mock.calls.length, sink.isDestroyed]).toEqual([1, 0, false])
+    expect(plain.isDestroyed).toBe(true)
+  })
 })

@@ -1,0 +1,10 @@
+/** Resolves when `promise` settles, or after `ms`. No timer is left behind, because a timer keeps the process alive. */
+export const within = (ms: number, promise: Promise<unknown>): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    promise.then(done, done)
+  })

@@ -1,0 +1,169 @@
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../../src/http/client/options.ts'
+import type { HttpReply, HttpRequest, Sending } from '../../../src/http/client/sender.ts'
+import { HttpSession } from '../../../src/http/client/session.ts'
+import { McpError } from '../../../src/protocol/errors.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+})
+
+/** A session of a client, with a hand on what comes back. */
+function session(id: string | null = 's1') {
+  const sent: { request: HttpRequest; reply: HttpReply; aborted: number }[] = []
+  const heard = { onMessage: vi.fn(), onForgotten: vi.fn(), onWarning: vi.fn() }
+  const send = (request: HttpRequest, reply: HttpReply): Sending => {
+    const entry = { request, reply, aborted: 0 }
+    sent.push(entry)
+    return { abort: () => void entry.aborted++ }
+  }
+  const it = new HttpSession({
+    server: 'the server',
+    url: new URL('http://localhost/mcp'),
+    limits: DEFAULT_HTTP_CLIENT_LIMITS,
+    send,
+    ...heard,
+  })
+  if (id !== null) it.take({ 'mcp-session-id': id })
+  return { it, sent, last: () => sent.at(-1) as (typeof sent)[number], ...heard }
+}
+
+const EVENTS = { 'content-type': 'text/event-stream' }
+
+function watched(promise: Promise<unknown>): { isOver: boolean } {
+  const state = { isOver: false }
+  void promise.then(() => {
+    state.isOver = true
+  })
+  return state
+}
+
+describe('the end of a session', () => {
+  test.each([
+    ['is answered', (reply: HttpReply) => reply.onHead(200, {})],
+    ['is refused', (reply: HttpReply) => reply.onHead(405, {})],
+    ['fails', (reply: HttpReply) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
+  ])('is told to the server, waits until that %s, and leaves no timer', async (_how, act) => {
+    const { it, last } = session()
+    const ending = watched(it.end())
+    await vi.advanceTimersByTimeAsync(1_999)
+    expect([last().request.method, ending.isOver]).toEqual(['DELETE', false])
+    act(last().reply)
+    await vi.advanceTimersByTimeAsync(0)
+    expect([ending.isOver, vi.getTimerCount()]).toEqual([true, 0])
+  })
+
+  test('waits two seconds for a server that says nothing', async () => {
+    const { it } = session()
+    const ending = watched(it.end())
+    await vi.advanceTimersByTimeAsync(1_999)
+    expect(ending.isOver).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(ending.isOver).toBe(true)
+  })
+
+  test('is told to nobody where there is no id, or the server has forgotten it', async () => {
+    const nameless = session(null)
+    await nameless.it.end()
+    const forgotten = session()
+    forgotten.it.forget()
+    await forgotten.it.end()
+    expect([nameless.sent, forgotten.sent, forgotten.onForgotten.mock.calls.length]).toEqual([[], [], 1])
+  })
+
+  test('ends its stream, and drops what was held back', async () => {
+    const { it, sent } = session()
+    const run = vi.fn()
+    it.hold()
+    it.whenReady(run)
+    it.begin()
+    const stream = sent[0]
+    const ending = watched(it.end())
+    sent[1]?.reply.onHead(200, {})
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect([stream?.aborted, run.mock.calls.length, ending.isOver, sent.length]).toEqual([1, 0, true, 2])
+  })
+})
+
+describe('what is held back during the handshake', () => {
+  test.each([
+    ['the stream is open', (reply: HttpReply) => reply.onHead(200, EVENTS)],
+    ['there is no stream', (reply: HttpReply) => reply.onHead(405, {})],
+    ['the stream fails', (reply: HttpReply) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
+  ])('goes out, in order, as soon as %s', (_when, act) => {
+    const { it, last } = session()
+    const log: number[] = []
+    it.whenReady(() => log.push(1))
+    it.hold()
+    it.hold()
+    it.whenReady(() => log.push(2))
+    it.whenReady(() => log.push(3))
+    it.begin()
+    expect(log).toEqual([1])
+    act(last().reply)
+    expect(log).toEqual([1, 2, 3])
+    it.whenReady(() => log.push(4))
+    expect(log).toEqual([1, 2, 3, 4])
+  })
+
+  test('waits half a second for the stream and no longer', () => {
+    const { it } = session()
+    const run = vi.fn()
+    it.hold()
+    it.whenReady(run)
+    it.begin()
+    vi.advanceTimersByTime(499)
+    expect(run).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(run).toHaveBeenCalledOnce()
+  })
+})
+
+describe('the stream of what the server says unasked', () => {
+  test('brings messages and nothing else', () => {
+    const { it, last, onMessage } = session()
+    it.begin()
+    last().reply.onHead(200, EVENTS)
+    last().reply.onData(Buffer.from('data: {"a":1}\n\nevent: other\ndata: x\n\n'))
+    expect(onMessage.mock.calls).toEqual([['{"a":1}']])
+  })
+
+  test.each([400, 404, 405])('that a server answers with %i was never there, which is nothing to warn of', (status) => {
+    const { it, last, onWarning, onForgotten } = session()
+    it.begin()
+    last().reply.onHead(status, {})
+    expect([onWarning.mock.calls, onForgotten.mock.calls]).toEqual([[], []])
+  })
+
+  test('that a server answers with 403 is warned of', () => {
+    const { it, last, onWarning } = session()
+    it.begin()
+    last().reply.onHead(403, {})
+    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('no longer heard')]])
+  })
+
+  test('that was open and is not found again means that the session is forgotten, if it had an id', () => {
+    for (const id of ['s1', null]) {
+      const { it, last, onForgotten, onWarning } = session(id)
+      it.begin()
+      last().reply.onHead(200, EVENTS)
+      last().reply.onEnd()
+      vi.advanceTimersByTime(60_000)
+      last().reply.onHead(404, {})
+      expect([onForgotten.mock.calls.length, onWarning.mock.calls.length]).toEqual(id === null ? [0, 1] : [1, 0])
+    }
+  })
+})
+
+test.each([
+  ['x', true],
+  ['x'.repeat(4096), true],
+  ['x'.repeat(4097), false],
+  ['with space', false],
+  ['', false],
+])('a session id is 1 to 4,096 visible characters (case %#)', (id, isTaken) => {
+  const { it } = session(null)
+  const fault = it.take({ 'mcp-session-id': id })
+  expect([fault === undefined, it.hasId]).toEqual([isTaken, isTaken])
+})

@@ -1,0 +1,103 @@
+import { describe, expect, test, vi } from 'vitest'
+import { Lane, Place } from '../../../src/http/client/lane.ts'
+
+function entered(lane: Lane, log: string[], name: string): Place {
+  const place = new Place()
+  place.enter(lane, () => log.push(name))
+  return place
+}
+
+describe('a lane', () => {
+  test('lets in as many as it has room for, and the rest in the order they came', () => {
+    const lane = new Lane(2)
+    const log: string[] = []
+    const [a, b] = ['a', 'b', 'c', 'd'].map((name) => entered(lane, log, name)) as [Place, Place]
+    expect([log, lane.waiting, lane.hasRoom]).toEqual([['a', 'b'], 2, false])
+    b.leave()
+    expect([log, lane.waiting]).toEqual([['a', 'b', 'c'], 1])
+    a.leave()
+    expect([log, lane.waiting, lane.hasRoom]).toEqual([['a', 'b', 'c', 'd'], 0, false])
+  })
+
+  test('gives a place back once, however often it is left', () => {
+    const lane = new Lane(1)
+    const log: string[] = []
+    const a = entered(lane, log, 'a')
+    a.leave()
+    a.leave()
+    entered(lane, log, 'b')
+    entered(lane, log, 'c')
+    expect([log, lane.waiting]).toEqual([['a', 'b'], 1])
+  })
+
+  test('forgets whoever gives up while it waits, and tells that the line is shorter', () => {
+    const onShorter = vi.fn()
+    const lane = new Lane(1, onShorter)
+    const log: string[] = []
+    const a = entered(lane, log, 'a')
+    const b = entered(lane, log, 'b')
+    entered(lane, log, 'c')
+    b.leave()
+    expect([lane.waiting, onShorter.mock.calls.length]).toEqual([1, 1])
+    a.leave()
+    expect([log, onShorter.mock.calls.length]).toEqual([['a', 'c'], 2])
+  })
+
+  test('stays within its bound when whoever is let in takes another place at once', () => {
+    const lane = new Lane(1)
+    const log: string[] = []
+    const a = entered(lane, log, 'a')
+    const b = new Place()
+    b.enter(lane, () => {
+      log.push('b')
+      entered(lane, log, 'b2')
+    })
+    entered(lane, log, 'c')
+    a.leave()
+    expect([log, lane.waiting]).toEqual([['a', 'b'], 2])
+  })
+
+  test('lets several in when several places are free', () => {
+    const lane = new Lane(2)
+    const log: string[] = []
+    const a = entered(lane, log, 'a')
+    const b = entered(lane, log, 'b')
+    const c = new Place()
+    // Leaves as soon as it is let in, so that there is room for the next.
+    c.enter(lane, () => {
+      log.push('c')
+      c.leave()
+    })
+    entered(lane, log, 'd')
+    a.leave()
+    b.leave()
+    expect([log, lane.waiting]).toEqual([['a', 'b', 'c', 'd'], 0])
+  })
+})
+
+describe('a place in a lane', () => {
+  test('moves to another lane with room, and the next in line comes in', () => {
+    const [calls, streams] = [new Lane(1), new Lane(1)]
+    const log: string[] = []
+    const a = entered(calls, log, 'a')
+    entered(calls, log, 'b')
+    a.moveTo(streams)
+    expect([log, streams.hasRoom]).toEqual([['a', 'b'], false])
+    a.leave()
+    expect([streams.hasRoom, calls.hasRoom]).toEqual([true, false])
+  })
+
+  test('stays where it is when the other lane is full, or the same, or it was left', () => {
+    const [calls, streams] = [new Lane(1), new Lane(1)]
+    const log: string[] = []
+    const a = entered(calls, log, 'a')
+    a.moveTo(calls)
+    const other = entered(streams, log, 'stream')
+    a.moveTo(streams)
+    other.leave()
+    expect([calls.hasRoom, streams.hasRoom]).toEqual([false, true])
+    a.leave()
+    a.moveTo(streams)
+    expect([calls.hasRoom, streams.hasRoom]).toEqual([true, true])
+  })
+})

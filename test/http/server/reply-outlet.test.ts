@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { type AnswerStream, type Kinds, type ReplyHost, ReplyOutlet } from '../../../src/http/server/reply-outlet.ts'
+import { SlowAnswers } from '../../../src/http/server/slow-answers.ts'
+import { KeptText } from '../../../src/jsonrpc/kept-text.ts'
+import { TestReply } from './test-sink.ts'
+
+const ANY: Kinds = { json: true, events: true }
+const JSON_ONLY: Kinds = { json: true, events: false }
+const EVENTS_ONLY: Kinds = { json: false, events: true }
+
+const stream = { push: vi.fn(), finish: vi.fn(), greet: vi.fn(), release: vi.fn() } satisfies AnswerStream
+const calls = {
+  beginAnswer: vi.fn(() => stream),
+  answerAsEvent: vi.fn(),
+  statusOf: (code: number | undefined) => (code === undefined ? 200 : 400),
+  onOver: vi.fn(),
+  onAbandoned: vi.fn(),
+  onAbandonedOver: vi.fn(),
+}
+
+beforeEach(() => {
+  vi.clearAllMocks()
+})
+
+function outletOf(kinds: Kinds = ANY, parts: Partial<ReplyHost> = {}) {
+  const slow = new SlowAnswers(2, () => {})
+  const reply = new TestReply()
+  const host: ReplyHost = { slow, ...calls, ...parts }
+  return { slow, reply, outlet: new ReplyOutlet(reply, kinds, host, null) }
+}
+
+describe('a request whose client went away', () => {
+  test('is abandoned once, however often that is said, and over once', () => {
+    const { outlet, reply } = outletOf()
+    outlet.abandon()
+    outlet.abandon()
+    expect(calls.onAbandoned).toHaveBeenCalledOnce()
+    expect([calls.onAbandonedOver.mock.calls.length, calls.onOver.mock.calls.length]).toEqual([0, 0])
+    reply.isGone = true
+    outlet.answer('{}')
+    outlet.drop()
+    expect([calls.onAbandonedOver.mock.calls.length, calls.onOver.mock.calls.length]).toEqual([1, 1])
+    expect(reply.sent).toEqual([])
+  })
+
+  test.each(['answer', 'drop'] as const)('after its %s is not abandoned', (how) => {
+    const { outlet } = outletOf()
+    outlet[how]('{}')
+    outlet.abandon()
+    expect([calls.onAbandoned.mock.calls.length, calls.onAbandonedOver.mock.calls.length]).toEqual([0, 0])
+    expect(calls.onOver).toHaveBeenCalledOnce()
+  })
+
+  test('gets no stream and no answer', () => {
+    const { outlet, reply } = outletOf(EVENTS_ONLY)
+    reply.isGone = true
+    expect(outlet.push('{}')).toBeUndefined()
+    outlet.onSlow()
+    outlet.release()
+    outlet.answerKept('{', new KeptText('x'.repeat(20_000)), '}')
+    outlet.drop()
+    expect([calls.beginAnswer.mock.calls.length, calls.answerAsEvent.mock.calls.length, reply.sent]).toEqual([0, 0, []])
+  })
+})
+
+describe('an answer', () => {
+  test('is JSON where that is taken, with the status of its error', () => {
+    const { outlet, reply } = outletOf()
+    outlet.answer('{"a":1}', -32600)
+    expect(reply.sent).toEqual([{ status: 400, body: '{"a":1}' }])
+  })
+
+  test('is an event where only those are taken, unless it is an error', () => {
+    const { outlet, reply } = outletOf(EVENTS_ONLY)
+    outlet.answer('{}')
+    expect(calls.answerAsEvent).toHaveBeenCalledExactlyOnceWith(reply, '{}')
+    const other = outletOf(EVENTS_ONLY)
+    other.outlet.answer('{}', -32600)
+    expect(other.reply.sent).toEqual([{ status: 400, body: '{}' }])
+  })
+
+  test('ends the stream that began before it', () => {
+    const { outlet, reply } = outletOf()
+    void outlet.push('{"progress":1}')
+    void outlet.push('{"progress":2}')
+    outlet.answer('{}')
+    expect(calls.beginAnswer).toHaveBeenCalledOnce()
+    expect([stream.push.mock.calls, stream.finish.mock.calls, reply.sent]).toEqual([[['{"progress":1}'], ['{"progress":2}']], [['{}']], []])
+    // Nothing follows it.
+    expect(outlet.push('{"progress":3}')).toBeUndefined()
+    outlet.release()
+    expect([stream.push.mock.calls.length, stream.release.mock.calls.length]).toEqual([2, 0])
+  })
+
+  test('that is dropped ends its stream without one, or is a body without anything in it', () => {
+    const streamed = outletOf()
+    void streamed.outlet.push('{}')
+    streamed.outlet.drop()
+    expect(stream.finish.mock.calls).toEqual([[undefined]])
+    const [events, json] = [outletOf(), outletOf(JSON_ONLY)]
+    events.outlet.drop()
+    json.outlet.drop()
+    expect([events.reply.sent, json.reply.sent]).toEqual([[{ status: 200, body: undefined }], [{ status: 202, body: undefined }]])
+  })
+
+  test.each([
+    [16 * 1024 - 1, false],
+    [16 * 1024, true],
+  ])('of %i kept characters is sent in parts: %s', (length, inParts) => {
+    const { outlet, reply } = outletOf()
+    const sendParts = vi.fn()
+    Object.assign(reply, { sendParts })
+    const kept = new KeptText('x'.repeat(length))
+    outlet.answerKept('{"r":"', kept, '"}')
+    expect([sendParts.mock.calls.length, reply.sent.length]).toEqual(inParts ? [1, 0] : [0, 1])
+    expect(calls.onOver).toHaveBeenCalledOnce()
+  })
+})
+
+describe('an answer that takes long', () => {
+  test('becomes a stream, once, and is no longer watched', () => {
+    const { outlet, slow } = outletOf()
+    for (let i = 0; i < 2; i++) slow.tick()
+    expect([calls.beginAnswer.mock.calls.length, slow.isEmpty]).toEqual([0, false])
+    slow.tick()
+    expect([calls.beginAnswer.mock.calls.length, stream.greet.mock.calls.length, slow.isEmpty]).toEqual([1, 1, true])
+    outlet.answer('{}')
+    expect(stream.finish).toHaveBeenCalledOnce()
+  })
+
+  test.each([
+    ['was answered', (outlet: ReplyOutlet) => outlet.answer('{}')],
+    ['became a stream', (outlet: ReplyOutlet) => void outlet.push('{}')],
+    ['was dropped', (outlet: ReplyOutlet) => outlet.drop()],
+  ])('is not watched once it %s', (_what, act) => {
+    const { outlet, slow } = outletOf()
+    act(outlet)
+    expect(slow.isEmpty).toBe(true)
+  })
+
+  test('is not watched where it cannot become a stream', () => {
+    const { outlet, slow } = outletOf(JSON_ONLY)
+    expect([slow.isEmpty, outlet.canPush, outlet.push('{}')]).toEqual([true, false, undefined])
+  })
+})

@@ -1,0 +1,160 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Incoming } from '../../src/jsonrpc/message.ts'
+import type { Link } from '../../src/protocol/link.ts'
+import { type ProcessTargetOptions, processTarget } from '../../src/stdio/index.ts'
+import { isAlive, untilGone } from '../support/processes.ts'
+
+interface Opened {
+  link: Link
+  messages: Incoming[]
+  warnings: string[]
+  /** What the connection ended with: an entry for each time that was said. */
+  ends: (Error | undefined)[]
+}
+
+/** A connection to a process that runs `script`. */
+async function opened(script: string, options: Partial<ProcessTargetOptions> = {}): Promise<Opened> {
+  const messages: Incoming[] = []
+  const warnings: string[] = []
+  const ends: (Error | undefined)[] = []
+  const target = processTarget({
+    command: process.execPath,
+    args: ['-e', script],
+    shutdownMs: 500,
+    onWarning: (message) => warnings.push(message),
+    ...options,
+  })
+  const link = await target.open()
+  onTestFinished(() => link.close())
+  link.start({
+    onMessage: (message) => messages.push(message),
+    onLost: () => {},
+    onForgotten: () => {},
+    onClose: (error) => ends.push(error),
+  })
+  return { link, messages, warnings, ends }
+}
+
+const HELLO = '{"jsonrpc":"2.0","method":"notifications/hello","params":{"pid":PID}}'
+/** Says its process id in a message. */
+const GREET = `console.log('${HELLO}'.replace('PID', process.pid));`
+const STAY = 'process.stdin.resume();'
+
+async function pidOf({ messages }: Opened): Promise<number> {
+  await expect.poll(() => messages.length).toBeGreaterThan(0)
+  return (messages[0] as unknown as { params: { pid: number } }).params.pid
+}
+
+describe('the end of a connection to a process', () => {
+  test('is told once, and with nothing after the exit code where the process said nothing', async () => {
+    const { ends } = await opened('process.exit(3)')
+    await expect.poll(() => ends).toHaveLength(1)
+    expect(ends[0]).toMatchObject({ code: 'ERR_EXIT', message: expect.stringMatching(/exited with code 3$/) })
+    await sleep(100)
+    expect(ends).toHaveLength(1)
+  })
+
+  test('is told once for a process that was given up and then exits', async () => {
+    const connection = await opened(`${GREET} ${STAY} console.log('no message')`, { maxGarbageLines: 1 })
+    const { ends } = connection
+    const pid = await pidOf(connection)
+    await expect.poll(() => ends).toHaveLength(1)
+    await untilGone(pid, 5000)
+    // Longer than an exit takes to be told.
+    await sleep(100)
+    expect(ends).toMatchObject([{ code: 'ERR_LIMIT' }])
+  })
+
+  test('is told once for a process whose child held its output open', async () => {
+    const child = `require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: ['ignore', 'inherit', 'ignore'] });`
+    const connection = await opened(`${child} ${GREET} process.stdin.once('data', () => process.exit(5));`)
+    const { link, ends } = connection
+    await pidOf(connection)
+    link.send('{}')
+    await expect.poll(() => ends).toHaveLength(1)
+    // The child ends, and so does the output.
+    await sleep(300)
+    expect(ends).toMatchObject([{ code: 'ERR_EXIT', message: expect.stringMatching(/exited with code 5$/) }])
+  })
+
+  test.each([
+    ['process.exit(4)', 'exited with code 4'],
+    ['process.kill(process.pid, "SIGKILL")', 'was ended by SIGKILL'],
+  ])('is told of a process that ended by %s before anybody listened', async (script, words) => {
+    const target = processTarget({ command: process.execPath, args: ['-e', script] })
+    const link = await target.open()
+    await sleep(500)
+    const ended = new Promise((resolve) => link.start({ onMessage() {}, onLost() {}, onForgotten() {}, onClose: resolve }))
+    expect(await ended).toMatchObject({ code: 'ERR_EXIT', message: expect.stringContaining(words) })
+  })
+
+  test('is not told to whoever closed it, and nothing is delivered after that', async () => {
+    const late = `process.stdin.on('end', () => { console.log('no message'); ${GREET} }).resume();`
+    const connection = await opened(`${GREET} ${late}`)
+    const { link, messages, warnings, ends } = connection
+    const pid = await pidOf(connection)
+    await link.close()
+    expect(isAlive(pid)).toBe(false)
+    await sleep(100)
+    expect([ends, warnings, messages.length]).toEqual([[], [], 1])
+  })
+
+  test('leaves no timer behind', async () => {
+    const connection = await opened(`${GREET} ${STAY}`, { shutdownMs: 60_000 })
+    await pidOf(connection)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await connection.link.close()
+    // The end of its output comes right after its exit.
+    for (let i = 0; i < 50; i++) await turn()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('ends no process of others: what is sent to a closed connection is dropped', async () => {
+    const connection = await opened(`${GREET} ${STAY}`)
+    await pidOf(connection)
+    await connection.link.close()
+    connection.link.send('{"jsonrpc":"2.0","method":"notifications/late"}')
+    await connection.link.close()
+    expect(connection.ends).toEqual([])
+  })
+
+  test('does not wait for a process that reads nothing of what was sent right before', async () => {
+    const connection = await opened(`${GREET} setInterval(() => {}, 1000)`, { shutdownMs: 50 })
+    const pid = await pidOf(connection)
+    connection.link.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/long', params: { text: 'x'.repeat(1 << 20) } }))
+    await connection.link.close()
+    await untilGone(pid, 5000)
+    expect(connection.ends).toEqual([])
+  })
+})
+
+describe('lines that are no messages', () => {
+  const NOT_UTF8 = `process.stdout.write(Buffer.from([0xff, 0x0a]));`
+  const garbled = `process.stdout.write(Buffer.concat([Buffer.from('{"jsonrpc":"2.0","method":"notifications/a","params":{"text":"'), Buffer.from([0xff]), Buffer.from('"}}\\n')]));`
+
+  test('that are not UTF-8 are counted with the others', async () => {
+    const { ends, warnings } = await opened(`${NOT_UTF8} console.log('words'); ${NOT_UTF8} ${STAY}`, { maxGarbageLines: 3 })
+    await expect.poll(() => ends).toHaveLength(1)
+    expect(ends).toMatchObject([{ code: 'ERR_LIMIT', message: expect.stringContaining('the last: bytes that are not UTF-8') }])
+    expect(warnings).toHaveLength(3)
+  })
+
+  test.each([
+    ['a message', GREET],
+    ['a message with bytes that are not UTF-8', garbled],
+  ])('are counted anew after %s', async (_what, message) => {
+    const two = `console.log('one\\ntwo');`
+    const { ends, messages } = await opened(`${two} ${message} ${two} ${GREET} ${STAY}`, { maxGarbageLines: 3 })
+    await expect.poll(() => messages).toHaveLength(2)
+    expect(ends).toEqual([])
+  })
+
+  test('are told of ten times, and the tenth says that it is the last', async () => {
+    const { warnings, messages } = await opened(`for (let i = 1; i <= 12; i++) console.log('line ' + i); ${GREET} ${STAY}`)
+    await expect.poll(() => messages).toHaveLength(1)
+    expect(warnings).toHaveLength(10)
+    expect(warnings.filter((warning) => warning.includes('no more of these are told'))).toEqual([warnings[9]])
+  })
+})
