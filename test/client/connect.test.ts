@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { Client, connect, type LinkReceiver, type Target, type Verdict, type VerdictMemory, verdictMemory } from '../../src/index.ts'
+import {
+  Client,
+  connect,
+  type LinkReceiver,
+  McpError,
+  type Target,
+  type Verdict,
+  type VerdictMemory,
+  verdictMemory,
+} from '../../src/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
@@ -651,6 +660,48 @@ describe('a session that the server has forgotten', () => {
     await client.close()
   })
 
+  test('stays when no new one can be opened, and the next request that is refused tries again', async () => {
+    const { target, links } = forgetful()
+    const client = await Client.connect(target, { revisions })
+    const open = target.open
+    target.open = async () => {
+      throw new Error('no way there')
+    }
+    const old = links[0] as (typeof links)[0]
+    old.receiver.onForgotten()
+    await settle()
+    expect([client.isClosed, old.isClosed]).toEqual([false, false])
+    target.open = open
+    const call = client.call('a')
+    await settle()
+    expect(old.sent.at(-1)?.method).toBe('tools/call')
+    old.receiver.onForgotten()
+    old.receiver.onLost(old.sent.at(-1)?.id, new McpError('ERR_SESSION_GONE', 'Session gone'))
+    await settle()
+    const { id } = links[1]?.sent.find(({ method }) => method === 'tools/call') ?? {}
+    links[1]?.receiver.onMessage({ kind: 'result', id, result: { content: [] } })
+    expect(await call).toEqual({ content: [] })
+    expect([client.isClosed, old.isClosed]).toEqual([false, true])
+    await client.close()
+  })
+
+  test('stays when the new one is refused, which is closed', async () => {
+    const { target, links } = forgetful()
+    const client = await Client.connect(target, { revisions })
+    const open = target.open
+    target.open = async () => {
+      const link = await open()
+      return { ...link, send: () => links.at(-1)?.receiver.onClose(new Error('refused')) }
+    }
+    links[0]?.receiver.onForgotten()
+    await settle()
+    expect(client.isClosed).toBe(false)
+    expect(links.length).toBeGreaterThan(1)
+    expect(links.map(({ isClosed }) => isClosed)).toEqual(links.map((_, i) => i > 0))
+    await client.close()
+    expect(links[0]?.isClosed).toBe(true)
+  })
+
   test('closes its old connection when the last request on it is given up', async () => {
     const { target, links } = forgetful()
     const client = await Client.connect(target, { revisions })
@@ -691,7 +742,8 @@ describe('a process that could not be started again', () => {
     const client = await Client.connect(server.target, options)
     isMute = true
     server.hangUp(new Error('crashed'))
-    await clock.advance(10_000)
+    // Less than it takes to use up all tries, however short the pauses between them are.
+    await clock.advance(5000)
     isMute = false
     await clock.advance(10_000)
     expect(server.opened).toBeGreaterThan(2)

@@ -135,6 +135,7 @@ export class ClientStateless implements ClientDialect {
     }
     const ended = this.#wire.request('subscriptions/listen', {}, write, forever, (result) => this.#read('subscriptions/listen', result))
     const deadline = this.#limitAcknowledgement(listen)
+    const { onWarning } = this.#settings
     const fail = (error: unknown): void => {
       this.#opening = this.#opening.filter((each) => each !== listen)
       listen.fail(error)
@@ -148,6 +149,7 @@ export class ClientStateless implements ClientDialect {
         fail(error)
         // Where each request has a connection of its own, that of this one may break while all others go on.
         if (mayPass(error)) this.#reopen(listen)
+        else if (this.#listen === listen && !this.#isClosed) onWarning(notTold(error))
       },
     )
     try {
@@ -181,7 +183,7 @@ export class ClientStateless implements ClientDialect {
         () => this.#tellMissed(listen.filter),
         (error: unknown) => {
           if (mayPass(error)) return this.#reopen(listen, attempt + 1)
-          onWarning(`Changes are no longer told: ${String(error)}`)
+          onWarning(notTold(error))
         },
       )
     })
@@ -235,6 +237,8 @@ const MAX_REOPEN_MS = 30_000
 /** Failures of the way, not of the server's will. */
 const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
 const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
+
+const notTold = (error: unknown): string => `Changes are no longer told: ${String(error)}`
 
 const notAcknowledged = (ms: number): McpError =>
   new McpError('ERR_TIMEOUT', `subscriptions/listen was not acknowledged within ${ms} ms (limits.timeoutMs)`)
