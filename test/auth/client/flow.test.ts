@@ -487,6 +487,19 @@ describe('a logout', () => {
     expect(realm.at('/authorize')).toHaveLength(2)
   })
 
+  test('revokes also what another program got, and does so before it is over', async () => {
+    const realm = await startRealm()
+    const kept = memoryTokenStore()
+    // A store on a disk takes its time.
+    const store: TokenStore = { ...kept, get: async (name) => sleep(1).then(() => kept.get(name)) }
+    await oauth({ redirect: realm.redirect, store }).login(realm.url)
+    const other = oauth({ redirect: realm.redirect, store })
+    await other.logout(realm.url)
+    expect(realm.at('/revoke').map(({ form }) => form.get('token'))).toEqual(['refresh-1', 'access-1'])
+    await other.login(realm.url)
+    expect(realm.at('/authorize')).toHaveLength(2)
+  })
+
   test('forgets the tokens even if nobody can be told', async () => {
     const realm = await startRealm()
     const warnings: string[] = []

@@ -92,6 +92,14 @@ describe('a token that only its issuer can read', () => {
     expect(await status('bad')).toBe(401)
   })
 
+  test('is refused when its end is a number without end', async () => {
+    const { issuer, status, active } = await opaque()
+    issuer.routes.set('/introspect', (_request, response) => {
+      response.end(JSON.stringify(active({ exp: 'END' })).replace('"END"', '1e999'))
+    })
+    expect(await status('endless')).toBe(401)
+  })
+
   test.each<[string, (response: import('node:http').ServerResponse) => void]>([
     ['an error', (response) => response.writeHead(500).end()],
     ['a page', (response) => response.writeHead(200).end('<html>')],
