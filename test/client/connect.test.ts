@@ -604,13 +604,13 @@ describe('a target that may be opened again', () => {
 describe('a session that the server has forgotten', () => {
   /** A target whose links the test ends one by one. */
   function forgetful() {
-    const links: { receiver: LinkReceiver; sent: Message[]; isClosed: boolean }[] = []
+    const links: { receiver: LinkReceiver; sent: Message[]; isClosed: boolean; closes: number }[] = []
     const target: Target = {
       key: `forgetful:${Math.random()}`,
       label: 'forgetful',
       hasRemoteSessions: true,
       open: async () => {
-        const link = { receiver: undefined as unknown as LinkReceiver, sent: [] as Message[], isClosed: false }
+        const link = { receiver: undefined as unknown as LinkReceiver, sent: [] as Message[], isClosed: false, closes: 0 }
         links.push(link)
         return {
           start: (receiver) => {
@@ -625,6 +625,7 @@ describe('a session that the server has forgotten', () => {
           },
           close: async () => {
             link.isClosed = true
+            link.closes++
           },
         }
       },
@@ -656,7 +657,12 @@ describe('a session that the server has forgotten', () => {
     settleOn(old, ids[1])
     await settle()
     expect(old.isClosed).toBe(true)
-    expect(links[1]?.isClosed).toBe(false)
+    // What still comes on it, and what is lost, is for nobody.
+    settleOn(old, ids[1])
+    old.receiver.onClose(undefined)
+    await settle()
+    expect(old.closes).toBe(1)
+    expect([client.isClosed, links[1]?.isClosed]).toEqual([false, false])
     await client.close()
   })
 
