@@ -601,6 +601,56 @@ describe('a target that may be opened again', () => {
   })
 })
 
+describe('the sixth end within a minute', () => {
+  test.each([
+    ['closes the client', 60_000, true],
+    ['does not when the first was more than a minute ago', 60_001, false],
+  ])('%s', async (_what, at, isClosed) => {
+    const clock = fakeClock()
+    const server = cannedServer({}, { restarts: true })
+    const client = await Client.connect(server.target, { clock, pingIntervalMs: 0 })
+    for (let i = 0; i < 5; i++) {
+      server.hangUp(new Error('crashed'))
+      await clock.advance(1000)
+    }
+    expect(server.opened).toBe(6)
+    await clock.advance(at - 5000)
+    server.hangUp(new Error('crashed again'))
+    expect(client.isClosed).toBe(isClosed)
+    await clock.advance(1000)
+    expect(server.opened).toBe(isClosed ? 6 : 7)
+    await client.close()
+  })
+})
+
+describe('a client that is closed while it is opened', () => {
+  test.each([
+    ['before there is a connection', 'open'],
+    ['before the server has answered', 'answer'],
+  ])('%s keeps no connection', async (_when, stage) => {
+    const closes: unknown[] = []
+    let goOn = (): void => {}
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const server = scriptedServer(() => {})
+    const { open } = server.target
+    server.target.open = async () => {
+      if (stage === 'open') await gate
+      return open()
+    }
+    const controller = new AbortController()
+    const options = { signal: controller.signal, memory: verdictMemory(), onClose: (error: unknown) => closes.push(error) }
+    const connecting = Client.connect(server.target, options).catch((error: Error) => error.message)
+    await settle()
+    controller.abort(new Error('enough'))
+    goOn()
+    expect(await connecting).toBe('enough')
+    expect([server.opened, server.isClosed]).toEqual([1, true])
+    expect(closes).toEqual([undefined])
+  })
+})
+
 describe('a session that the server has forgotten', () => {
   /** A target whose links the test ends one by one. */
   function forgetful() {
