@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { Completer } from '../../src/client/completion.ts'
 import { verdictMemory } from '../../src/client/index.ts'
 import { Pages } from '../../src/client/pages.ts'
-import { ChangeQueue } from '../../src/client/watching.ts'
+import { ChangeQueue, Watching } from '../../src/client/watching.ts'
 import { Deadlines } from '../../src/jsonrpc/deadlines.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { watchedClock } from '../support/watched-clock.ts'
@@ -140,6 +140,38 @@ describe('pages that a person has to visit', () => {
     expect(await late).toMatchObject({ code: 'ERR_TIMEOUT' })
     expect(pages.complete('late')).toBe(false)
     expect(clock.held()).toBe(0)
+  })
+})
+
+describe('watches', () => {
+  test('are as many as may be, and room is made when one ends or fails', async () => {
+    let refusal: Error | undefined
+    const filters: unknown[] = []
+    const watching = new Watching(2, async (filter) => {
+      filters.push(filter)
+      if (refusal) throw refusal
+    })
+    refusal = new Error('no')
+    await expect(watching.onList('tools', () => {})).rejects.toThrow('no')
+    expect(watching.isWanted).toBe(false)
+    refusal = undefined
+    const stop = await watching.onResource('a:1', () => {})
+    await watching.onList('tools', () => {})
+    await expect(watching.onList('prompts', () => {})).rejects.toMatchObject({
+      code: 'ERR_LIMIT',
+      message: 'More than 2 watches at once (limits.maxWatches)',
+    })
+    stop()
+    stop()
+    await watching.onList('prompts', () => {})
+    // What is wanted is said once for each change of it.
+    expect(filters).toEqual([
+      { toolsListChanged: true },
+      { resourceSubscriptions: ['a:1'] },
+      { resourceSubscriptions: ['a:1'], toolsListChanged: true },
+      { toolsListChanged: true },
+      { toolsListChanged: true, promptsListChanged: true },
+    ])
   })
 })
 

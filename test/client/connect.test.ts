@@ -582,6 +582,32 @@ describe('a target that may be opened again', () => {
     await client.close()
   })
 
+  test.each(['2025-11-25', '2026-07-28'])('may be another one by then: what was known in %s is not believed', async (revision) => {
+    const clock = fakeClock()
+    let lists = 0
+    const results = {
+      'tools/list': () => ({ tools: [], ttlMs: 3_600_000, cacheScope: 'private', lists: ++lists }),
+      'subscriptions/listen': ({ notifications }: Message, { id }: Message) => {
+        const params = { notifications, _meta: { 'io.modelcontextprotocol/subscriptionId': id } }
+        server.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params })
+        return undefined
+      },
+    }
+    const capabilities = { tools: { listChanged: true } }
+    const server = cannedServer({ revision, results, capabilities }, { restarts: true })
+    const client = await Client.connect(server.target, { clock, pingIntervalMs: 0 })
+    let changes = 0
+    await client.onChange('tools', () => changes++)
+    for (let i = 0; i < 2; i++) await client.request('tools/list')
+    const before = lists
+    server.hangUp(new Error('crashed'))
+    await clock.advance(1000)
+    await client.request('tools/list')
+    expect(lists).toBe(before + 1)
+    expect(changes).toBe(1)
+    await client.close()
+  })
+
   test('is opened at most five times a minute', async () => {
     const clock = fakeClock()
     const server = cannedServer({}, { restarts: true })
@@ -598,6 +624,37 @@ describe('a target that may be opened again', () => {
     }
     expect(server.opened).toBe(6)
     expect(closed?.message).toBe('crashed')
+  })
+})
+
+describe('the log level that is wanted', () => {
+  const level = (server: ReturnType<typeof cannedServer>) =>
+    server.received.filter(({ method }) => method === 'logging/setLevel').map(({ params }) => params.level)
+
+  test('is told before the connection is said to be open, and again on a new one', async () => {
+    const clock = fakeClock()
+    let refusal: Error | undefined
+    const answer = () => {
+      if (refusal) throw refusal
+      return {}
+    }
+    const server = cannedServer({ results: { 'logging/setLevel': answer } }, { restarts: true })
+    const client = await Client.connect(server.target, { clock, logLevel: 'error' })
+    expect(level(server)).toEqual(['error'])
+    await client.setLogLevel('debug')
+    server.hangUp(new Error('crashed'))
+    await clock.advance(1000)
+    expect([server.opened, level(server)]).toEqual([2, ['debug']])
+    await client.close()
+    refusal = new Error('No such level')
+    await expect(Client.connect(server.target, { logLevel: 'error' })).rejects.toThrow('No such level')
+  })
+
+  test('is not told to a server that does not log', async () => {
+    const server = cannedServer({ capabilities: { tools: {} } })
+    const client = await Client.connect(server.target, { logLevel: 'error' })
+    expect(level(server)).toEqual([])
+    await client.close()
   })
 })
 
