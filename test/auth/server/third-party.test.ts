@@ -408,6 +408,32 @@ describe('an account elsewhere', () => {
     expect((await ask()).answer.message.error).toMatchObject({ code: -32042 })
   })
 
+  test('that has ended is refreshed once while that takes its time, and again when it has ended again', async () => {
+    const bodies: string[] = []
+    const open: (() => void)[] = []
+    const { accounts, photos } = await connected({
+      fetch: async (_url, { body }) => {
+        bodies.push(String(body))
+        await new Promise<void>((resolve) => open.push(resolve))
+        return Response.json({ access_token: `new-${bodies.length}`, refresh_token: `r${bodies.length}`, expires_in: 1 })
+      },
+    })
+    const grant = (subject: string) => ({ issuer: 'https://as.example', subject, clientId: 'c', scopes: [], claims: {}, expiresAt: 0 })
+    for (const subject of ['alice', 'bob']) await accounts.set(grant(subject), { accessToken: 'old', refreshToken: 'r0', expiresAt: 0 })
+    const all = ['alice', 'alice', 'bob', 'alice'].map((subject) => photos.tokenFor(grant(subject)))
+    while (bodies.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
+    expect(bodies).toHaveLength(2)
+    for (const go of open.splice(0)) go()
+    const tokens = await Promise.all(all)
+    expect(new Set([tokens[0], tokens[1], tokens[3]]).size).toBe(1)
+    const again = photos.tokenFor(grant('alice'))
+    while (bodies.length < 3) await new Promise((resolve) => setImmediate(resolve))
+    for (const go of open.splice(0)) go()
+    expect(await again).toBe('new-3')
+    expect(new URLSearchParams(bodies[2]).get('refresh_token')).not.toBe('r0')
+  })
+
   test.each([
     ['does not answer', 503],
     ['is asked too often', 429],
