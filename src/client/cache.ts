@@ -47,11 +47,11 @@ export class ResponseCache {
     const { ttlMs, cacheScope } = result
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return
     const key = keyOf(method, params, scope.server, cacheScope === 'public' ? undefined : scope.partition)
+    this.#entries.delete(key)
     if (this.#entries.size >= this.#maxEntries) {
       const [oldest] = this.#entries.keys()
       if (oldest !== undefined) this.#entries.delete(oldest)
     }
-    this.#entries.delete(key)
     this.#entries.set(key, { method, uri: params.uri, server: scope.server, result, freshUntil: this.#clock.now() + ttlMs })
   }
 

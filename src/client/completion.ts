@@ -38,8 +38,7 @@ export class Completer {
     if (known && known.until > clock.now()) return known.completion
     await this.#turn(canonical([params.ref, params.argument.name]), signal)
     const completion = readCompletion(await this.#options.send(params, signal))
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear()
-    this.#kept.set(key, { completion, until: clock.now() + FRESH_MS })
+    keepNewest(this.#kept, key, { completion, until: clock.now() + FRESH_MS })
     return completion
   }
 
@@ -50,9 +49,8 @@ export class Completer {
   /** Resolves when this value may be sent. */
   #turn(name: string, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options
-    if (this.#lines.size >= MAX_KEPT) this.#lines.clear()
     const line = this.#lines.get(name) ?? { sentAt: Number.NEGATIVE_INFINITY, waiting: undefined }
-    this.#lines.set(name, line)
+    keepNewest(this.#lines, name, line)
     line.waiting?.giveWay()
     if (clock.now() - line.sentAt >= QUIET_MS) {
       line.sentAt = clock.now()
@@ -76,6 +74,14 @@ export class Completer {
       if (signal) unwatch = onAbort(signal, () => settle(() => reject(signal.reason as Error)))
     })
   }
+}
+
+/** The entry longest unchanged makes room for a new one. */
+function keepNewest<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key)
+  const [oldest] = map.keys()
+  if (map.size >= MAX_KEPT && oldest !== undefined) map.delete(oldest)
+  map.set(key, value)
 }
 
 /** What is missing or of the wrong kind is left out; a list that is too long is cut. */

@@ -1,6 +1,8 @@
 /** The connection behind a client: opened, watched, and opened again when it may be. */
 
+import type { Deadline } from '../jsonrpc/deadlines.ts'
 import type { Params } from '../jsonrpc/message.ts'
+import { onAbort } from '../jsonrpc/on-abort.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Target } from '../protocol/link.ts'
 import type { LogLevel } from '../protocol/logging.ts'
@@ -44,6 +46,8 @@ export class Connection {
   #stopHeartbeat: () => void = () => {}
   /** Set while the connection is being opened again: requests wait for it. */
   #reopening: Promise<void> | undefined
+  /** Ends the wait before the next try to open it again. */
+  #endPause: () => void = () => {}
   #isClosed = false
 
   constructor(target: Target, settings: Settings, options: ConnectOptions, events: ConnectionEvents) {
@@ -68,7 +72,7 @@ export class Connection {
   }
 
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
-    if (this.#reopening) return this.#reopening.then(() => this.request(method, params, options))
+    if (this.#reopening) return this.#reopened(this.#reopening, method, options).then(() => this.request(method, params, options))
     if (this.#isClosed) return Promise.reject(new McpError('ERR_CLOSED', `Cannot send ${method}: the client is closed`))
     const { dialect } = this
     const traced = withTrace(options, this.#options.trace, this.#settings.onWarning)
@@ -214,7 +218,7 @@ export class Connection {
 
   async #reopen(): Promise<void> {
     for (let waitMs = FIRST_RESTART_MS; ; waitMs *= 2) {
-      await new Promise<void>((resolve) => this.#settings.clock.after(waitMs * (0.5 + Math.random()), resolve).hold(true))
+      await this.#pause(waitMs * (0.5 + Math.random()))
       if (this.#isClosed) throw closedError()
       try {
         await this.#openAs(this.#memory.get(this.#target.key))
@@ -227,6 +231,44 @@ export class Connection {
       }
     }
     await this.#resume()
+  }
+
+  /** Ends early when the client is closed. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#settings.clock.after(ms, resolve)
+      timer.hold(true)
+      this.#endPause = () => {
+        timer.cancel()
+        resolve()
+      }
+    })
+  }
+
+  /** Resolves when the connection is open again. Fails when the request is given up or its time is over before that. */
+  #reopened(reopening: Promise<void>, method: string, options: CallOptions): Promise<void> {
+    const { deadlines, limits } = this.#settings
+    const { signal, timeoutMs = limits.timeoutMs } = options
+    return new Promise((resolve, reject) => {
+      let unwatch = (): void => {}
+      const settle = (end: () => void): void => {
+        deadlines.clear(deadline)
+        unwatch()
+        end()
+      }
+      const limit = (): Deadline =>
+        deadlines.set(timeoutMs, () => {
+          // A person who has to log in first is not the server being silent.
+          if (this.#wire?.isHeld) deadline = limit()
+          else settle(() => reject(new McpError('ERR_TIMEOUT', `No connection to send ${method} on within ${timeoutMs} ms (timeoutMs)`)))
+        })
+      let deadline = limit()
+      if (signal) unwatch = onAbort(signal, () => settle(() => reject(signal.reason as Error)))
+      reopening.then(
+        () => settle(resolve),
+        (error: unknown) => settle(() => reject(error)),
+      )
+    })
   }
 
   /** Takes up on a new connection what was going on on the old one. */
@@ -251,6 +293,8 @@ export class Connection {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#stopHeartbeat()
+    this.#endPause()
+    this.#settings.over.abort(error ?? closedError())
     this.#events.onOver()
     this.#options.onClose?.(error)
   }

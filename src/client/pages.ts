@@ -13,6 +13,8 @@ const MAX_OPEN = 1000
 
 /** Who asks, and how long the person may take. */
 export interface Visit extends Asking {
+  /** Aborted when the client is closed. */
+  over: AbortSignal
   maxTotalMs: number
   deadlines: Deadlines
 }
@@ -35,7 +37,8 @@ export class Pages {
     } catch (error) {
       const pages = answerer.answers.elicitUrl ? pagesIn(error) : undefined
       if (!pages) throw error
-      for (const page of pages) await this.#visit(page, answerer, visit)
+      const signal = AbortSignal.any([visit.signal, visit.over])
+      for (const page of pages) await this.#visit(page, answerer, { ...visit, signal })
       return await send()
     }
   }

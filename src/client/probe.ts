@@ -104,7 +104,7 @@ class Probe {
     if (!handshake) return this.#stateless(await discovery)
     // A server that is known to answer the probe may be slow to start, and is waited for.
     const early = expected === 'stateless' ? await discovery : await within(discovery, this.#wire, this.#settings)
-    if (early !== 'silence') return early.kind === 'legacy' ? this.#afterProbe(this.#shakeHands(), early) : this.#stateless(early)
+    if (early) return early.kind === 'legacy' ? this.#afterProbe(this.#shakeHands(), early) : this.#stateless(early)
     const dialect = await this.#openBoth(discovery)
     given.abort(new DOMException('The server has answered the handshake', 'AbortError'))
     return dialect
@@ -148,8 +148,12 @@ class Probe {
     if (first === 'opened') return session
     if (first === 'refused') {
       // A server without a handshake, which was only slow to start, answers the probe.
-      const late = await within(probed, this.#wire, this.#settings)
-      return typeof late === 'object' && late.kind === 'stateless' ? this.#stateless(late) : this.#afterProbe(session, {})
+      const late = await within(
+        discovery.catch(() => undefined),
+        this.#wire,
+        this.#settings,
+      )
+      return late?.kind === 'stateless' ? this.#stateless(late) : this.#afterProbe(session, {})
     }
     if (first.kind === 'legacy') return this.#afterProbe(session, first)
     if (this.#opening.standsAlone) {
@@ -234,13 +238,13 @@ function describe(result: Params): ServerDescription {
   }
 }
 
-/** What `discovery` gives, or that it gave nothing in the time a probe has. */
-async function within<T>(discovery: Promise<T>, wire: Wire, { clock, limits }: Settings): Promise<T | 'silence'> {
+/** What `discovery` gives; undefined when it gives nothing in the time a probe has. */
+async function within<T>(discovery: Promise<T>, wire: Wire, { clock, limits }: Settings): Promise<T | undefined> {
   let timer: Timer | undefined
-  const silence = new Promise<'silence'>((resolve) => {
+  const silence = new Promise<undefined>((resolve) => {
     const wait = (): void => {
       // A server that wants a person to log in is not silent.
-      timer = clock.after(limits.probeTimeoutMs, () => (wire.isHeld ? wait() : resolve('silence')))
+      timer = clock.after(limits.probeTimeoutMs, () => (wire.isHeld ? wait() : resolve(undefined)))
       timer.hold(true)
     }
     wait()

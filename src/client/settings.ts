@@ -24,6 +24,8 @@ export interface Settings {
   deadlines: Deadlines
   answerer: Answerer
   pages: Pages
+  /** Aborted when the client is closed: nobody waits for a person any more. */
+  over: AbortController
   /** What is declared now; handlers may be added later. */
   capabilities(): ClientCapabilities
   /** What is wanted now; a session that is opened later begins with it. */
@@ -47,6 +49,7 @@ export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onCh
     deadlines: new Deadlines(clock, { holdsProcess: true }),
     answerer,
     pages: new Pages(),
+    over: new AbortController(),
     capabilities: () => capabilitiesOf(answerer.answers, options),
     logLevel: options.logLevel,
     onLog: options.onLog ?? (() => {}),

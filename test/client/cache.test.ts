@@ -160,6 +160,23 @@ describe('a cache that clients share', () => {
     )
     for (const uri of ['a:1', 'a:2', 'a:3', 'a:3', 'a:2', 'a:1']) await client.read(uri)
     expect(count('resources/read')).toBe(4)
+    const renewing = new ResponseCache({ maxEntries: 2, clock: fakeClock() })
+    const scope = { server: 's', partition: 'p' }
+    for (const uri of ['a:1', 'a:2', 'a:2']) renewing.put('resources/read', { uri }, { ttlMs: 1000, uri }, scope)
+    // What takes the place of its own older entry takes nobody else's.
+    expect(['a:1', 'a:2'].map((uri) => renewing.get('resources/read', { uri }, scope)?.uri)).toEqual(['a:1', 'a:2'])
+    const clock = fakeClock()
+    const ageing = new ResponseCache({ maxEntries: 2, clock })
+    for (const [uri, ttlMs] of [
+      ['a:1', 1000],
+      ['a:2', 10],
+    ] as const)
+      ageing.put('resources/read', { uri }, { ttlMs, uri }, scope)
+    await clock.advance(10)
+    expect(ageing.get('resources/read', { uri: 'a:2' }, scope)).toBeUndefined()
+    // What is too old was dropped when it was looked at, so there is room.
+    ageing.put('resources/read', { uri: 'a:3' }, { ttlMs: 1000, uri: 'a:3' }, scope)
+    expect(ageing.get('resources/read', { uri: 'a:1' }, scope)?.uri).toBe('a:1')
     const without = await connect({ 'resources/read': read({ ttlMs: 1000 }) }, { cache: false })
     for (let i = 0; i < 2; i++) await without.client.read('a:1')
     expect(without.count('resources/read')).toBe(2)

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { Client, connect, type LinkReceiver, type Target, type Verdict, type VerdictMemory, verdictMemory } from '../../src/index.ts'
+import {
+  Client,
+  connect,
+  type LinkReceiver,
+  McpError,
+  type Target,
+  type Verdict,
+  type VerdictMemory,
+  verdictMemory,
+} from '../../src/index.ts'
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
@@ -573,6 +582,32 @@ describe('a target that may be opened again', () => {
     await client.close()
   })
 
+  test.each(['2025-11-25', '2026-07-28'])('may be another one by then: what was known in %s is not believed', async (revision) => {
+    const clock = fakeClock()
+    let lists = 0
+    const results = {
+      'tools/list': () => ({ tools: [], ttlMs: 3_600_000, cacheScope: 'private', lists: ++lists }),
+      'subscriptions/listen': ({ notifications }: Message, { id }: Message) => {
+        const params = { notifications, _meta: { 'io.modelcontextprotocol/subscriptionId': id } }
+        server.send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params })
+        return undefined
+      },
+    }
+    const capabilities = { tools: { listChanged: true } }
+    const server = cannedServer({ revision, results, capabilities }, { restarts: true })
+    const client = await Client.connect(server.target, { clock, pingIntervalMs: 0 })
+    let changes = 0
+    await client.onChange('tools', () => changes++)
+    for (let i = 0; i < 2; i++) await client.request('tools/list')
+    const before = lists
+    server.hangUp(new Error('crashed'))
+    await clock.advance(1000)
+    await client.request('tools/list')
+    expect(lists).toBe(before + 1)
+    expect(changes).toBe(1)
+    await client.close()
+  })
+
   test('is opened at most five times a minute', async () => {
     const clock = fakeClock()
     const server = cannedServer({}, { restarts: true })
@@ -592,16 +627,97 @@ describe('a target that may be opened again', () => {
   })
 })
 
+describe('the log level that is wanted', () => {
+  const level = (server: ReturnType<typeof cannedServer>) =>
+    server.received.filter(({ method }) => method === 'logging/setLevel').map(({ params }) => params.level)
+
+  test('is told before the connection is said to be open, and again on a new one', async () => {
+    const clock = fakeClock()
+    let refusal: Error | undefined
+    const answer = () => {
+      if (refusal) throw refusal
+      return {}
+    }
+    const server = cannedServer({ results: { 'logging/setLevel': answer } }, { restarts: true })
+    const client = await Client.connect(server.target, { clock, logLevel: 'error' })
+    expect(level(server)).toEqual(['error'])
+    await client.setLogLevel('debug')
+    server.hangUp(new Error('crashed'))
+    await clock.advance(1000)
+    expect([server.opened, level(server)]).toEqual([2, ['debug']])
+    await client.close()
+    refusal = new Error('No such level')
+    await expect(Client.connect(server.target, { logLevel: 'error' })).rejects.toThrow('No such level')
+  })
+
+  test('is not told to a server that does not log', async () => {
+    const server = cannedServer({ capabilities: { tools: {} } })
+    const client = await Client.connect(server.target, { logLevel: 'error' })
+    expect(level(server)).toEqual([])
+    await client.close()
+  })
+})
+
+describe('the sixth end within a minute', () => {
+  test.each([
+    ['closes the client', 60_000, true],
+    ['does not when the first was more than a minute ago', 60_001, false],
+  ])('%s', async (_what, at, isClosed) => {
+    const clock = fakeClock()
+    const server = cannedServer({}, { restarts: true })
+    const client = await Client.connect(server.target, { clock, pingIntervalMs: 0 })
+    for (let i = 0; i < 5; i++) {
+      server.hangUp(new Error('crashed'))
+      await clock.advance(1000)
+    }
+    expect(server.opened).toBe(6)
+    await clock.advance(at - 5000)
+    server.hangUp(new Error('crashed again'))
+    expect(client.isClosed).toBe(isClosed)
+    await clock.advance(1000)
+    expect(server.opened).toBe(isClosed ? 6 : 7)
+    await client.close()
+  })
+})
+
+describe('a client that is closed while it is opened', () => {
+  test.each([
+    ['before there is a connection', 'open'],
+    ['before the server has answered', 'answer'],
+  ])('%s keeps no connection', async (_when, stage) => {
+    const closes: unknown[] = []
+    let goOn = (): void => {}
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const server = scriptedServer(() => {})
+    const { open } = server.target
+    server.target.open = async () => {
+      if (stage === 'open') await gate
+      return open()
+    }
+    const controller = new AbortController()
+    const options = { signal: controller.signal, memory: verdictMemory(), onClose: (error: unknown) => closes.push(error) }
+    const connecting = Client.connect(server.target, options).catch((error: Error) => error.message)
+    await settle()
+    controller.abort(new Error('enough'))
+    goOn()
+    expect(await connecting).toBe('enough')
+    expect([server.opened, server.isClosed]).toEqual([1, true])
+    expect(closes).toEqual([undefined])
+  })
+})
+
 describe('a session that the server has forgotten', () => {
   /** A target whose links the test ends one by one. */
   function forgetful() {
-    const links: { receiver: LinkReceiver; sent: Message[]; isClosed: boolean }[] = []
+    const links: { receiver: LinkReceiver; sent: Message[]; isClosed: boolean; closes: number }[] = []
     const target: Target = {
       key: `forgetful:${Math.random()}`,
       label: 'forgetful',
       hasRemoteSessions: true,
       open: async () => {
-        const link = { receiver: undefined as unknown as LinkReceiver, sent: [] as Message[], isClosed: false }
+        const link = { receiver: undefined as unknown as LinkReceiver, sent: [] as Message[], isClosed: false, closes: 0 }
         links.push(link)
         return {
           start: (receiver) => {
@@ -616,6 +732,7 @@ describe('a session that the server has forgotten', () => {
           },
           close: async () => {
             link.isClosed = true
+            link.closes++
           },
         }
       },
@@ -647,8 +764,55 @@ describe('a session that the server has forgotten', () => {
     settleOn(old, ids[1])
     await settle()
     expect(old.isClosed).toBe(true)
-    expect(links[1]?.isClosed).toBe(false)
+    // What still comes on it, and what is lost, is for nobody.
+    settleOn(old, ids[1])
+    old.receiver.onClose(undefined)
+    await settle()
+    expect(old.closes).toBe(1)
+    expect([client.isClosed, links[1]?.isClosed]).toEqual([false, false])
     await client.close()
+  })
+
+  test('stays when no new one can be opened, and the next request that is refused tries again', async () => {
+    const { target, links } = forgetful()
+    const client = await Client.connect(target, { revisions })
+    const open = target.open
+    target.open = async () => {
+      throw new Error('no way there')
+    }
+    const old = links[0] as (typeof links)[0]
+    old.receiver.onForgotten()
+    await settle()
+    expect([client.isClosed, old.isClosed]).toEqual([false, false])
+    target.open = open
+    const call = client.call('a')
+    await settle()
+    expect(old.sent.at(-1)?.method).toBe('tools/call')
+    old.receiver.onForgotten()
+    old.receiver.onLost(old.sent.at(-1)?.id, new McpError('ERR_SESSION_GONE', 'Session gone'))
+    await settle()
+    const { id } = links[1]?.sent.find(({ method }) => method === 'tools/call') ?? {}
+    links[1]?.receiver.onMessage({ kind: 'result', id, result: { content: [] } })
+    expect(await call).toEqual({ content: [] })
+    expect([client.isClosed, old.isClosed]).toEqual([false, true])
+    await client.close()
+  })
+
+  test('stays when the new one is refused, which is closed', async () => {
+    const { target, links } = forgetful()
+    const client = await Client.connect(target, { revisions })
+    const open = target.open
+    target.open = async () => {
+      const link = await open()
+      return { ...link, send: () => links.at(-1)?.receiver.onClose(new Error('refused')) }
+    }
+    links[0]?.receiver.onForgotten()
+    await settle()
+    expect(client.isClosed).toBe(false)
+    expect(links.length).toBeGreaterThan(1)
+    expect(links.map(({ isClosed }) => isClosed)).toEqual(links.map((_, i) => i > 0))
+    await client.close()
+    expect(links[0]?.isClosed).toBe(true)
   })
 
   test('closes its old connection when the last request on it is given up', async () => {
@@ -691,7 +855,8 @@ describe('a process that could not be started again', () => {
     const client = await Client.connect(server.target, options)
     isMute = true
     server.hangUp(new Error('crashed'))
-    await clock.advance(10_000)
+    // Less than it takes to use up all tries, however short the pauses between them are.
+    await clock.advance(5000)
     isMute = false
     await clock.advance(10_000)
     expect(server.opened).toBeGreaterThan(2)

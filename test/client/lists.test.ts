@@ -40,6 +40,27 @@ describe('a list', () => {
     expect(server.received.filter(({ method }) => method === 'tools/list')).toHaveLength(2)
   })
 
+  test.each([
+    ['its last page', {}, 1],
+    ['a page that leads nowhere', { nextCursor: 'x' }, 1],
+    ['a page before the last', { nextCursor: 'y' }, 2],
+  ])('that was read to %s says which tools there are', async (_where, end, lists) => {
+    const server = cannedServer({
+      results: {
+        'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [tool('a')], nextCursor: 'x' } : { tools: [tool('b')], ...end }),
+        'tools/call': { content: [], structuredContent: {} },
+      },
+    })
+    const client = await Client.connect(server.target, { limits: { maxPages: 2 } })
+    const count = () => server.received.filter(({ method, params }) => method === 'tools/list' && params?.cursor === undefined).length
+    await client
+      .tools()
+      .all()
+      .catch(() => {})
+    await client.call('not listed').catch(() => {})
+    expect(count()).toBe(lists)
+  })
+
   test('may have an empty page in the middle [T-PAGE-008]', async () => {
     const server = cannedServer({
       results: { 'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [], nextCursor: 'x' } : { tools: [tool('a')] }) },

@@ -156,6 +156,25 @@ test('every stateless request carries version, identity and capabilities, and th
   expect(call?.params._meta).toEqual({ ...envelope, 'io.modelcontextprotocol/logLevel': 'warning' })
 })
 
+test.each([5, null, {}, true])('a state that is no text, such as %j, is not sent back', async (requestState) => {
+  const asked: Message[] = []
+  const server = cannedServer({
+    revision: '2026-07-28',
+    results: {
+      'tools/call': (params) => {
+        asked.push(params)
+        return asked.length === 1 ? { resultType: 'input_required', inputRequests: {}, requestState } : { content: [] }
+      },
+    },
+  })
+  const client = await Client.connect(server.target)
+  expect(await client.call('x')).toMatchObject({ content: [] })
+  expect(asked[1]).not.toHaveProperty('requestState')
+  asked.length = 0
+  const only = cannedServer({ revision: '2026-07-28', results: { 'tools/call': { resultType: 'input_required', requestState } } })
+  await expect((await Client.connect(only.target)).call('x')).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+})
+
 test('a state that the server did not give again is not sent again', async () => {
   proves('R-MRTR-026')
   const { client, calls } = await connect([

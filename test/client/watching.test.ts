@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { Client, type ConnectOptions } from '../../src/client/index.ts'
+import { Client, type ConnectOptions, McpError } from '../../src/client/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
-import { cannedServer } from '../support/scripted-server.ts'
+import { cannedServer, type Script } from '../support/scripted-server.ts'
 
 const ID = 'io.modelcontextprotocol/subscriptionId'
 
@@ -242,5 +242,97 @@ describe('listening that the server ends with notifications/cancelled', () => {
     await change(requests[0], 'a:1')
     expect(heard).toEqual(['a:1'])
     await client.close()
+  })
+})
+
+describe('listening whose own connection breaks', () => {
+  const lost = (code: 'ERR_NETWORK' | 'ERR_HTTP' | 'ERR_TIMEOUT' | 'ERR_CLOSED' | 'ERR_AUTH') => new McpError(code, 'cable cut')
+  const begin = async () => {
+    const clock = fakeClock()
+    const warnings: string[] = []
+    const all = await listening({ clock, onWarning: (message) => warnings.push(message) })
+    const { heard } = watch(all.client, 'a:1')
+    await settle()
+    await all.agree(all.requests[0])
+    return { ...all, clock, warnings, heard }
+  }
+
+  test.each(['ERR_NETWORK', 'ERR_HTTP', 'ERR_TIMEOUT', 'ERR_CLOSED'] as const)('with %s begins anew after a second', async (code) => {
+    const { client, server, clock, requests, agree, heard, warnings } = await begin()
+    server.lose(requests[0], lost(code))
+    await clock.advance(999)
+    expect(requests).toHaveLength(1)
+    await clock.advance(1)
+    expect(requests).toHaveLength(2)
+    await agree(requests[1])
+    // What changed meanwhile is not known.
+    expect(heard).toEqual(['a:1'])
+    expect(warnings).toEqual([])
+    await client.close()
+  })
+
+  test.each([
+    ['permission', (server: Script, id: unknown) => server.lose(id, lost('ERR_AUTH'))],
+    [
+      'an error of the server',
+      (server: Script, id: unknown) => server.send({ jsonrpc: '2.0', id, error: { code: -32603, message: 'cable cut' } }),
+    ],
+  ])('for %s does not, and that is told', async (_what, end) => {
+    const { client, server, clock, requests, warnings } = await begin()
+    end(server, requests[0])
+    await clock.advance(100_000)
+    expect(requests).toHaveLength(1)
+    expect(warnings).toEqual([expect.stringMatching(/^Changes are no longer told: .*cable cut$/)])
+    await client.close()
+  })
+
+  test('tries again while it cannot, ever more slowly, and stops at a refusal', async () => {
+    const { client, server, clock, requests, warnings, refusals } = await begin()
+    const times: number[] = []
+    server.lose(requests[0], lost('ERR_NETWORK'))
+    for (let tries = 1; tries <= 10; tries++) {
+      while (requests.length === tries) await clock.advance(100)
+      times.push(clock.now())
+      server.lose(requests[tries], lost('ERR_NETWORK'))
+    }
+    const pauses = times.map((at, i) => at - (times[i - 1] ?? 0))
+    for (const [i, pause] of pauses.entries()) {
+      const longest = i === 0 ? 1000 : Math.min(30_000, 1000 * 2 ** i)
+      expect(pause, String(i)).toBeGreaterThanOrEqual(i === 0 ? 1000 : longest / 2)
+      expect(pause, String(i)).toBeLessThanOrEqual(longest + 100)
+    }
+    expect(warnings).toEqual([])
+    refusals.push(Object.assign(new Error('Enough'), { code: -32603 }))
+    await clock.advance(31_000)
+    expect(warnings).toEqual([expect.stringMatching(/^Changes are no longer told: .*Enough$/)])
+    await clock.advance(100_000)
+    expect(requests).toHaveLength(11)
+    await client.close()
+  })
+
+  test('begins nothing after the client is closed, or when nothing is wanted any more', async () => {
+    const first = await begin()
+    first.server.lose(first.requests[0], lost('ERR_NETWORK'))
+    await first.client.close()
+    await first.clock.advance(5000)
+    expect(first.requests).toHaveLength(1)
+    const clock = fakeClock()
+    const { client, server, requests, agree } = await listening({ clock })
+    const started = client.onChange('tools', () => {})
+    await settle()
+    await agree(requests[0])
+    const stop = await started
+    server.lose(requests[0], lost('ERR_NETWORK'))
+    stop()
+    await clock.advance(5000)
+    expect(requests).toHaveLength(1)
+    await client.close()
+  })
+
+  test('tells nothing when it ends because nobody wants it, or because the client is closed', async () => {
+    const { client, clock, warnings } = await begin()
+    await client.close()
+    await clock.advance(5000)
+    expect(warnings).toEqual([])
   })
 })

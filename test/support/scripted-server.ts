@@ -1,6 +1,7 @@
 /** A server that says exactly what a test wants it to say, well-behaved or not. */
 
 import type { LinkReceiver, Target } from '../../src/client/index.ts'
+import type { Id } from '../../src/jsonrpc/message.ts'
 import { read } from '../../src/jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../src/protocol/bounds.ts'
 import type { Message } from './raw-channel.ts'
@@ -11,6 +12,8 @@ export interface Script {
   received: Message[]
   /** Sends a message to the client. */
   send(message: unknown): void
+  /** Says that the answer to the request `id` will not come, though the connection goes on. */
+  lose(id: unknown, error: Error): void
   /** Ends the connection from the server's side. */
   hangUp(error?: Error): void
   opened: number
@@ -32,6 +35,7 @@ export function scriptedServer(respond: Respond, target: Partial<Target> = {}): 
       const json = typeof message === 'string' ? message : JSON.stringify(message)
       queueMicrotask(() => receiver?.onMessage(read(json, DEFAULT_READ_BOUNDS)))
     },
+    lose: (id, error) => receiver?.onLost(id as Id, error),
     hangUp: (error) => receiver?.onClose(error),
     target: {
       key: `scripted:${++count}`,

@@ -31,8 +31,8 @@ export class Clients {
   }
 
   /** The issuers that clients are registered with. */
-  get issuers(): string[] {
-    return this.#given.flatMap(({ issuer }) => (issuer === undefined ? [] : [issuer]))
+  get issuers(): (string | undefined)[] {
+    return this.#given.map(({ issuer }) => issuer)
   }
 
   /** The one we are already; undefined when there would be something to do first. */

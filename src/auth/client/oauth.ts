@@ -174,7 +174,8 @@ class Keeper {
   }
 
   /** Waits for what is being done, or does it. */
-  #share(signal: AbortSignal | undefined, run: (signal: AbortSignal) => Promise<Got | undefined>): Promise<Got | undefined> {
+  async #share(signal: AbortSignal | undefined, run: (signal: AbortSignal) => Promise<Got | undefined>): Promise<Got | undefined> {
+    while (this.#work?.isGivenUp) await this.#work.done
     if (!this.#work) {
       const work = new SharedWork(run)
       this.#work = work

@@ -16,6 +16,11 @@ export class SharedWork<T> {
     return this.#work.catch(() => {})
   }
 
+  /** The last who waited has gone: what comes of it is of no use to anybody. */
+  get isGivenUp(): boolean {
+    return this.#controller.signal.aborted
+  }
+
   async join(signal: AbortSignal | undefined): Promise<T> {
     this.#waiting += 1
     let leave = (): void => {}

@@ -51,10 +51,10 @@ export class Introspector {
     const { maxIntrospecting, maxIntrospected, introspectionCacheMs } = this.#limits
     if (this.#asking >= maxIntrospecting)
       return Promise.reject(new CannotTell(`More than ${maxIntrospecting} tokens are being asked about (limits.maxIntrospecting)`))
+    this.#known.delete(key)
     const [oldest] = this.#known.keys()
     if (this.#known.size >= maxIntrospected && oldest !== undefined) this.#known.delete(oldest)
     const claims = this.#ask(token)
-    this.#known.delete(key)
     this.#known.set(key, { claims, until: now + introspectionCacheMs })
     // What could not be found out is found out anew.
     claims.catch(() => this.#known.delete(key))

@@ -101,7 +101,8 @@ class OAuthThirdParty implements ThirdParty {
   async #refresh(auth: Grant, { refreshToken }: Account): Promise<Account | undefined> {
     if (refreshToken === undefined) return undefined
     const { status, body } = await this.#ask({ grant_type: 'refresh_token', refresh_token: refreshToken })
-    if (status >= 500) throw new McpError('ERR_HTTP', `${this.#options.name} does not answer`, { data: { status } })
+    // It has not judged the refresh token, so the account stays.
+    if (status >= 500 || status === 429) throw new McpError('ERR_HTTP', `${this.#options.name} does not answer`, { data: { status } })
     const fresh = readAccount(body)
     if (!fresh) {
       await this.#accounts.delete(auth)

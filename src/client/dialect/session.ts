@@ -63,12 +63,12 @@ export class ClientSession implements ClientDialect {
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
     const unsendable = faultOfRequest(method, this.server, this.revision)
     if (unsendable) return Promise.reject(unsendable)
-    const { answerer, pages, limits, deadlines } = this.#settings
+    const { answerer, pages, limits, deadlines, over } = this.#settings
     if (!this.revision.hasUrlElicitationError || !answerer.answers.elicitUrl || !METHODS.get(method)?.mayAsk) {
       return this.#send(method, params, options)
     }
     const { signal = new AbortController().signal, maxTotalMs = limits.maxTotalMs } = options
-    const visit = { server: this.server.info.name, signal, maxTotalMs, deadlines }
+    const visit = { server: this.server.info.name, signal, over: over.signal, maxTotalMs, deadlines }
     return pages.through(() => this.#send(method, params, options), answerer, visit)
   }
 

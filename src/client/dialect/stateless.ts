@@ -83,8 +83,9 @@ export class ClientStateless implements ClientDialect {
   async #answering(method: string, first: Promise<Params>, params: Params, options: CallOptions): Promise<Params> {
     const result = await first
     if (result.resultType === 'complete' || result.resultType === undefined) return result
-    const { answerer, limits } = this.#settings
-    const asking = { server: this.server.info.name, signal: options.signal ?? new AbortController().signal }
+    const { answerer, limits, over } = this.#settings
+    const signal = options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal
+    const asking = { server: this.server.info.name, signal }
     const send = (additions: Params): Promise<Params> => this.#send(method, { ...params, ...additions }, options)
     return runRounds(method, result, send, answerer, asking, limits)
   }
@@ -134,6 +135,7 @@ export class ClientStateless implements ClientDialect {
     }
     const ended = this.#wire.request('subscriptions/listen', {}, write, forever, (result) => this.#read('subscriptions/listen', result))
     const deadline = this.#limitAcknowledgement(listen)
+    const { onWarning } = this.#settings
     const fail = (error: unknown): void => {
       this.#opening = this.#opening.filter((each) => each !== listen)
       listen.fail(error)
@@ -147,6 +149,7 @@ export class ClientStateless implements ClientDialect {
         fail(error)
         // Where each request has a connection of its own, that of this one may break while all others go on.
         if (mayPass(error)) this.#reopen(listen)
+        else if (this.#listen === listen && !this.#isClosed) onWarning(notTold(error))
       },
     )
     try {
@@ -180,7 +183,7 @@ export class ClientStateless implements ClientDialect {
         () => this.#tellMissed(listen.filter),
         (error: unknown) => {
           if (mayPass(error)) return this.#reopen(listen, attempt + 1)
-          onWarning(`Changes are no longer told: ${String(error)}`)
+          onWarning(notTold(error))
         },
       )
     })
@@ -234,6 +237,8 @@ const MAX_REOPEN_MS = 30_000
 /** Failures of the way, not of the server's will. */
 const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
 const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
+
+const notTold = (error: unknown): string => `Changes are no longer told: ${String(error)}`
 
 const notAcknowledged = (ms: number): McpError =>
   new McpError('ERR_TIMEOUT', `subscriptions/listen was not acknowledged within ${ms} ms (limits.timeoutMs)`)

@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { memoryTokenStore, type OAuthOptions, oauth, type Redirect } from '../../../src/auth/client/index.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { authorizationCode } from '../../../src/auth/client/authorization-code.ts'
+import type { Grant } from '../../../src/auth/client/grant.ts'
+import { memoryTokenStore, type OAuthOptions, oauth, type Redirect, type TokenStore } from '../../../src/auth/client/index.ts'
 import { keyOf } from '../../../src/auth/client/tokens.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, type Seen, startRealm } from './realm.ts'
@@ -142,6 +144,57 @@ describe('a client that is asked for permission', () => {
     controller.abort(new Error('enough'))
     expect(await attempt).toMatchObject({ message: 'enough' })
     expect(given.aborted).toBe(true)
+  })
+
+  test('that comes while a login is being given up gets a login of its own', async () => {
+    const realm = await startRealm()
+    let visits = 0
+    let end = (): void => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const visit: Redirect['visit'] = (url, how) => (++visits === 1 ? new Promise(() => {}) : realm.redirect.visit(url, how))
+    // It takes a moment to close what was opened for the first one.
+    const obtain: Grant['obtain'] = (context) => authorizationCode.obtain(context).finally(() => ended)
+    const auth = oauth({ redirect: { ...realm.redirect, visit }, grant: { ...authorizationCode, obtain } })
+    const controller = new AbortController()
+    const first = failureOf(auth.login(realm.url, { signal: controller.signal }))
+    while (visits === 0) await sleep(5)
+    controller.abort(new Error('enough'))
+    expect(await first).toMatchObject({ message: 'enough' })
+    const second = auth.login(realm.url)
+    await sleep(20)
+    expect(visits).toBe(1)
+    end()
+    await second
+    expect(visits).toBe(2)
+  })
+
+  test('is not told that the login is over before the tokens are kept', async () => {
+    const realm = await startRealm()
+    const store = memoryTokenStore()
+    const kept: string[] = []
+    let open = (): void => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const set: TokenStore['set'] = async (name, value) => {
+      const [kind] = JSON.parse(name) as [string]
+      if (kind !== 'client') await gate
+      await store.set(name, value)
+      kept.push(kind)
+    }
+    let isOver = false
+    const login = oauth({ redirect: realm.redirect, store: { ...store, set } }).login(realm.url)
+    const over = login.then(() => {
+      isOver = true
+    })
+    while (realm.at('/token').length === 0) await sleep(5)
+    await sleep(50)
+    expect([isOver, kept]).toEqual([false, ['client']])
+    open()
+    await over
+    expect(kept).toEqual(['client', 'tokens', 'server'])
   })
 
   test.each(['/.well-known/oauth-authorization-server', '/register', '/token'])(
@@ -338,6 +391,27 @@ describe('new tokens for old ones', () => {
     expect(realm.at('/mcp').at(-1)?.headers.authorization).toBe('Bearer access-2')
   })
 
+  test.each([
+    ['not expired', 3590, 'Bearer access-1'],
+    ['expired', 3600, undefined],
+  ])('that cannot be got in time let the old ones be used if they have %s', async (_what, seconds, authorization) => {
+    const realm = await startRealm()
+    const auth = oauth({ redirect: realm.redirect })
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await auth.login(realm.url)
+    vi.setSystemTime(Date.now() + seconds * 1000)
+    realm.answers.set('/token', () => ({ status: 503 }))
+    const request = { server: new URL(realm.url), url: new URL(realm.url), method: 'POST', operation: 'x' }
+    const headers = auth.headers(request as never)
+    if (authorization === undefined) expect(await failureOf(Promise.resolve(headers))).toMatchObject({ data: { reason: 'token' } })
+    else expect(await headers).toEqual({ authorization })
+    // A request that was given up meanwhile is not sent, whatever the tokens are.
+    const gone = { ...request, signal: AbortSignal.abort(new Error('enough')) }
+    expect(await failureOf(Promise.resolve(auth.headers(gone as never)))).toMatchObject({ message: 'enough' })
+    expect(realm.grants('refresh_token').length).toBeGreaterThan(0)
+  })
+
   test('never ask for more, and keep the refresh token when no other is given', async () => {
     const realm = await startRealm()
     realm.resourceMetadata.scopes_supported = ['a']
@@ -410,6 +484,19 @@ describe('a logout', () => {
       { token: 'access-1', token_type_hint: 'access_token', client_id: 'client-1' },
     ])
     await client.call('read')
+    expect(realm.at('/authorize')).toHaveLength(2)
+  })
+
+  test('revokes also what another program got, and does so before it is over', async () => {
+    const realm = await startRealm()
+    const kept = memoryTokenStore()
+    // A store on a disk takes its time.
+    const store: TokenStore = { ...kept, get: async (name) => sleep(1).then(() => kept.get(name)) }
+    await oauth({ redirect: realm.redirect, store }).login(realm.url)
+    const other = oauth({ redirect: realm.redirect, store })
+    await other.logout(realm.url)
+    expect(realm.at('/revoke').map(({ form }) => form.get('token'))).toEqual(['refresh-1', 'access-1'])
+    await other.login(realm.url)
     expect(realm.at('/authorize')).toHaveLength(2)
   })
 

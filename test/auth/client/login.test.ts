@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Login, type LoginRequest } from '../../../src/auth/client/login.ts'
 import { guessedMetadata, type ServerMetadata } from '../../../src/auth/client/server-metadata.ts'
 import { proves } from '../../support/proves.ts'
@@ -120,10 +120,22 @@ describe('the way back', () => {
   })
 
   test('counts for as long as the login does', async () => {
-    const login = await begin({}, { lifetimeMs: -1 })
-    expect(await faultOf(() => login.finish(callback(login, { code: 'c' })))).toMatchObject({
+    const now = vi.spyOn(performance, 'now').mockReturnValue(5000)
+    onTestFinished(() => now.mockRestore())
+    const [inTime, late] = [await begin({}, { lifetimeMs: 1000 }), await begin({}, { lifetimeMs: 1000 })]
+    now.mockReturnValue(6000)
+    expect(inTime.finish(callback(inTime, { code: 'c' }))).toBe('c')
+    now.mockReturnValue(6001)
+    expect(await faultOf(() => late.finish(callback(late, { code: 'c' })))).toMatchObject({
       message: expect.stringContaining('too long'),
     })
+  })
+
+  test('may be of a certain length and no longer', async () => {
+    const [whole, tooLong] = [await begin(), await begin()]
+    const padded = (login: Login, length: number) => callback(login, { code: 'c', pad: '' }).padEnd(length, 'x')
+    expect(whole.finish(padded(whole, 16 * 1024))).toBe('c')
+    expect(await faultOf(() => tooLong.finish(padded(tooLong, 16 * 1024 + 1)))).toMatchObject({ data: { reason: 'redirect' } })
   })
 
   test.each(['http://127.0.0.1:4712/callback', 'http://127.0.0.1:4711/other', 'https://evil.example/callback', 'nonsense'])(

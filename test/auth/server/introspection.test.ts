@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { IntrospectionOptions, ResourceServerLimits } from '../../../src/auth/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { askModern, callTool, serve, testServer } from '../../support/http-service.ts'
@@ -58,6 +58,23 @@ describe('a token that only its issuer can read', () => {
     expect(await status('short')).toBe(401)
   })
 
+  test.each<[string, Claims, number, number]>([
+    ['begins', { nbf: 1_000_010 }, 999_999, 1_000_000],
+    ['ends', { exp: 1_000_010 }, 1_000_020, 1_000_019],
+  ])('counts to the second when it %s, with the tolerance on top', async (_what, claims, outside, inside) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    const { said, status, active } = await opaque({}, { clockToleranceSeconds: 10 })
+    said.set('token', active({ exp: 1_000_100, ...claims }))
+    for (const [at, expected] of [
+      [outside, 401],
+      [inside, 200],
+    ] as const) {
+      vi.setSystemTime(at * 1000)
+      expect(await status('token')).toBe(expected)
+    }
+  })
+
   test.each<[string, Claims]>([
     ['is not active', { active: false }],
     ['is for somebody else', { aud: 'https://other.example' }],
@@ -73,6 +90,14 @@ describe('a token that only its issuer can read', () => {
     const { said, status, active } = await opaque()
     said.set('bad', active(claims))
     expect(await status('bad')).toBe(401)
+  })
+
+  test('is refused when its end is a number without end', async () => {
+    const { issuer, status, active } = await opaque()
+    issuer.routes.set('/introspect', (_request, response) => {
+      response.end(JSON.stringify(active({ exp: 'END' })).replace('"END"', '1e999'))
+    })
+    expect(await status('endless')).toBe(401)
   })
 
   test.each<[string, (response: import('node:http').ServerResponse) => void]>([
@@ -112,6 +137,15 @@ describe('a token that only its issuer can read', () => {
     expect(asked).toHaveLength(3)
     await status('a')
     expect(asked).toHaveLength(4)
+    // What is asked about anew takes its own place and nobody else's.
+    const other = await opaque({}, { maxIntrospected: 2 })
+    for (const token of ['a', 'b']) other.said.set(token, other.active())
+    await other.status('a')
+    await other.clock.advance(30_000)
+    await other.status('b')
+    await other.clock.advance(30_000)
+    for (const token of ['a', 'b', 'a']) await other.status(token)
+    expect(other.asked.map(({ token }) => token)).toEqual(['a', 'b', 'a'])
   })
 
   test('waits for nothing when too many are asked about already', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type AccountStore, memoryAccounts, memoryVisits, type ThirdPartyOptions, thirdParty } from '../../../src/auth/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { Browser } from '../../support/browser.ts'
@@ -408,6 +408,59 @@ describe('an account elsewhere', () => {
     expect((await ask()).answer.message.error).toMatchObject({ code: -32042 })
   })
 
+  test('that has ended is refreshed once while that takes its time, and again when it has ended again', async () => {
+    const bodies: string[] = []
+    const open: (() => void)[] = []
+    const { accounts, photos } = await connected({
+      fetch: async (_url, { body }) => {
+        bodies.push(String(body))
+        await new Promise<void>((resolve) => open.push(resolve))
+        return Response.json({ access_token: `new-${bodies.length}`, refresh_token: `r${bodies.length}`, expires_in: 1 })
+      },
+    })
+    const grant = (subject: string) => ({ issuer: 'https://as.example', subject, clientId: 'c', scopes: [], claims: {}, expiresAt: 0 })
+    for (const subject of ['alice', 'bob']) await accounts.set(grant(subject), { accessToken: 'old', refreshToken: 'r0', expiresAt: 0 })
+    const all = ['alice', 'alice', 'bob', 'alice'].map((subject) => photos.tokenFor(grant(subject)))
+    while (bodies.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
+    expect(bodies).toHaveLength(2)
+    for (const go of open.splice(0)) go()
+    const tokens = await Promise.all(all)
+    expect(new Set([tokens[0], tokens[1], tokens[3]]).size).toBe(1)
+    const again = photos.tokenFor(grant('alice'))
+    while (bodies.length < 3) await new Promise((resolve) => setImmediate(resolve))
+    for (const go of open.splice(0)) go()
+    expect(await again).toBe('new-3')
+    expect(new URLSearchParams(bodies[2]).get('refresh_token')).not.toBe('r0')
+  })
+
+  test.each([
+    ['does not answer', 503],
+    ['is asked too often', 429],
+  ])('stays when it ended and the service %s', async (_what, status) => {
+    const { accounts, issuer, ask } = await connected({ fetch: async () => new Response('', { status }) })
+    const owner = { issuer: issuer.url, subject: 'alice', clientId: 'client-1' }
+    const account = { accessToken: 'old', refreshToken: 'r', expiresAt: Date.now() }
+    await accounts.set(owner, account)
+    expect((await ask()).answer.text).not.toContain('holidays')
+    expect(await accounts.get(owner)).toEqual(account)
+  })
+
+  test.each([
+    ['more than half a minute is left', 30_001, 0],
+    ['half a minute is left', 30_000, 1],
+  ])('is used as it is or refreshed when %s', async (_what, left, refreshes) => {
+    const now = 1_800_000_000_000
+    vi.useFakeTimers({ toFake: ['Date'], now })
+    onTestFinished(() => void vi.useRealTimers())
+    const { accounts, issuer, service, ask } = await connected()
+    service.tokens.set('old', 'alice')
+    const owner = { issuer: issuer.url, subject: 'alice', clientId: 'client-1' }
+    await accounts.set(owner, { accessToken: 'old', refreshToken: 'photos-refresh-of-alice-7', expiresAt: now + left })
+    for (let i = 0; i < 2; i++) expect((await ask()).answer.text).toContain('holidays of alice')
+    expect(service.tokenRequests).toHaveLength(refreshes)
+  })
+
   test('is kept apart for every person, within a bound [T-ELIC-062] [T-ELIC-064]', async () => {
     const { browserOf, ask, accounts, photos, issuer } = await connected({ accounts: memoryAccounts(2) })
     for (const name of ['alice', 'bob']) await browserOf(name).answer((await ask({ sub: name })).page, 'yes')
@@ -416,6 +469,10 @@ describe('an account elsewhere', () => {
     expect((await ask({ sub: 'eve' })).answer.message.error).toMatchObject({ code: -32042 })
     await browserOf('eve').answer((await ask({ sub: 'eve' })).page, 'yes')
     expect((await ask({ sub: 'alice' })).answer.message.error).toMatchObject({ code: -32042 })
+    expect((await ask({ sub: 'bob' })).answer.text).toContain('holidays of bob')
+    // What is renewed takes its own place and nobody else's.
+    await accounts.set({ issuer: issuer.url, subject: 'bob', clientId: 'client-1' }, { accessToken: 'new' })
+    expect((await ask({ sub: 'eve' })).answer.text).toContain('holidays of eve')
     const bob = { issuer: issuer.url, subject: 'bob', clientId: 'client-1', scopes: [], claims: {}, expiresAt: 0 }
     await photos.disconnect(bob)
     expect(await accounts.get(bob)).toBeUndefined()

@@ -1,0 +1,203 @@
+/** What keeps a process alive while somebody waits, and that nothing does when nobody does. */
+
+import { describe, expect, test } from 'vitest'
+import { Client, type ConnectOptions, type Progress, verdictMemory } from '../../src/client/index.ts'
+import { ProgressSink } from '../../src/client/progress-sink.ts'
+import { type Behaviour, cannedServer, type Script } from '../support/scripted-server.ts'
+import { type WatchedClock, watchedClock } from '../support/watched-clock.ts'
+
+const never = () => undefined
+
+async function connect(behaviour: Behaviour, options: ConnectOptions = {}, restarts = false) {
+  const clock = watchedClock()
+  const server = cannedServer(behaviour, { restarts })
+  const client = await Client.connect(server.target, { clock, pingIntervalMs: 0, memory: verdictMemory(), ...options })
+  return { clock, server, client }
+}
+
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  )
+
+describe('a connection that stands', () => {
+  test.each(['2024-11-05', '2025-11-25', '2026-07-28'])('keeps no process alive by itself in %s', async (revision) => {
+    const { clock, client } = await connect({ revision })
+    expect(clock.held()).toBe(0)
+    await client.close()
+  })
+
+  test('keeps no process alive by its heartbeat, which ends with it', async () => {
+    const { clock, client } = await connect({}, { pingIntervalMs: 1000 })
+    await clock.advance(60_001)
+    expect(clock.held()).toBe(0)
+    const before = clock.open()
+    await client.close()
+    expect(clock.open()).toBe(before - 1)
+  })
+})
+
+describe('a client that waits keeps the process alive, and no longer than it waits', () => {
+  interface Waiting {
+    behaviour: Behaviour
+    options?: ConnectOptions
+    restarts?: boolean
+    start(client: Client, signal: AbortSignal, server: Script): Promise<unknown>
+  }
+  const page = { mode: 'url', message: 'Connect', url: 'https://example.com', elicitationId: 'e1' }
+  const ask = { method: 'elicitation/create', params: { message: '?', requestedSchema: { type: 'object', properties: {} } } }
+  const aborted = (signal: AbortSignal) => new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  const cases: Record<string, Waiting> = {
+    'for an answer': {
+      behaviour: { results: { 'tools/call': never } },
+      start: (client, signal) => client.call('x', {}, { signal }),
+    },
+    'for the next key of a completion': {
+      behaviour: { results: { 'completion/complete': { completion: { values: [] } } } },
+      start: async (client, signal) => {
+        const ref = { type: 'ref/prompt' as const, name: 'p' }
+        await client.complete({ ref, argument: { name: 'a', value: 'x' } })
+        await client.complete({ ref, argument: { name: 'a', value: 'xy' } }, { signal })
+      },
+    },
+    'for a page that a person has to visit': {
+      behaviour: {
+        results: {
+          'tools/call': () => {
+            throw Object.assign(new Error('Visit first'), { code: -32042, data: { elicitations: [page] } })
+          },
+        },
+      },
+      options: { answer: { elicitUrl: () => ({ action: 'accept' }) } },
+      start: (client, signal) => client.call('x', {}, { signal }),
+    },
+    'for a new connection': {
+      behaviour: { results: { 'tools/call': never } },
+      restarts: true,
+      start: (client, signal, server) => {
+        server.hangUp(new Error('crashed'))
+        return client.call('x', {}, { signal })
+      },
+    },
+  }
+  const begin = async ({ behaviour, options, restarts, start }: Waiting) => {
+    const { clock, server, client } = await connect(behaviour, options, restarts)
+    const controller = new AbortController()
+    const ended = failure(start(client, controller.signal, server))
+    await clock.advance(10)
+    return { clock, server, client, controller, ended }
+  }
+
+  test.each(Object.keys(cases))('%s, until the caller gives up', async (name) => {
+    const { clock, client, controller, ended } = await begin(cases[name] as Waiting)
+    expect(clock.held()).toBeGreaterThan(0)
+    controller.abort(new Error('enough'))
+    expect(await ended).toMatchObject({ message: 'enough' })
+    await client.close()
+    expect(clock.held()).toBe(0)
+  })
+
+  test.each(Object.keys(cases).filter((name) => !name.includes('completion')))('%s, until the client is closed', async (name) => {
+    const { clock, client, ended } = await begin(cases[name] as Waiting)
+    await client.close()
+    expect(await ended).toMatchObject({ code: 'ERR_CLOSED', message: 'The client was closed' })
+    expect(clock.held()).toBe(0)
+  })
+
+  test('for a person to answer a form, until the client is closed: the handler is told', async () => {
+    const { clock, client } = await connect(
+      { revision: '2026-07-28', results: { 'tools/call': { resultType: 'input_required', inputRequests: { a: ask } } } },
+      { answer: { elicit: (_form, { signal }) => aborted(signal) } },
+    )
+    for (const options of [{}, { signal: new AbortController().signal }]) failure(client.call('x', {}, options))
+    const ended = failure(client.call('x'))
+    await clock.advance(1)
+    await client.close()
+    expect(await ended).toMatchObject({ code: 'ERR_CLOSED', message: 'The client was closed' })
+    expect(clock.held()).toBe(0)
+  })
+
+  test('for a person to answer a form, until the server is gone for good', async () => {
+    const { clock, client, server } = await connect(
+      { revision: '2026-07-28', results: { 'tools/call': { resultType: 'input_required', inputRequests: { a: ask } } } },
+      { answer: { elicit: (_form, { signal }) => aborted(signal) } },
+    )
+    const ended = failure(client.call('x', {}, { signal: new AbortController().signal }))
+    await clock.advance(1)
+    server.hangUp(new Error('cable cut'))
+    expect(await ended).toMatchObject({ message: 'cable cut' })
+    await client.close()
+  })
+})
+
+describe('the wait for a new connection', () => {
+  const lost = async (options: ConnectOptions = {}) => {
+    const { clock, client, server } = await connect({ results: { 'tools/call': { content: [] } } }, options, true)
+    server.hangUp(new Error('crashed'))
+    return { clock, client, server }
+  }
+
+  test('ends with the time of the request', async () => {
+    const { clock, client } = await lost()
+    const short = failure(client.call('x', {}, { timeoutMs: 50 }))
+    const long = client.call('x')
+    await clock.advance(50)
+    expect(await short).toMatchObject({ code: 'ERR_TIMEOUT', message: 'No connection to send tools/call on within 50 ms (timeoutMs)' })
+    await clock.advance(1000)
+    expect(await long).toEqual({ content: [] })
+    await client.close()
+    expect(clock.held()).toBe(0)
+  })
+
+  test('ends at once for a request that was given up before', async () => {
+    const { client } = await lost()
+    await expect(client.call('x', {}, { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow('too late')
+    await client.close()
+  })
+
+  test('opens nothing when the client is closed meanwhile', async () => {
+    const { clock, client, server } = await lost()
+    await client.close()
+    await clock.advance(60_000)
+    expect(server.opened).toBe(1)
+  })
+})
+
+describe('progress', () => {
+  const rate = { perSecond: 10, burst: 1 }
+  const sink = () => {
+    const clock: WatchedClock = watchedClock()
+    const heard: Progress[] = []
+    return { clock, heard, sink: new ProgressSink((progress) => heard.push(progress), rate, clock) }
+  }
+
+  test('that was kept back is delivered at the end, and no timer is left', () => {
+    const { clock, heard, sink: progress } = sink()
+    for (const each of [1, 2, 3]) progress.take({ progress: each })
+    expect([heard.length, clock.open()]).toEqual([1, 1])
+    progress.end()
+    expect(heard).toEqual([{ progress: 1 }, { progress: 3 }])
+    expect(clock.open()).toBe(0)
+    expect(progress.take({ progress: 4 })).toBe(false)
+  })
+
+  test('that was not kept back is delivered once', () => {
+    const { heard, sink: progress } = sink()
+    progress.take({ progress: 1 })
+    progress.end()
+    progress.end()
+    expect(heard).toEqual([{ progress: 1 }])
+  })
+
+  test('that was kept back is delivered when there is room, once', async () => {
+    const { clock, heard, sink: progress } = sink()
+    for (const each of [1, 2, 3]) progress.take({ progress: each })
+    await clock.advance(99)
+    expect(heard).toHaveLength(1)
+    await clock.advance(1)
+    expect(heard).toEqual([{ progress: 1 }, { progress: 3 }])
+    progress.end()
+    expect([heard.length, clock.open()]).toEqual([2, 0])
+  })
+})
