@@ -67,8 +67,8 @@ export class LineWriter {
   async end(): Promise<void> {
     for (const [timer, json] of [...this.#held]) this.#release(timer, json)
     this.#flush()
-    if (this.#stream.writableLength === 0 || this.#stream.destroyed) return
-    // Not 'drain', which only follows a write that was told to wait.
+    if (this.#stream.writableLength === 0) return
+    // Not 'drain', which only follows a write that was told to wait. A stream that is destroyed calls back at once, with an error.
     await new Promise<void>((resolve) => {
       this.#write.call(this.#stream, '', 'utf8', () => resolve())
     })

@@ -1,4 +1,4 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Incoming } from '../../src/jsonrpc/message.ts'
 import type { Link } from '../../src/protocol/link.ts'
@@ -36,20 +36,23 @@ async function opened(script: string, options: Partial<ProcessTargetOptions> = {
   return { link, messages, warnings, ends }
 }
 
+/** A process may take long to start on a busy machine. */
+const eventually = <T>(read: () => T): ReturnType<typeof expect.poll<T>> => expect.poll(read, { timeout: 10_000 })
+
 const HELLO = '{"jsonrpc":"2.0","method":"notifications/hello","params":{"pid":PID}}'
 /** Says its process id in a message. */
 const GREET = `console.log('${HELLO}'.replace('PID', process.pid));`
 const STAY = 'process.stdin.resume();'
 
 async function pidOf({ messages }: Opened): Promise<number> {
-  await expect.poll(() => messages.length).toBeGreaterThan(0)
+  await eventually(() => messages.length).toBeGreaterThan(0)
   return (messages[0] as unknown as { params: { pid: number } }).params.pid
 }
 
 describe('the end of a connection to a process', () => {
   test('is told once, and with nothing after the exit code where the process said nothing', async () => {
     const { ends } = await opened('process.exit(3)')
-    await expect.poll(() => ends).toHaveLength(1)
+    await eventually(() => ends).toHaveLength(1)
     expect(ends[0]).toMatchObject({ code: 'ERR_EXIT', message: expect.stringMatching(/exited with code 3$/) })
     await sleep(100)
     expect(ends).toHaveLength(1)
@@ -59,7 +62,7 @@ describe('the end of a connection to a process', () => {
     const connection = await opened(`${GREET} ${STAY} console.log('no message')`, { maxGarbageLines: 1 })
     const { ends } = connection
     const pid = await pidOf(connection)
-    await expect.poll(() => ends).toHaveLength(1)
+    await eventually(() => ends).toHaveLength(1)
     await untilGone(pid, 5000)
     // Longer than an exit takes to be told.
     await sleep(100)
@@ -72,7 +75,7 @@ describe('the end of a connection to a process', () => {
     const { link, ends } = connection
     await pidOf(connection)
     link.send('{}')
-    await expect.poll(() => ends).toHaveLength(1)
+    await eventually(() => ends).toHaveLength(1)
     // The child ends, and so does the output.
     await sleep(300)
     expect(ends).toMatchObject([{ code: 'ERR_EXIT', message: expect.stringMatching(/exited with code 5$/) }])
@@ -107,8 +110,7 @@ describe('the end of a connection to a process', () => {
     onTestFinished(() => void vi.useRealTimers())
     await connection.link.close()
     // The end of its output comes right after its exit.
-    for (let i = 0; i < 50; i++) await turn()
-    expect(vi.getTimerCount()).toBe(0)
+    await eventually(() => vi.getTimerCount()).toBe(0)
   })
 
   test('ends no process of others: what is sent to a closed connection is dropped', async () => {
@@ -136,7 +138,7 @@ describe('lines that are no messages', () => {
 
   test('that are not UTF-8 are counted with the others', async () => {
     const { ends, warnings } = await opened(`${NOT_UTF8} console.log('words'); ${NOT_UTF8} ${STAY}`, { maxGarbageLines: 3 })
-    await expect.poll(() => ends).toHaveLength(1)
+    await eventually(() => ends).toHaveLength(1)
     expect(ends).toMatchObject([{ code: 'ERR_LIMIT', message: expect.stringContaining('the last: bytes that are not UTF-8') }])
     expect(warnings).toHaveLength(3)
   })
@@ -147,13 +149,13 @@ describe('lines that are no messages', () => {
   ])('are counted anew after %s', async (_what, message) => {
     const two = `console.log('one\\ntwo');`
     const { ends, messages } = await opened(`${two} ${message} ${two} ${GREET} ${STAY}`, { maxGarbageLines: 3 })
-    await expect.poll(() => messages).toHaveLength(2)
+    await eventually(() => messages).toHaveLength(2)
     expect(ends).toEqual([])
   })
 
   test('are told of ten times, and the tenth says that it is the last', async () => {
     const { warnings, messages } = await opened(`for (let i = 1; i <= 12; i++) console.log('line ' + i); ${GREET} ${STAY}`)
-    await expect.poll(() => messages).toHaveLength(1)
+    await eventually(() => messages).toHaveLength(1)
     expect(warnings).toHaveLength(10)
     expect(warnings.filter((warning) => warning.includes('no more of these are told'))).toEqual([warnings[9]])
   })

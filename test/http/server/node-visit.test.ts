@@ -40,6 +40,9 @@ async function visited(head: string, body = ''): Promise<Visited> {
   return { visit, request, response, socket, text: () => text, closed: once(response, 'close') }
 }
 
+/** Even next door an answer may take a while on a busy machine. */
+const eventually = <T>(read: () => T): ReturnType<typeof expect.poll<T>> => expect.poll(read, { timeout: 10_000 })
+
 const GET = 'GET /mcp HTTP/1.1'
 const POST = (length: number): string => `POST /mcp HTTP/1.1\r\ncontent-length: ${length}`
 const BOUNDS = { maxBodyBytes: 100, bodyGraceMs: 60_000, minBodyRate: 1 }
@@ -62,9 +65,9 @@ describe('a client', () => {
     visit.onGone = onGone
     visit.send(200, {}, 'all of it')
     await closed
-    await expect.poll(text).toMatch(/all of it$/)
+    await eventually(text).toMatch(/all of it$/)
     socket.destroy()
-    await expect.poll(() => request.socket.closed).toBe(true)
+    await eventually(() => request.socket.closed).toBe(true)
     visit.onConnectionClosed()
     expect([visit.isGone, onGone.mock.calls.length]).toEqual([false, 0])
   })
@@ -101,11 +104,11 @@ describe('a client', () => {
   test('that only sends nothing more gets its answer', async () => {
     const { visit, socket, text, closed } = await visited(`${GET}\r\nconnection: close`)
     socket.end()
-    await expect.poll(text).toContain('100 Continue')
+    await eventually(text).toContain('100 Continue')
     expect(visit.isGone).toBe(false)
     visit.send(200, {}, 'still')
     await closed
-    await expect.poll(text).toContain('still')
+    await eventually(text).toContain('still')
   })
 })
 
@@ -129,7 +132,7 @@ describe('a body', () => {
     const { visit, socket } = await visited(POST(10), '12345')
     const timers = vi.getTimerCount()
     const body = bodyOf(visit)
-    await expect.poll(() => vi.getTimerCount()).toBe(timers + 1)
+    await eventually(() => vi.getTimerCount()).toBe(timers + 1)
     socket.write('67890')
     expect(await body).toEqual([['1234567890', undefined]])
     expect(vi.getTimerCount()).toBe(timers)
@@ -162,8 +165,8 @@ describe('an answer before the request is whole', () => {
     const { visit, request, socket, text } = await visited(POST(300_000), 'x'.repeat(1_000))
     visit.send(413, {}, 'too long')
     socket.write('x'.repeat(299_000))
-    await expect.poll(text).toContain('too long')
-    await expect.poll(() => request.complete).toBe(true)
+    await eventually(text).toContain('too long')
+    await eventually(() => request.complete).toBe(true)
     // The connection is as good as before.
     socket.write(`${GET}\r\nhost: localhost\r\n\r\n`)
     expect(socket.destroyed).toBe(false)
@@ -179,7 +182,7 @@ describe('an answer before the request is whole', () => {
     expect([visit.isGone, socket.readableEnded]).toEqual([false, false])
     await vi.advanceTimersByTimeAsync(1)
     await closed
-    await expect.poll(() => socket.readableEnded).toBe(true)
+    await eventually(() => socket.readableEnded).toBe(true)
     expect(text()).toMatch(/too long$/)
   })
 
@@ -192,7 +195,7 @@ describe('an answer before the request is whole', () => {
     expect(vi.getTimerCount()).toBe(timers + 1)
     socket.destroy()
     await closed
-    await expect.poll(() => vi.getTimerCount()).toBe(timers)
+    await eventually(() => vi.getTimerCount()).toBe(timers)
   })
 })
 
@@ -206,7 +209,7 @@ describe('a stream', () => {
     sink.write('late')
     sink.end()
     await whole.closed
-    await expect.poll(whole.text).toMatch(/content-length: 6\r\n[\s\S]*\r\n\r\nonetwo$/)
+    await eventually(whole.text).toMatch(/content-length: 6\r\n[\s\S]*\r\n\r\nonetwo$/)
 
     const parts = await visited(GET)
     const other = parts.visit.open({ 'content-type': 'text/event-stream' })
@@ -215,7 +218,7 @@ describe('a stream', () => {
     other.write('two')
     other.end()
     await parts.closed
-    await expect.poll(parts.text).toMatch(/transfer-encoding: chunked\r\n[\s\S]*\r\none\r\n[\s\S]*two\r\n0\r\n\r\n$/i)
+    await eventually(parts.text).toMatch(/transfer-encoding: chunked\r\n[\s\S]*\r\none\r\n[\s\S]*two\r\n0\r\n\r\n$/i)
   })
 
   test('whose client went away is told once, and takes nothing more', async () => {
