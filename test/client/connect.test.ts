@@ -650,6 +650,17 @@ describe('the log level that is wanted', () => {
     await expect(Client.connect(server.target, { logLevel: 'error' })).rejects.toThrow('No such level')
   })
 
+  test.each(['2025-11-25', '2026-07-28'])('is one of those there are: other messages are not passed on in %s', async (revision) => {
+    const heard: unknown[] = []
+    const server = cannedServer({ revision, results: { 'logging/setLevel': {} } })
+    const client = await Client.connect(server.target, { logLevel: 'debug', onLog: ({ data }) => heard.push(data) })
+    for (const params of [undefined, {}, { level: 'loud', data: 1 }, { level: 5, data: 2 }, { level: 'info', data: 3 }])
+      server.send({ jsonrpc: '2.0', method: 'notifications/message', ...(params ? { params } : {}) })
+    await settle()
+    expect(heard).toEqual([3])
+    await client.close()
+  })
+
   test('is not told to a server that does not log', async () => {
     const server = cannedServer({ capabilities: { tools: {} } })
     const client = await Client.connect(server.target, { logLevel: 'error' })
@@ -811,6 +822,14 @@ describe('a session that the server has forgotten', () => {
     expect(client.isClosed).toBe(false)
     expect(links.length).toBeGreaterThan(1)
     expect(links.map(({ isClosed }) => isClosed)).toEqual(links.map((_, i) => i > 0))
+    // The old one is the one that counts: when it is forgotten again, a new one is opened.
+    target.open = open
+    const before = links.length
+    links[0]?.receiver.onForgotten()
+    await settle()
+    expect(links).toHaveLength(before + 1)
+    client.call('a').catch(() => {})
+    expect(links.at(-1)?.sent.at(-1)?.method).toBe('tools/call')
     await client.close()
     expect(links[0]?.isClosed).toBe(true)
   })

@@ -1,10 +1,27 @@
 /** What keeps a process alive while somebody waits, and that nothing does when nobody does. */
 
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Client, type ConnectOptions, type Progress, verdictMemory } from '../../src/client/index.ts'
 import { ProgressSink } from '../../src/client/progress-sink.ts'
 import { type Behaviour, cannedServer, type Script } from '../support/scripted-server.ts'
 import { type WatchedClock, watchedClock } from '../support/watched-clock.ts'
+
+/** How many wait for a signal at the moment. */
+const listening = vi.hoisted(() => ({ count: 0 }))
+vi.mock('../../src/jsonrpc/on-abort.ts', async (importOriginal) => {
+  const { onAbort } = await importOriginal<typeof import('../../src/jsonrpc/on-abort.ts')>()
+  const counting: typeof onAbort = (signal, run) => {
+    const unwatch = onAbort(signal, run)
+    let isWatched = true
+    listening.count++
+    return () => {
+      if (isWatched) listening.count--
+      isWatched = false
+      unwatch()
+    }
+  }
+  return { onAbort: counting }
+})
 
 const never = () => undefined
 
@@ -47,6 +64,13 @@ describe('a client that waits keeps the process alive, and no longer than it wai
   }
   const page = { mode: 'url', message: 'Connect', url: 'https://example.com', elicitationId: 'e1' }
   const ask = { method: 'elicitation/create', params: { message: '?', requestedSchema: { type: 'object', properties: {} } } }
+  const visitedFirst = () => {
+    let calls = 0
+    return () => {
+      if (++calls === 1) throw Object.assign(new Error('Visit first'), { code: -32042, data: { elicitations: [page] } })
+      return { content: [] }
+    }
+  }
   const aborted = (signal: AbortSignal) => new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   const cases: Record<string, Waiting> = {
     'for an answer': {
@@ -103,6 +127,50 @@ describe('a client that waits keeps the process alive, and no longer than it wai
     await client.close()
     expect(await ended).toMatchObject({ code: 'ERR_CLOSED', message: 'The client was closed' })
     expect(clock.held()).toBe(0)
+  })
+
+  test.each<[string, Behaviour['results'], (client: Client, signal: AbortSignal, server: Script) => Promise<unknown>]>([
+    ['an answer', { 'tools/call': { content: [] } }, (client, signal) => client.call('x', {}, { signal })],
+    [
+      'the next key of a completion',
+      { 'completion/complete': { completion: { values: [] } } },
+      async (client, signal) => {
+        const type = (value: string) =>
+          client.complete({ ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value } }, { signal })
+        await Promise.all([type('x'), type('xy')])
+      },
+    ],
+    [
+      'a page that was visited',
+      { 'tools/call': visitedFirst() },
+      async (client, signal) => {
+        const call = client.call('x', {}, { signal })
+        while (!client.completeElicitation('e1')) await Promise.resolve()
+        return call
+      },
+    ],
+    [
+      'a new connection',
+      { 'tools/call': { content: [] } },
+      (client, signal, server) => {
+        server.hangUp(new Error('crashed'))
+        return client.call('x', {}, { signal })
+      },
+    ],
+  ])('for %s, and then nothing listens to the signal of the caller', async (_name, results, start) => {
+    const { clock, client, server } = await connect(
+      { results: results ?? {} },
+      { answer: { elicitUrl: () => ({ action: 'accept' }) } },
+      true,
+    )
+    const before = listening.count
+    const ended = start(client, new AbortController().signal, server)
+    await clock.advance(10)
+    await clock.advance(2000)
+    await ended
+    expect(listening.count).toBe(before)
+    expect(clock.held()).toBe(0)
+    await client.close()
   })
 
   test('for a person to answer a form, until the client is closed: the handler is told', async () => {
