@@ -117,15 +117,43 @@ describe('servers by name', () => {
     const listed = await anna.run(['servers', 'import', '--all'])
     expect(listed.stdout).toContain(`sh -c '${script}'`)
     expect(listed.stderr).toContain('mail: args[1] looks like a secret, and stays as it is; --yes moves it to the vault')
+    expect(listed.stderr).toContain('is part of a command, which must stay readable in the start question')
+    expect(listed.stderr).toContain('2 taken over: docs, mail.')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('')
-    await anna.run(['servers', 'remove', 'mail'])
-    await anna.run(['servers', 'remove', 'docs'])
-    await anna.run(['servers', 'import', '--all', '--yes'])
+    // The advice is followed: the entry that is there loses its plain secret.
+    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('1 updated: mail.')
+    expect(readFileSync(join(anna.host, 'servers.json'), 'utf8')).not.toContain('hunter2secret')
+    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Nothing is new')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args1\n')
     expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
       { id: 'docs', where: `-- sh -c '${script}'` },
       { id: 'mail', where: `-- mail --token \${secret:mail/args1}` },
     ])
+  })
+
+  test('the list shows the file, the variables that are no secrets, and which of them change what runs', async () => {
+    const anna = withServers({
+      mail: { command: 'mail', env: { CITY: 'Rome', API_KEY: 'sk-abcdefghijklmnop12345', NODE_OPTIONS: '--require=/tmp/x.js' } },
+      far: { url: 'https://far.example/mcp', headers: { 'X-Team': 'a' } },
+    })
+    const { stdout } = await anna.run(['servers', 'import'])
+    expect(stdout).toContain(join(anna.home, '.cursor', 'mcp.json'))
+    for (const each of [
+      'CITY=Rome',
+      'NODE_OPTIONS=--require=/tmp/x.js',
+      'The variable NODE_OPTIONS can change which program or code runs',
+      'X-Team',
+    ])
+      expect(stdout).toContain(each)
+    expect(stdout).toContain('API_KEY=[24 characters hidden]')
+    expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('API_KEY=sk-abcdefghijklmnop12345')
+    const [mail] = JSON.parse((await anna.run(['servers', 'import', '--json'])).stdout).servers
+    expect(mail).toMatchObject({
+      fromFiles: [join(anna.home, '.cursor', 'mcp.json')],
+      env: { CITY: 'Rome' },
+      warnings: [expect.any(String)],
+    })
+    expect(JSON.stringify(mail)).not.toContain('sk-abc')
   })
 
   test('a person at a terminal is asked before a secret is moved, and may look at it first', async () => {
