@@ -215,6 +215,33 @@ describe('with a policy that allows it', () => {
     expect(broken.stdout).toMatch(/✗ record \d+ /)
   })
 
+  test('records that were cut off at the end are found with an anchor, and a log that is gone without one', async () => {
+    const anna = await trusting()
+    await anna.run(['call', 'ev/test_simple_text'])
+    const folder = join(anna.host, 'audit')
+    const segment = join(folder, 'audit-000001.jsonl')
+    const short = readFileSync(segment)
+    await anna.run(['call', 'ev/test_simple_text'])
+    const anchors = join(anna.home, 'anchors')
+    expect(await anna.run(['audit', 'anchor', anchors])).toMatchObject({ code: 0, stderr: expect.stringContaining('vouches for the log') })
+    const whole = await anna.run(['audit', 'verify', '--anchors', anchors])
+    expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing is missing up to the newest checkpoint') })
+    writeFileSync(segment, short)
+    expect(await anna.run(['audit', 'verify'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/cut off at the end was\s+not\s+checked/),
+    })
+    const cut = await anna.run(['audit', 'verify', '--anchors', anchors])
+    expect(cut).toMatchObject({ code: 7, stdout: expect.stringContaining('the log ends before it') })
+    writeFileSync(segment, '')
+    for (const args of [
+      ['audit', 'verify'],
+      ['audit', 'anchor', anchors],
+    ])
+      expect(await anna.run(args)).toMatchObject({ code: 7, stdout: expect.stringContaining('no record is left of it') })
+    expect((await anna.run(['audit', 'verify', '--help'])).stdout).toMatch(/cut\s+off\s+at\s+the\s+end\s+are\s+found\s+only\s+with/)
+  }, 60_000)
+
   test('the log says what a crash left, and a zero among its records stops everything', async () => {
     const anna = await trusting()
     await anna.run(['call', 'ev/test_simple_text'])
