@@ -3,11 +3,13 @@
  * granted to it, is for this and ends with it; its name in a configuration says nothing.
  */
 
+import { existsSync } from 'node:fs'
 import type { Implementation } from '../protocol/base.ts'
 import { redactText } from '../protocol/redact.ts'
+import { partsOf as partsOfText } from './config/placeholder.ts'
 import { envValue, fillKnown } from './config/resolve.ts'
 import { digestOf } from './digest.ts'
-import { type EntryFileFacts, entryFilesOf, packageOf } from './entry-file.ts'
+import { type EntryFileFacts, entryFilesOf, folderOf, packageOf } from './entry-file.ts'
 import type { FoundProgram } from './launch/find-program.ts'
 import type { HttpWay, ProcessWay, Way } from './servers/spec.ts'
 
@@ -17,9 +19,15 @@ export interface FingerprintPart {
   name: string
   /** Of the whole value. Values themselves are not kept: somebody may have written a secret into one. */
   digest: string
-  /** What may be shown of it. */
+  /** What may be kept of it: the value itself, unless there may be a secret in it. */
   shown: string
 }
+
+/**
+ * Where a process would run. It is kept to tell people of a change, and does not count by itself: a server whose files are
+ * named in full is the same in every folder.
+ */
+const FOLDER = 'folder'
 
 export interface Fingerprint {
   fingerprint: string
@@ -50,20 +58,57 @@ export interface FingerprintFacts extends EntryFileFacts {
 /** @param way as it is configured, with its placeholders: what a secret is now is not part of what the server is */
 export async function fingerprintOf(way: Way, facts: FingerprintFacts = {}): Promise<Fingerprint> {
   const { parts, warnings, launch } = await partsOf(way, facts)
-  return { fingerprint: digestOf(parts.map(({ name, digest }) => [name, digest])), parts, warnings, ...(launch && { launch }) }
+  return {
+    fingerprint: digestOf(parts.flatMap(({ name, digest }) => (name === FOLDER ? [] : [[name, digest]]))),
+    parts,
+    warnings,
+    ...(launch && { launch }),
+  }
 }
 
-/** In words, one for each part that is not what it was. */
-export function fingerprintChanges(before: readonly FingerprintPart[], after: readonly FingerprintPart[]): string[] {
+/**
+ * In words, one for each part that is not what it was. No value in them is shortened or masked: one that is not kept whole
+ * is not told, and the question shows what it is now.
+ */
+export function fingerprintChanges(
+  before: readonly FingerprintPart[],
+  after: readonly FingerprintPart[],
+  isThere: (file: string) => boolean = existsSync,
+): string[] {
   const [left, right] = [new Map(before.map((part) => [part.name, part])), new Map(after.map((part) => [part.name, part]))]
-  return [...new Set([...left.keys(), ...right.keys()])].flatMap((name) => {
+  const names = new Set([FOLDER, ...left.keys(), ...right.keys()])
+  const isSame = (name: string): boolean => left.get(name)?.digest === right.get(name)?.digest
+  // A record that was kept before folders were says nothing about the folder.
+  const isFolderTold = left.has(FOLDER) && right.has(FOLDER)
+  const isSameCommand = [...names].every((name) => isSame(name) || !/^(?:command$|argument |environment |working |folder$)/.test(name))
+  const programs = new Set(
+    [...names].flatMap((name) => (/^program(?: |$)/.test(name) && isSame(name) ? (left.get(name)?.digest ?? []) : [])),
+  )
+  return [...names].flatMap((name) => {
     const [was, is] = [left.get(name), right.get(name)]
-    if (was?.digest === is?.digest) return []
-    if (!was) return [`${name} is new: ${is?.shown}`]
-    if (!is) return [`${name} is gone: ${was.shown}`]
-    return [was.shown === is.shown ? `${name} is another one` : `${name}: ${was.shown} → ${is.shown}`]
+    if (isSame(name)) return []
+    if (name === FOLDER) return isFolderTold ? [`the folder was ${was?.shown} and is ${is?.shown} now`] : []
+    if (name === 'working folder' && isFolderTold && !isSame(FOLDER)) return []
+    const [, file] = /^content of (.*)$/s.exec(name) ?? []
+    if (file === undefined) return [changeOf(name, was, is)]
+    if (was && is) return [`the file ${file} has changed since you agreed`]
+    // The same program at the same place. Whether its content counts depends on the folder.
+    if (programs.has(digestOf(file))) return []
+    if (was) return [isThere(file) ? `the command no longer names the file ${file}` : `the file ${file} is not there any more`]
+    return [isSameCommand ? `the file ${file} is new` : `the command now names the file ${file}`]
   })
 }
+
+function changeOf(name: string, was: FingerprintPart | undefined, is: FingerprintPart | undefined): string {
+  const said = name.replace(/^(?:environment )?(?=variable |header )/, 'the ')
+  if (!was) return is && isWhole(is) ? `${said} is new: ${is.shown}` : `${said} is new`
+  if (!is) return isWhole(was) ? `${said} is gone: ${was.shown}` : `${said} is gone`
+  if (isWhole(was) && isWhole(is)) return `${said}: ${was.shown} → ${is.shown}`
+  return said === name ? `${said} is another one` : `${said} has another value`
+}
+
+/** What is shown of it is the value itself. */
+const isWhole = ({ digest, shown }: FingerprintPart): boolean => digest === digestOf(shown)
 
 interface Parts {
   parts: FingerprintPart[]
@@ -97,6 +142,7 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
     },
     parts: [
       part('transport', 'stdio'),
+      part(FOLDER, shownFolder(way, facts)),
       part('command', way.command),
       ...way.args.map((value, i) => part(`argument ${i + 1}`, value)),
       ...(way.cwd === undefined ? [] : [part('working folder', way.cwd)]),
@@ -113,6 +159,10 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
     ],
   }
 }
+
+/** As questions show it: with the placeholders that were written, not with what is filled in for them. */
+const shownFolder = (way: ProcessWay, facts: FingerprintFacts): string =>
+  way.cwd !== undefined && partsOfText(way.cwd).some((each) => 'placeholder' in each) ? way.cwd : folderOf(way, facts)
 
 function httpParts({ url, headers }: HttpWay, { issuer, resource }: FingerprintFacts): FingerprintPart[] {
   return [

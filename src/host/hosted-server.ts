@@ -273,11 +273,8 @@ export class HostedServer {
     const { parts } = this.#options
     const before = parts.pins.adopted(this.id)
     const isProcess = way.transport === 'stdio'
-    const changes = [
-      ...(before ? fingerprintChanges(before.parts, now.parts) : []),
-      ...(isProcess ? variableWarnings(way.env) : []),
-      ...now.warnings,
-    ]
+    const since = before ? fingerprintChanges(before.parts, now.parts) : []
+    const changes = [...since, ...(isProcess ? variableWarnings(way.env) : []), ...now.warnings]
     const args = isProcess
       ? { command: way.command, args: way.args, cwd: way.cwd ?? parts.project, env: Object.keys(way.env) }
       : { url: way.url, headers: Object.keys(way.headers) }
@@ -297,6 +294,9 @@ export class HostedServer {
       subject: () => startSubject(way, { project: parts.project, launch: now.launch, fills, changes }),
       server: this.shown,
       chain: ['you'],
+      ...((since.length > 0 || (before && before.fingerprint !== now.fingerprint)) && {
+        because: [`You agreed to this before; since then it has changed${since.length > 0 ? ', as listed below' : ''}.`],
+      }),
       signal,
     }
   }

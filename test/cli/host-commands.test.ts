@@ -117,15 +117,43 @@ describe('servers by name', () => {
     const listed = await anna.run(['servers', 'import', '--all'])
     expect(listed.stdout).toContain(`sh -c '${script}'`)
     expect(listed.stderr).toContain('mail: args[1] looks like a secret, and stays as it is; --yes moves it to the vault')
+    expect(listed.stderr).toContain('is part of a command, which must stay readable in the start question')
+    expect(listed.stderr).toContain('2 taken over: docs, mail.')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('')
-    await anna.run(['servers', 'remove', 'mail'])
-    await anna.run(['servers', 'remove', 'docs'])
-    await anna.run(['servers', 'import', '--all', '--yes'])
+    // The advice is followed: the entry that is there loses its plain secret.
+    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('1 updated: mail.')
+    expect(readFileSync(join(anna.host, 'servers.json'), 'utf8')).not.toContain('hunter2secret')
+    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Nothing is new')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args1\n')
     expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
       { id: 'docs', where: `-- sh -c '${script}'` },
       { id: 'mail', where: `-- mail --token \${secret:mail/args1}` },
     ])
+  })
+
+  test('the list shows the file, the variables that are no secrets, and which of them change what runs', async () => {
+    const anna = withServers({
+      mail: { command: 'mail', env: { CITY: 'Rome', API_KEY: 'sk-abcdefghijklmnop12345', NODE_OPTIONS: '--require=/tmp/x.js' } },
+      far: { url: 'https://far.example/mcp', headers: { 'X-Team': 'a' } },
+    })
+    const { stdout } = await anna.run(['servers', 'import'])
+    expect(stdout).toContain(join(anna.home, '.cursor', 'mcp.json'))
+    for (const each of [
+      'CITY=Rome',
+      'NODE_OPTIONS=--require=/tmp/x.js',
+      'The variable NODE_OPTIONS can change which program or code runs',
+      'X-Team',
+    ])
+      expect(stdout).toContain(each)
+    expect(stdout).toContain('API_KEY=[24 characters hidden]')
+    expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('API_KEY=sk-abcdefghijklmnop12345')
+    const [mail] = JSON.parse((await anna.run(['servers', 'import', '--json'])).stdout).servers
+    expect(mail).toMatchObject({
+      fromFiles: [join(anna.home, '.cursor', 'mcp.json')],
+      env: { CITY: 'Rome' },
+      warnings: [expect.any(String)],
+    })
+    expect(JSON.stringify(mail)).not.toContain('sk-abc')
   })
 
   test('a person at a terminal is asked before a secret is moved, and may look at it first', async () => {
@@ -186,6 +214,33 @@ describe('with a policy that allows it', () => {
     expect(broken.code).toBe(7)
     expect(broken.stdout).toMatch(/✗ record \d+ /)
   })
+
+  test('records that were cut off at the end are found with an anchor, and a log that is gone without one', async () => {
+    const anna = await trusting()
+    await anna.run(['call', 'ev/test_simple_text'])
+    const folder = join(anna.host, 'audit')
+    const segment = join(folder, 'audit-000001.jsonl')
+    const short = readFileSync(segment)
+    await anna.run(['call', 'ev/test_simple_text'])
+    const anchors = join(anna.home, 'anchors')
+    expect(await anna.run(['audit', 'anchor', anchors])).toMatchObject({ code: 0, stderr: expect.stringContaining('vouches for the log') })
+    const whole = await anna.run(['audit', 'verify', '--anchors', anchors])
+    expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing is missing up to the newest checkpoint') })
+    writeFileSync(segment, short)
+    expect(await anna.run(['audit', 'verify'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/cut off at the end was\s+not\s+checked/),
+    })
+    const cut = await anna.run(['audit', 'verify', '--anchors', anchors])
+    expect(cut).toMatchObject({ code: 7, stdout: expect.stringContaining('the log ends before it') })
+    writeFileSync(segment, '')
+    for (const args of [
+      ['audit', 'verify'],
+      ['audit', 'anchor', anchors],
+    ])
+      expect(await anna.run(args)).toMatchObject({ code: 7, stdout: expect.stringContaining('no record is left of it') })
+    expect((await anna.run(['audit', 'verify', '--help'])).stdout).toMatch(/cut\s+off\s+at\s+the\s+end\s+are\s+found\s+only\s+with/)
+  }, 60_000)
 
   test('the log says what a crash left, and a zero among its records stops everything', async () => {
     const anna = await trusting()

@@ -1,7 +1,7 @@
 /** A server is what it runs, not what it is called. */
 
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Fingerprint, fingerprintChanges, fingerprintOf } from '../../src/host/fingerprint.ts'
@@ -38,7 +38,7 @@ describe('a program', () => {
     writeFileSync(file, '#!/bin/sh\necho hellp\n')
     const after = await fingerprintOf(command(file))
     expect(after.fingerprint).not.toBe(before.fingerprint)
-    expect(between(before, after)).toEqual([expect.stringContaining(`content of ${file}: `)])
+    expect(between(before, after)).toEqual([`the file ${file} has changed since you agreed`])
   })
 
   test('E2: of the same name that comes earlier on the path is another', async () => {
@@ -93,7 +93,7 @@ describe('a program', () => {
       writeFileSync(file, '#!/bin/sh\necho one\n')
       const before = await fingerprintOf(way, { cwd: folder })
       writeFileSync(file, '#!/bin/sh\necho two\n')
-      expect(between(before, await fingerprintOf(way, { cwd: folder }))).toEqual([expect.stringContaining(`content of ${file}`)])
+      expect(between(before, await fingerprintOf(way, { cwd: folder }))).toEqual([`the file ${file} has changed since you agreed`])
     }
   })
 
@@ -106,7 +106,7 @@ describe('a program', () => {
     writeFileSync(join(second, 'node'), 'another version')
     expect(between(before, await look())).toEqual([])
     writeFileSync(join(second, 'server'), 'another server')
-    expect(between(before, await look())).toEqual([expect.stringContaining(`content of ${join(second, 'server')}`)])
+    expect(between(before, await look())).toEqual([`the file ${join(second, 'server')} has changed since you agreed`])
     program(first, 'node')
     expect(between(before, await look())).toContain(`program node: ${join(second, 'node')} → ${join(first, 'node')}`)
   })
@@ -188,7 +188,7 @@ describe('a script', () => {
     expect(after.fingerprint).not.toBe(before.fingerprint)
     const changes = between(before, after)
     expect(changes.length).toBeGreaterThan(0)
-    for (const change of changes) expect(change).toContain(`content of ${folder}/`)
+    for (const change of changes) expect(change).toMatch(/^the file .* has changed since you agreed$/)
   })
 
   test.each<[string, Record<string, string>]>([
@@ -204,7 +204,7 @@ describe('a script', () => {
     const way: ProcessWay = { ...command('node', '--version'), cwd: folder, env: filled }
     const before = await fingerprintOf(way)
     writeFileSync(join(folder, 'hook.js'), 'two')
-    expect(between(before, await fingerprintOf(way))).toEqual([expect.stringContaining(`content of ${join(folder, 'hook.js')}`)])
+    expect(between(before, await fingerprintOf(way))).toEqual([`the file ${join(folder, 'hook.js')} has changed since you agreed`])
   })
 
   test('counts by where a placeholder leads, also where what stands in for it is used', async () => {
@@ -332,6 +332,96 @@ describe('a place on the network', () => {
       { ...command('x', '--api-key', canary, `--token=${canary}`), env: { KEY: canary } },
     ]
     for (const way of ways) expect(JSON.stringify(await fingerprintOf(way))).not.toContain(canary)
+  })
+})
+
+describe('what changed is told', () => {
+  const script = (folder: string, text = 'one'): string => {
+    writeFileSync(join(folder, 'raw.mjs'), text)
+    return join(folder, 'raw.mjs')
+  }
+
+  test('as a change of the folder, and of the file that the command names there', async () => {
+    const [one, two, three] = [newFolder(), newFolder(), newFolder()]
+    const [first, second] = [script(one), script(two)]
+    const look = (cwd: string): Promise<Fingerprint> => fingerprintOf(command('node', 'raw.mjs'), { cwd })
+    const before = await look(one)
+    expect(between(before, await look(two))).toEqual([
+      `the folder was ${one} and is ${two} now`,
+      `the command no longer names the file ${first}`,
+      `the command now names the file ${second}`,
+    ])
+    expect(between(before, await look(three))).toEqual([
+      `the folder was ${one} and is ${three} now`,
+      `the command no longer names the file ${first}`,
+    ])
+  })
+
+  test('without the interpreter, where only the folder decides whether its content counts', async () => {
+    const [one, home] = [newFolder(), newFolder()]
+    mkdirSync(join(home, 'bin'))
+    program(join(home, 'bin'), 'node')
+    script(one)
+    const look = (cwd: string): Promise<Fingerprint> => fingerprintOf(command('node', 'raw.mjs'), { cwd, path: join(home, 'bin') })
+    const [there, here] = [await look(one), await look(home)]
+    expect(here.parts.map(({ name }) => name)).toContain(`content of ${join(home, 'bin/node')}`)
+    expect(between(there, here).join('\n')).not.toContain(`file ${join(home, 'bin/node')}`)
+    expect(between(here, there).join('\n')).not.toContain(`file ${join(home, 'bin/node')}`)
+    expect(between(there, here)[0]).toBe(`the folder was ${one} and is ${home} now`)
+  })
+
+  test('and the folder alone makes no other server of one whose files are named in full', async () => {
+    const [one, two] = [newFolder(), newFolder()]
+    const way = command('node', script(one))
+    const [before, after] = [await fingerprintOf(way, { cwd: one }), await fingerprintOf(way, { cwd: two })]
+    expect(after.fingerprint).toBe(before.fingerprint)
+    expect(between(before, after)).toEqual([`the folder was ${one} and is ${two} now`])
+  })
+
+  test('of a configured folder once, and with its placeholders as they are written', async () => {
+    const one = newFolder()
+    const [before, after] = [
+      await fingerprintOf({ ...command('node'), cwd: one }),
+      await fingerprintOf({ ...command('node'), cwd: `\${env:HOME}` }),
+    ]
+    expect(between(before, after)).toEqual([`the folder was ${one} and is \${env:HOME} now`])
+  })
+
+  test('of a file that was taken away, and of one that came', async () => {
+    const folder = newFolder()
+    const look = (): Promise<Fingerprint> => fingerprintOf(command('node', './raw'), { cwd: folder })
+    const without = await look()
+    const file = script(folder)
+    const withIt = await look()
+    expect(between(without, withIt)).toEqual([`the file ${file} is new`])
+    rmSync(file)
+    expect(between(withIt, await look())).toEqual([`the file ${file} is not there any more`])
+  })
+
+  test('of variables by their names', async () => {
+    const look = (env: Record<string, string>): Promise<Fingerprint> => fingerprintOf({ ...command('no-such-program'), env }, { cwd: '/' })
+    const before = await look({ CITY: 'Rome', OLD: 'x' })
+    expect(between(before, await look({ CITY: 'Paris', NEW: 'x' }))).toEqual([
+      'the variable CITY has another value',
+      'the variable OLD is gone',
+      'the variable NEW is new',
+    ])
+  })
+
+  test('without a masked value: one that is not kept whole is not shown at all', async () => {
+    const canary = 'sk-canary1234567890abcdef'
+    const folder = newFolder()
+    const before = await fingerprintOf(command('x', `--token=${canary}`, 'a', canary), { cwd: folder })
+    const after = await fingerprintOf(command('x', `--token=${canary}2`, 'b'), { cwd: folder })
+    expect(between(before, after)).toEqual(['argument 1 is another one', 'argument 2: a → b', 'argument 3 is gone'])
+    expect(between(after, before)).toContain('argument 3 is new')
+  })
+
+  test('and a record without a folder says nothing of it', async () => {
+    const { parts } = await fingerprintOf(command('x'), { cwd: newFolder() })
+    const old = parts.filter(({ name }) => name !== 'folder')
+    expect(fingerprintChanges(old, parts)).toEqual([])
+    expect(fingerprintChanges(parts, old)).toEqual([])
   })
 })
 

@@ -1,9 +1,12 @@
 /** `portico audit`: what was done and what was refused, and whether the log of it is whole. */
 
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { appendAnchor } from '../../host/audit/anchor.ts'
 import { type AuditFilter, readAudit } from '../../host/audit/read.ts'
-import type { AuditRecord } from '../../host/audit/record.ts'
+import type { AuditRecord, Checkpoint } from '../../host/audit/record.ts'
 import { type Verdict, verifyAudit } from '../../host/audit/verify.ts'
+import { McpError } from '../../protocol/errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { keptIn } from '../hosting/host-files.ts'
@@ -18,10 +21,19 @@ export function registerAudit(program: Command, frame: Frame): void {
     .description('The log of what was done, and of what was refused.')
   audit
     .command('verify')
-    .description('Checks that nothing of the log was changed or taken out, and names the first bad record if so.')
-    .option('--anchors <file>', 'checkpoints from their second place')
+    .description(
+      'Finds records that were changed, moved, put in, or taken out before others, and names the first. Records that were cut off at the end are found only with --anchors.',
+    )
+    .option('--anchors <file>', 'checkpoints that were kept elsewhere (audit anchor): the log must reach them')
     .option('--json', 'write JSON')
     .action(frame.action(verifyAction))
+  audit
+    .command('anchor')
+    .description(
+      'Adds the newest signed checkpoint of the log to a file, for audit verify --anchors. Keep it where the log cannot be changed from.',
+    )
+    .argument('<file>', 'best on another disk or machine')
+    .action(frame.action(anchorAction))
   audit
     .command('show')
     .description('Shows it, the oldest first.')
@@ -35,17 +47,47 @@ export function registerAudit(program: Command, frame: Frame): void {
 async function verifyAction({ io, screen }: Invocation, options: { anchors?: string }): Promise<ExitName> {
   const verdict = await verifyAudit(keptIn(io, 'audit'), options.anchors === undefined ? {} : { anchors: options.anchors })
   if (screen.isJson) screen.printJson(verdict)
-  else printVerdict(screen, verdict)
+  else printVerdict(screen, verdict, options.anchors)
   return verdict.ok ? 'ok' : 'audit'
 }
 
-export function printVerdict(screen: Screen, { firstBad, records, recovered, unmatchedIntents, signedUpTo }: Verdict): void {
+async function anchorAction({ io, screen }: Invocation, file: string): Promise<ExitName> {
+  const folder = keptIn(io, 'audit')
+  // A checkpoint of a log that is not whole would vouch for what somebody made of it.
+  const verdict = await verifyAudit(folder)
+  if (!verdict.ok) {
+    printVerdict(screen, verdict)
+    return 'audit'
+  }
+  let newest: Checkpoint | undefined
+  for await (const record of readAudit(folder, { kinds: ['checkpoint'] })) if (record.kind === 'checkpoint') newest = record.checkpoint
+  if (!newest)
+    throw new McpError('ERR_AUDIT', 'No record of the log is signed yet: a checkpoint is written when a host ends, and as it runs')
+  await appendAnchor(resolve(io.cwd, file), newest)
+  screen.note(words`${file} vouches for the log up to record ${newest.to}: portico audit verify --anchors ${file}`)
+  return 'ok'
+}
+
+/** @param anchors the file that the log was compared with */
+export function printVerdict(
+  screen: Screen,
+  { firstBad, records, recovered, unmatchedIntents, signedUpTo }: Verdict,
+  anchors?: string,
+): void {
   const { style } = screen
   if (firstBad)
     screen.print(words`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
   else
     screen.print(
       words`${style.green('✓')} ${records} records are as they were written; ${signedUpTo > 0 ? `signed up to record ${signedUpTo}` : 'none is signed yet'}`,
+    )
+  if (!firstBad)
+    screen.print(
+      style.dim(
+        anchors === undefined
+          ? '  Whether records were cut off at the end was not checked: that takes a checkpoint kept elsewhere (audit anchor, verify --anchors).'
+          : `  Nothing is missing up to the newest checkpoint in ${anchors}. Later records could have been cut off.`,
+      ),
     )
   if (recovered > 0)
     screen.print(

@@ -4,8 +4,10 @@ import type { Command } from 'commander'
 import { describeSubject } from '../../host/ask/describe.ts'
 import { textsOf } from '../../host/config/placeholder.ts'
 import { moveSecrets, type PlainSecret, plainSecrets, withoutPlainSecrets } from '../../host/config/plain-secrets.ts'
+import { runsCode } from '../../host/config/run-words.ts'
 import { serverFile } from '../../host/config/server-file.ts'
 import { readClientConfigs } from '../../host/files-read.ts'
+import { shownValue, variableWarnings } from '../../host/launch/variables.ts'
 import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/servers/spec.ts'
 import { openVault, type Vault } from '../../host/vault/vault.ts'
 import { UsageError, unknownName } from '../faults.ts'
@@ -148,7 +150,10 @@ async function movedSecrets(
     if (secret.isMovable && isAgreed) screen.note(words`${id}: ${secret.where} looks like a secret, and is in the vault now`)
     else if (secret.isMovable)
       screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is; --yes moves it to the vault`)
-    else screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is: it is not the plain value of an option we know`)
+    else
+      screen.note(
+        words`${id}: ${secret.where} looks like a secret, and stays as it is: it is part of a command, which must stay readable in the start question`,
+      )
   if (!isAgreed) return [...specs]
   const vault = await vaultOf(invocation)
   const moved: ServerSpec[] = []
@@ -203,6 +208,9 @@ async function importAction(invocation: Invocation, names: string[], options: Im
         id: spec.id,
         where: shownWay(spec, options.whole),
         from: fromOf(spec),
+        fromFiles: filesOf(spec),
+        ...(spec.way.transport === 'stdio' && { env: shownVariables(spec, options.whole) }),
+        warnings: warningsOf(spec),
         plainSecrets: plain.map(({ where }) => where),
       })),
     })
@@ -217,8 +225,13 @@ async function importAction(invocation: Invocation, names: string[], options: Im
         servers: servers.map(({ spec, plainSecrets: plain }) => ({
           id: spec.id,
           where: shownWay(spec, options.whole),
-          from: fromOf(spec),
-          warnings: plain.length === 0 ? [] : [`secret in plain text: ${plain.map(({ where }) => where).join(', ')}`],
+          from: spec.provenance.map((from) => `${describeProvenance(from)}: ${from.file}`).join('; '),
+          env: shownVariables(spec, options.whole),
+          headerNames: spec.way.transport === 'http' ? Object.keys(spec.way.headers) : [],
+          warnings: [
+            ...warningsOf(spec),
+            ...(plain.length === 0 ? [] : [`secret in plain text: ${plain.map(({ where }) => where).join(', ')}`]),
+          ],
         })),
       }),
     )
@@ -227,9 +240,14 @@ async function importAction(invocation: Invocation, names: string[], options: Im
   if (chosen.length === 0) return screen.note(words`Nothing was taken over. Give names, or --all.`)
   const wanted = servers.flatMap(({ spec }) => (chosen.includes(spec.id) ? [spec] : []))
   const specs = await movedSecrets(invocation, wanted, async (movable) => options.yes ?? agreesToMove(invocation, movable))
-  const added = await serverFile(folderOf(io)).adopt(specs)
-  screen.note(words`${added.length} taken over: ${added.map(({ id }) => id).join(', ')}. Each is asked about before it is started.`)
+  const { added, updated } = await serverFile(folderOf(io)).adopt(specs)
+  const told = [countedIds('taken over', added), countedIds('updated', updated)].filter((text) => text !== undefined)
+  if (told.length === 0) return screen.note(words`Nothing is new: all of them were taken over before, as they are now.`)
+  screen.note(words`${told.join('; ')}. Each is asked about before it is started.`)
 }
+
+const countedIds = (what: string, specs: readonly ServerSpec[]): string | undefined =>
+  specs.length === 0 ? undefined : `${specs.length} ${what}: ${specs.map(({ id }) => id).join(', ')}`
 
 async function choose({ io, signal }: Invocation, ids: readonly string[]): Promise<string[]> {
   const { Prompts } = await import('../terminal/prompts.ts')
@@ -263,6 +281,21 @@ async function listAction(invocation: Invocation, { whole }: { whole?: true }): 
 
 /** Whole but for the values of options that take a secret, of which the length is shown. */
 const shownWay = (spec: ServerSpec, isWhole: boolean = false): string => wayOf(isWhole ? spec : withoutPlainSecrets(spec))
+
+const filesOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string[] => provenance.map(({ file }) => file)
+
+/** As the question about its start shows them; what could go to the vault is folded to its length, as in the command. */
+function shownVariables(spec: ServerSpec, isWhole: boolean = false): Record<string, string> {
+  const { way } = isWhole ? spec : withoutPlainSecrets(spec)
+  if (way.transport !== 'stdio') return {}
+  const hasCode = runsCode([way.command, ...way.args])
+  const isFromProject = spec.provenance.some(({ scope }) => scope === 'project')
+  return Object.fromEntries(
+    Object.entries(way.env).map(([name, value]) => [name, isWhole || isFromProject ? value : shownValue(name, value, hasCode)]),
+  )
+}
+
+const warningsOf = ({ way }: ServerSpec): string[] => (way.transport === 'stdio' ? variableWarnings(way.env) : [])
 
 const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
 

@@ -94,7 +94,18 @@ export type Subject =
     }
   | { kind: 'url'; message: string; url: PersonUrl }
   | { kind: 'roots'; roots: readonly { uri: string; name?: string }[] }
-  | { kind: 'import'; servers: readonly { id: string; where: string; from: string; warnings: readonly string[] }[] }
+  | {
+      kind: 'import'
+      servers: readonly {
+        id: string
+        where: string
+        from: string
+        /** The variables that it sets, with what may be shown of their values. Default: none. */
+        env?: Readonly<Record<string, string>>
+        headerNames?: readonly string[]
+        warnings: readonly string[]
+      }[]
+    }
 
 export interface ApprovedItem {
   kind: PrimitiveKind

@@ -120,9 +120,11 @@ export function subjectLines(subject: Subject, isWhole = false): QuestionLine[] 
     case 'roots':
       return subject.roots.map(({ uri, name }) => line('folder', name === undefined ? uri : `${uri} (${name})`, 'theirs'))
     case 'import':
-      return subject.servers.flatMap(({ id, where, from, warnings: texts }) => [
+      return subject.servers.flatMap(({ id, where, from, env = {}, headerNames = [], warnings: texts }) => [
         line(nameText(id), where, 'theirs'),
         line('from', from, 'theirs'),
+        ...variableValues(env),
+        ...(headerNames.length === 0 ? [] : [line('with the headers', headerNames.map(nameText).join(', '), 'theirs')]),
         ...warnings(texts),
       ])
   }
@@ -130,8 +132,11 @@ export function subjectLines(subject: Subject, isWhole = false): QuestionLine[] 
 
 function variableLines({ envNames, env }: Extract<Subject, { kind: 'launch' }>): QuestionLine[] {
   if (!env || envNames.length === 0) return [line('with the variables', envNames.map(nameText).join(', ') || 'none', 'theirs')]
-  return Object.entries(env).map(([name, value]) => line('with the variable', `${nameText(name)}=${value}`, 'theirs'))
+  return variableValues(env)
 }
+
+const variableValues = (env: Readonly<Record<string, string>>): QuestionLine[] =>
+  Object.entries(env).map(([name, value]) => line('with the variable', `${nameText(name)}=${value}`, 'theirs'))
 
 function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean): QuestionLine[] {
   const { tool, pattern, destination, origins } = subject

@@ -26,7 +26,7 @@ const MAX_ANCHOR_FILE_BYTES = 64 * 1024 * 1024
 export function anchoring(sink: AnchorSink | undefined, onWarning?: (text: string) => void): Anchoring {
   const waiting: Checkpoint[] = []
   let placing = Promise.resolve()
-  const place = typeof sink === 'string' ? (checkpoint: Checkpoint) => appendTo(sink, checkpoint) : sink
+  const place = typeof sink === 'string' ? (checkpoint: Checkpoint) => appendAnchor(sink, checkpoint) : sink
   const placeAll = async (): Promise<void> => {
     try {
       for (let next = waiting[0]; next && place; next = waiting[0]) {
@@ -48,7 +48,8 @@ export function anchoring(sink: AnchorSink | undefined, onWarning?: (text: strin
   }
 }
 
-async function appendTo(file: string, checkpoint: Checkpoint): Promise<void> {
+/** Adds a checkpoint to such a file, which is made if there is none. */
+export async function appendAnchor(file: string, checkpoint: Checkpoint): Promise<void> {
   const handle = await open(file, 'a', 0o600)
   try {
     await handle.appendFile(`${canonicalJson(checkpoint)}\n`)

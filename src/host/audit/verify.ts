@@ -12,7 +12,7 @@ import { BEGINNING, type Link, merkleRoot, parsed, readLine, sha256 } from './ch
 import type { AuditRecord, Checkpoint } from './record.ts'
 import { linesOf, openSegment, PUBLIC_KEY_FILE, segmentName, segmentsIn } from './segments.ts'
 import { type CheckSignature, signatureCheck } from './signing.ts'
-import { readTorn } from './torn.ts'
+import { readTorn, type Torn } from './torn.ts'
 
 export interface VerifyOptions {
   /** PEM, from where it was kept. Without it the one in the folder is used, which whoever wrote the log anew has replaced as well. */
@@ -64,7 +64,10 @@ interface Walk {
   reaches: number
 }
 
-/** Goes through the whole log, and tells the first record that is not what was written. */
+/**
+ * Goes through the whole log, and tells the first record that is not what was written. That whole records were cut off at the end
+ * is found only with `anchors` of later records.
+ */
 export async function verifyAudit(folder: string, { publicKey, anchors }: VerifyOptions = {}): Promise<Verdict> {
   const check = signatureCheck(publicKey ?? (await keptPublicKey(folder)))
   const given = typeof anchors === 'string' ? await readAnchors(anchors) : (anchors ?? [])
@@ -108,6 +111,14 @@ async function firstBad(folder: string, walk: Walk): Promise<BadRecord | undefin
       await handle.close()
     }
   }
+  // Whoever opens a log writes its first record at once.
+  if (walk.link.seq === 0 && walk.reaches === 0)
+    return {
+      segment: segmentName(1),
+      seq: 1,
+      line: 0,
+      reason: 'the log has a key, so it was begun, and no record is left of it: its files were removed or emptied',
+    }
   if (walk.link.seq >= walk.reaches) return undefined
   const reason = `the log ends before it, and a checkpoint kept elsewhere says that there were ${walk.reaches} records`
   return { segment: segmentName(segments.at(-1) ?? 1), seq: walk.link.seq + 1, line: 0, reason }
@@ -124,8 +135,7 @@ async function badIn(folder: string, handle: FileHandle, number: number, walk: W
         isCut = true
         const torn = readTorn(each.bytes, MAX_LINE_BYTES)
         if ('fault' in torn) return { ...at, reason: `its line has no end, and was not left by a crash: ${torn.fault}` }
-        if (tries >= LAST_LINE_TRIES)
-          return { ...at, reason: 'its line is not whole: it was cut, or the process that wrote it ended before it could' }
+        if (tries >= LAST_LINE_TRIES) return { ...at, reason: tornReason(torn) }
         break
       }
       const read = readLine(each.bytes, walk.link)
@@ -140,6 +150,13 @@ async function badIn(folder: string, handle: FileHandle, number: number, walk: W
     if (!isCut) return undefined
     await sleep(LAST_LINE_WAIT_MS)
   }
+}
+
+function tornReason({ bytes, begun, isClosed }: Torn): string {
+  const next = `the next start of a host ${isClosed ? 'keeps the record' : 'sets this aside, and writes down that it did'}`
+  if (begun === 0) return `zeros stand at the end of the file, as after a crash of the machine; ${next}`
+  const zeros = begun < bytes.length ? ', and zeros follow it' : ''
+  return `its line is not whole${zeros}: it was cut, or the process that wrote it ended before it could; ${next}`
 }
 
 /** What was set aside must still be there, and must be what a crash leaves: whole records in it were taken out of the log. */

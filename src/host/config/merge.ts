@@ -2,7 +2,7 @@
 
 import type { Provenance, ServerSpec, Way } from '../servers/spec.ts'
 import { freeName } from './names.ts'
-import { partsOf, textsOf } from './placeholder.ts'
+import { mapTexts, partsOf, textsOf } from './placeholder.ts'
 
 /** `more` after `first`: what `first` has keeps its name, and its place. `reserved` are names that nobody gets. */
 export function mergeServers(first: readonly ServerSpec[], more: readonly ServerSpec[], reserved: readonly string[] = []): ServerSpec[] {
@@ -38,6 +38,48 @@ function joined(known: ServerSpec, also: ServerSpec): ServerSpec {
 }
 
 const isSame = (a: Provenance, b: Provenance): boolean => a.client === b.client && a.scope === b.scope && a.file === b.file
+
+/**
+ * Which of the servers that are known was made from each of `found` before: from the same file, under the same name. The name
+ * may be one that was free when it was made.
+ */
+export function formerOf(known: readonly ServerSpec[], found: readonly ServerSpec[]): Map<ServerSpec, number> {
+  const former = new Map<ServerSpec, number>()
+  const used = new Set<number>()
+  for (const hasName of [
+    (each: ServerSpec, spec: ServerSpec) => each.id === spec.id,
+    (each: ServerSpec, spec: ServerSpec) => each.id.startsWith(`${spec.id}-`) && each.title === (spec.title ?? spec.id),
+  ]) {
+    for (const spec of found) {
+      if (former.has(spec)) continue
+      const at = known.findIndex((each, i) => !used.has(i) && hasName(each, spec) && isMadeFrom(each, spec))
+      if (at === -1) continue
+      former.set(spec, at)
+      used.add(at)
+    }
+  }
+  return former
+}
+
+/** The first place is the one that its command or address was taken from. What somebody added here is theirs. */
+const isMadeFrom = ({ provenance: [first] }: ServerSpec, { provenance }: ServerSpec): boolean =>
+  first !== undefined && first.scope !== 'ours' && provenance.some((from) => isSame(from, first))
+
+/**
+ * What is known, with the command or address that its file has now. What was said here about it stays. Secrets that were moved to
+ * the vault stay where nothing else changed: a file of others cannot have them given to another command.
+ */
+export function renewed(known: ServerSpec, found: ServerSpec): ServerSpec {
+  const texts = new Map(textsOf(known.way).map(({ where, text }) => [where, text]))
+  const isSameButSecrets = isSameServer(known.way, found.way)
+  const way = mapTexts(found.way, (text, where) => (isSameButSecrets && !hasSecret(text) ? (texts.get(where) ?? text) : text))
+  const { provenance } = joined(known, found)
+  if (identityOf(way) === identityOf(known.way)) return { ...known, provenance }
+  const { inputs: _, ...rest } = known
+  return { ...rest, way, provenance, ...(found.inputs && { inputs: found.inputs }) }
+}
+
+const hasSecret = (text: string): boolean => partsOf(text).some((part) => 'placeholder' in part && part.placeholder.kind === 'secret')
 
 /** Equal for ways that start or reach the same thing with the same values, in whatever order these were written. */
 const identityOf = (way: Way): string =>

@@ -9,7 +9,7 @@ import type { ServerSpec } from '../servers/spec.ts'
 import { entryOf } from './dialects/portico.ts'
 import { DEFAULT_CONFIG_LIMITS } from './limits.ts'
 import { isObject } from './members.ts'
-import { mergeServers } from './merge.ts'
+import { formerOf, mergeServers, renewed } from './merge.ts'
 import { safeName } from './names.ts'
 import { problemsOf } from './problem.ts'
 import { type Read, type ReadConfig, readDocument } from './read-document.ts'
@@ -24,12 +24,21 @@ export interface ServerFile {
   list(): Promise<ReadConfig>
   /** ERR_CONFIG when there is one of that name. */
   add(spec: ServerSpec): Promise<void>
-  /** Adds what is not there yet; a server that is there already is told where else it comes from. Returns what is new, with its name here. */
-  adopt(specs: readonly ServerSpec[]): Promise<ServerSpec[]>
+  /**
+   * Adds what is not there yet. An entry that was made from the same file under the same name gets the command or address that
+   * is there now; any other server that is there already is told where else it comes from.
+   */
+  adopt(specs: readonly ServerSpec[]): Promise<Adopted>
   /** ERR_SERVER_UNKNOWN when there is none. */
   update(id: string, change: (spec: ServerSpec) => ServerSpec): Promise<ServerSpec>
   /** False when there was none. */
   remove(id: string): Promise<boolean>
+}
+
+/** With their names here. */
+export interface Adopted {
+  added: ServerSpec[]
+  updated: ServerSpec[]
 }
 
 /** Entries are kept as they are, also those that cannot be read: a person may have written them, and can mend them. */
@@ -72,21 +81,28 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
     },
     adopt: async (specs) => {
       for (const spec of specs) readable(spec)
-      let added: ServerSpec[] = []
+      let adopted: Adopted = { added: [], updated: [] }
       await changed((entries, document) => {
         const { servers: known, names } = readIn(document)
+        const former = formerOf(known, specs)
+        const current = [...known]
+        for (const [spec, at] of former) current[at] = renewed(known[at] as ServerSpec, spec)
+        const others = specs.filter((spec) => !former.has(spec))
         // The name of an entry that cannot be read is taken as well.
-        const merged = mergeServers(known, specs, Object.keys(entries))
-        added = merged.slice(known.length)
+        const merged = mergeServers(current, others, Object.keys(entries))
+        const added = merged.slice(known.length)
+        const updated = current.filter(({ way }, at) => way !== known[at]?.way)
         for (const spec of added) entries[spec.id] = entryOf(spec)
+        for (const spec of updated) entries[names.get(spec.id) ?? spec.id] = entryOf(spec)
         for (const [i, { id, provenance }] of known.entries()) {
           const now = merged[i]?.provenance ?? provenance
           const name = names.get(id) ?? id
           // Nothing else of it changes: what was said here about a server outweighs what another client says.
           if (now.length > provenance.length) entries[name] = { ...(entries[name] as object), provenance: now }
         }
+        adopted = { added, updated }
       })
-      return added
+      return adopted
     },
     update: async (id, change) => {
       let result: ServerSpec | undefined

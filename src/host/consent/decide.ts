@@ -20,7 +20,7 @@
 import type { Grant } from '../grants/grant.ts'
 import type { Action, Decision, Effect, Reason } from './action.ts'
 import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
-import { DEFAULTS, LOOSENS_DEFAULT } from './defaults.ts'
+import { DEFAULTS, KIND_WORDS, LOOSENS_DEFAULT } from './defaults.ts'
 import { grantMatches } from './grant-match.ts'
 import { forcedQuestions, isConsequential, raises, refusals } from './guards.ts'
 import { exceeded, tightest } from './limits.ts'
@@ -136,11 +136,16 @@ function byDefault(action: Action, matched: readonly CompiledRule[]): Reason {
       ? 'Rules of a project, and those about claims of a server, only tighten'
       : isOwnAct && byUser === 'allow'
         ? 'The person wants it, and no rule speaks against it'
-        : `No rule is about this, and ${action.kind} is then ${IN_WORDS[effect]}`
+        : `No rule covers ${KIND_WORDS[action.kind]}, so ${IN_WORDS[effect]}.`
   return builtIn('default', isOwnAct ? byUser : effect, text)
 }
 
-const IN_WORDS: Record<Effect, string> = { allow: 'allowed', ask: 'asked about', quarantine: 'quarantined', deny: 'denied' }
+const IN_WORDS: Record<Effect, string> = {
+  allow: 'it is allowed',
+  ask: 'you are asked',
+  quarantine: 'it is put aside',
+  deny: 'it is refused',
+}
 
 const unsureReason = ({ rule, layer }: CompiledRule, why: string, { mode }: Action): Reason => ({
   id: rule.id,

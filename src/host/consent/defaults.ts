@@ -81,3 +81,28 @@ export const LOOP_AT = 3
 
 /** How long a yes lasts where no rule says it. */
 export const DEFAULT_GRANT_TTL_MS = 30 * 24 * 60 * 60 * 1000
+
+/** Each kind as people would say it, after "No rule covers". */
+export const KIND_WORDS: Readonly<Record<ActionKind, string>> = {
+  'server.launch': 'starting a server',
+  'server.connect': 'connecting to a server',
+  'server.approve': 'taking what a server offers into use',
+  'tool.call': 'calling this tool',
+  'tool.result': 'letting in the result of this tool',
+  'resource.read': 'reading this resource',
+  'resource.result': 'letting in what was read',
+  'resource.subscribe': 'subscribing to this resource',
+  'prompt.get': 'getting this prompt',
+  'prompt.result': 'letting in the messages of this prompt',
+  'argument.complete': 'sending what you type to the server for suggestions',
+  'sampling.create': 'asking a model for this server',
+  'sampling.deliver': 'giving the answer of the model to the server',
+  'elicit.form': 'a form of a server',
+  'elicit.url': 'opening a page for a server',
+  'roots.expose': 'telling a server about your folders',
+  'app.open': 'opening this app',
+  'app.call': 'a call by an app',
+  'task.cancel': 'cancelling a task',
+  'task.update': 'answering a task',
+  'config.import': 'taking over servers of other clients',
+}

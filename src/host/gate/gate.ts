@@ -40,6 +40,8 @@ export interface Want {
   subject(action: Action): Subject | Promise<Subject>
   server: Question['server']
   chain: readonly string[]
+  /** Why the person is asked, told before what the rules say. */
+  because?: readonly string[]
   /** Takes what the person edited. Throws, saying what was expected, for what does not fit. Nothing can be edited without it. */
   edit?(edited: unknown): void | Promise<void>
   signal?: AbortSignal
@@ -279,7 +281,7 @@ export class Gate {
         expiresAt: askedAt + limits.questionTimeoutMs,
         server: want.server,
         chain: want.chain,
-        reasons: decision.reasons.map(({ text }) => text),
+        reasons: [...(want.because ?? []), ...decision.reasons.map(({ text }) => text)],
         subject,
         scopes: isOnce ? ['once'] : proposed(action, grantBounds(policy(), action).scopes),
         widths: isHiding ? ['exact'] : widthsFor(action, decision),

@@ -9,6 +9,7 @@ import { McpError } from '../../protocol/errors.ts'
 import { visibleText } from '../../protocol/visible-text.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { PinState } from '../consent/action.ts'
+import { digestOf } from '../digest.ts'
 import type { Fingerprint, FingerprintPart } from '../fingerprint.ts'
 import type { PrimitiveKind, Surface } from '../servers/surface.ts'
 import { type Baseline, checkBaselines } from './baseline.ts'
@@ -125,7 +126,8 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
     },
     adopt: async (id, { fingerprint, parts }) => {
       const known = (await store.refresh()).find(({ server }) => server === id)
-      if (known?.fingerprint === fingerprint && known.parts.length > 0) return
+      // Parts that do not count, such as the folder, are kept as they were when somebody agreed last.
+      if (known?.fingerprint === fingerprint && digestOf(known.parts) === digestOf(parts)) return
       await change(id, (baseline) => ({ server: id, items: [], ...baseline, fingerprint, parts }))
     },
     approve: async ({ id, fingerprint }, items, at) => {

@@ -167,7 +167,7 @@ describe('E2: one byte more in what a server is', () => {
       /argument 2: an argument → an argument\./,
     ],
     ['one argument more', ({ spec, way, file }) => ({ ...spec, way: { ...way, args: [file, 'an argument', ''] } }), /argument 3 is new/],
-    ['a variable', ({ spec, way }) => ({ ...spec, way: { ...way, env: { WORD: 'a' } } }), /environment variable WORD is new/],
+    ['a variable', ({ spec, way }) => ({ ...spec, way: { ...way, env: { WORD: 'a' } } }), /the variable WORD is new/],
     ['the folder', ({ spec, way, home }) => ({ ...spec, way: { ...way, cwd: home } }), /working folder is new/],
     [
       'the script',
@@ -175,7 +175,7 @@ describe('E2: one byte more in what a server is', () => {
         writeFileSync(file, `${readFileSync(file, 'utf8')} `)
         return spec
       },
-      /content of .*server\.mjs/,
+      /the file .*server\.mjs has changed since you agreed/,
     ],
   ]
 

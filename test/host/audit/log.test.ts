@@ -240,6 +240,21 @@ describe('after a crash', () => {
     expect((await all(folder)).length).toBeGreaterThan(records)
   })
 
+  test('what was left is told together with what the next start does with it', async () => {
+    const { folder } = await written(1)
+    const whole = readFileSync(first(folder))
+    for (const [end, reason] of [
+      [Buffer.alloc(100), /^zeros stand at the end of the file.*the next start of a host sets this aside/],
+      [Buffer.from('{"at":12\0\0'), /^its line is not whole, and zeros follow it.*sets this aside/],
+      [Buffer.from('{"at":12'), /^its line is not whole: .*sets this aside/],
+    ] as const) {
+      writeFileSync(first(folder), Buffer.concat([whole, end]))
+      expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { reason: expect.stringMatching(reason) } })
+    }
+    writeFileSync(first(folder), whole.subarray(0, -1))
+    expect((await verifyAudit(folder)).firstBad?.reason).toContain('keeps the record')
+  })
+
   test('zeros in the place of the last line end take no record away', async () => {
     const { folder } = await written(1)
     const records = (await all(folder)).length
@@ -278,6 +293,17 @@ describe('after a crash', () => {
       expect(verdict.records).toBeGreaterThanOrEqual(before - 1)
     }
   })
+})
+
+test('a log with a key and without records is not whole', async () => {
+  const { folder } = await written(1)
+  writeFileSync(first(folder), '')
+  const bad = { ok: false, records: 0, firstBad: { seq: 1, line: 0, reason: expect.stringContaining('no record is left of it') } }
+  expect(await verifyAudit(folder)).toMatchObject(bad)
+  rmSync(first(folder))
+  expect(await verifyAudit(folder)).toMatchObject(bad)
+  rmSync(join(folder, 'public-key.pem'))
+  await expect(verifyAudit(folder)).rejects.toMatchObject({ code: 'ERR_AUDIT' })
 })
 
 describe('what no crash leaves', () => {

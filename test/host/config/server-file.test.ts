@@ -73,7 +73,7 @@ describe('the file', () => {
     const file = serverFile(folder)
     await file.add(spec('a'))
     await file.update('my-server', (before) => ({ ...before, isDisabled: true }))
-    expect(await file.adopt([spec('broken')])).toMatchObject([{ id: 'broken-cursor' }])
+    expect(await file.adopt([spec('broken')])).toMatchObject({ added: [{ id: 'broken-cursor' }], updated: [] })
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
       note: 'mine',
       mcpServers: { broken: { command: 5 }, 'my server': { command: 'x', disabled: true }, a: { command: 'a' } },
@@ -114,8 +114,8 @@ describe('adopting', () => {
     await file.add(spec('a'))
     const other = spec('a', { way: { transport: 'stdio', command: 'other', args: [], env: {} }, provenance: [from('Kiro')] })
     const same = spec('renamed', { way: spec('a').way, provenance: [from('Windsurf')] })
-    expect(await file.adopt([other, same, spec('b')])).toMatchObject([{ id: 'a-kiro', title: 'a' }, { id: 'b' }])
-    expect(await file.adopt([other, same, spec('b')])).toEqual([])
+    expect(await file.adopt([other, same, spec('b')])).toMatchObject({ added: [{ id: 'a-kiro', title: 'a' }, { id: 'b' }] })
+    expect(await file.adopt([other, same, spec('b')])).toEqual({ added: [], updated: [] })
     const { servers } = await file.list()
     expect(servers.map(({ id, provenance }) => [id, provenance.map(({ client }) => client)])).toEqual([
       ['a', ['Cursor', 'Windsurf']],
@@ -135,9 +135,41 @@ describe('adopting', () => {
     const file = serverFile(newFolder())
     await file.adopt([spec('a')])
     const plain = spec('a', { way: { transport: 'stdio', command: 'a', args: ['a'], env: { KEY: 'hunter22' } } })
-    expect(await file.adopt([plain])).toEqual([])
+    expect(await file.adopt([plain])).toEqual({ added: [], updated: [] })
     expect(readFileSync(file.file, 'utf8')).not.toContain('hunter22')
-    expect(await file.adopt([spec('a', { way: { ...plain.way, args: ['b'] } as ServerSpec['way'] })])).toHaveLength(1)
+    const other = { ...plain.way, args: ['b'] } as ServerSpec['way']
+    expect(await file.adopt([spec('a', { way: other, provenance: [from('Kiro')] })])).toMatchObject({ added: [{ id: 'a-kiro' }] })
+  })
+
+  const withKey = (KEY: string, args = ['a']): ServerSpec['way'] => ({ transport: 'stdio', command: 'a', args, env: { KEY } })
+
+  test('updates what was taken from the same file under the same name, and keeps what was said about it here', async () => {
+    const file = serverFile(newFolder())
+    await file.adopt([spec('a', { way: withKey('hunter22') })])
+    await file.update('a', (before) => ({ ...before, labels: ['private:mail'], isDisabled: true }))
+    const moved = spec('a', { way: withKey('${secret:a/KEY}') })
+    expect(await file.adopt([moved])).toMatchObject({ added: [], updated: [{ id: 'a' }] })
+    expect((await file.list()).servers).toEqual([{ ...moved, labels: ['private:mail'], isDisabled: true }])
+    expect(readFileSync(file.file, 'utf8')).not.toContain('hunter22')
+    // A new value that was moved as well has a name of its own.
+    expect(await file.adopt([spec('a', { way: withKey('${secret:a/KEY-2}') })])).toMatchObject({ updated: [{ id: 'a' }] })
+    expect((await file.list()).servers).toMatchObject([{ way: withKey('${secret:a/KEY-2}') }])
+  })
+
+  test('updates it also under the name that was free when it was taken over', async () => {
+    const file = serverFile(newFolder())
+    await file.add(spec('a', { provenance: [{ client: 'portico', scope: 'ours', file: '/servers.json' }] }))
+    const theirs = (args: string[]): ServerSpec => spec('a', { way: withKey('x', args) })
+    expect(await file.adopt([theirs(['b'])])).toMatchObject({ added: [{ id: 'a-cursor' }], updated: [] })
+    expect(await file.adopt([theirs(['c'])])).toMatchObject({ added: [], updated: [{ id: 'a-cursor', way: { args: ['c'] } }] })
+    expect((await file.list()).servers).toHaveLength(2)
+  })
+
+  test('gives a secret of the vault to no other command because a file of others changed', async () => {
+    const file = serverFile(newFolder())
+    await file.adopt([spec('a', { way: withKey('${secret:a/KEY}') })])
+    expect(await file.adopt([spec('a', { way: withKey('anything', ['evil']) })])).toMatchObject({ updated: [{ id: 'a' }] })
+    expect(readFileSync(file.file, 'utf8')).not.toContain('secret:')
   })
 })
 

@@ -50,6 +50,18 @@ describe('layers and the lattice', () => {
     expect(effectOf(layers, action({ claimed: { idempotentHint: true } }))).toBe(effect)
   })
 
+  test('without a rule the reason says in plain words what no rule covers, and what follows', () => {
+    const textOf = (kind: Action['kind']): string | undefined =>
+      decide(policy({}), action({ kind, initiator: 'model' }), []).reasons.find(({ id }) => id === 'default')?.text
+    expect(textOf('server.launch')).toBe('No rule covers starting a server, so you are asked.')
+    expect(textOf('tool.call')).toBe('No rule covers calling this tool, so you are asked.')
+    expect(textOf('tool.result')).toBe('No rule covers letting in the result of this tool, so it is allowed.')
+    for (const kind of ACTION_KINDS) {
+      expect(textOf(kind)).toMatch(/^No rule covers [a-z ]+, so (?:you are asked|it is allowed)\.$/)
+      expect(textOf(kind)).not.toContain(kind)
+    }
+  })
+
   test('E4: a project that allows its own servers to be started starts none', () => {
     for (const kind of ['server.launch', 'server.connect', 'server.approve', 'roots.expose'] as const) {
       expect(effectOf({ project: [rule('allow')] }, action({ kind, mode: 'headless' }, true))).toBe('ask')
