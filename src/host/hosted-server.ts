@@ -297,6 +297,7 @@ export class HostedServer {
       subject: () => startSubject(way, { project: parts.project, launch: now.launch, fills, changes }),
       server: this.shown,
       chain: ['you'],
+      isPassing: now.launch?.runsUnnamed ?? false,
       signal,
     }
   }
