@@ -1,7 +1,7 @@
 /** Which files a command would run or read, and what is in them. */
 
 import { createHash } from 'node:crypto'
-import { realpath, stat } from 'node:fs/promises'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { readPlainFile, withPlainFile } from '../files/plain-file.ts'
@@ -10,7 +10,9 @@ import { McpError } from '../protocol/errors.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
 import { type FoundProgram, findProgram } from './launch/find-program.ts'
 import { isCode, namesIn } from './launch/names-in.ts'
+import { manifestsOf, NODE_RUNNER, packageRuns, runsUnnamed } from './launch/runners.ts'
 import { changesWhatRuns } from './launch/variables.ts'
+import { assignmentsIn, nodeOptionWords, shebangWords, shellWords } from './launch/words.ts'
 import type { ProcessWay } from './servers/spec.ts'
 
 export interface EntryFileLimits {
@@ -48,13 +50,15 @@ export interface EntryFiles {
   contents: readonly { path: string; digest: string }[]
   /** The command itself holds code, which may load what no look at its words finds. */
   hasCode: boolean
+  /** The command runs files, packages or modules that it does not name, so that their content cannot be compared. */
+  runsUnnamed: boolean
 }
 
 /**
  * Programs that run what they are given. What counts is the script: a new version of the interpreter would otherwise make
  * every server another one, and reading it whole each time would cost more than starting it. Its place still counts.
  */
-type Family = 'node' | 'python' | 'ruby' | 'perl' | 'php' | 'shell' | 'other'
+type Family = 'node' | 'python' | 'ruby' | 'perl' | 'php' | 'shell' | 'java' | 'other'
 
 const FAMILIES: readonly (readonly [Family, RegExp])[] = [
   ['node', /^(?:node|nodejs|bun|bunx|deno|tsx|ts-node|npm|pnpm|pnpx|yarn|npx)$/],
@@ -63,30 +67,21 @@ const FAMILIES: readonly (readonly [Family, RegExp])[] = [
   ['perl', /^perl[\d.]*$/],
   ['shell', /^(?:sh|bash|dash|zsh|ksh|fish|pwsh|powershell|cmd)$/],
   ['php', /^php[\d.]*$/],
-  ['other', /^(?:java|docker|podman)$/],
+  ['java', /^java$/],
+  ['other', /^(?:docker|podman)$/],
 ]
 
 /** Endings that an interpreter adds to a name by itself. */
 const ENDINGS: Readonly<Record<Family, readonly string[]>> = {
-  node: ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.json'],
+  node: ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.tsx', '.jsx', '.json', '.node'],
   python: ['.py', '/__main__.py', '/__init__.py'],
   ruby: ['.rb'],
   perl: ['.pm', '.pl'],
   php: [],
   shell: [],
+  java: ['.class', '.java'],
   other: [],
 }
-
-/** Files that say what a name means to these, beside those that are named. */
-const MANIFESTS: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^(?:npm|pnpm|yarn|bun)$/, ['package.json']],
-  [/^(?:uv)$/, ['pyproject.toml']],
-  [/^(?:deno)$/, ['deno.json', 'deno.jsonc']],
-  [/^(?:make|gmake)$/, ['GNUmakefile', 'makefile', 'Makefile']],
-  [/^(?:just)$/, ['justfile', 'Justfile', '.justfile']],
-  [/^(?:cargo)$/, ['Cargo.toml']],
-  [/^(?:docker|podman|docker-compose)$/, ['compose.yaml', 'compose.yml', 'docker-compose.yaml', 'docker-compose.yml']],
-]
 
 /** The programs that start another one which stands in their arguments. */
 const WRAPPERS =
@@ -94,6 +89,15 @@ const WRAPPERS =
 
 /** Options of node whose value is a module: a file, or a package that is installed. */
 const LOADING = /^(?:-r|--require|--import|--loader|--experimental-loader)$/
+
+/** `lib/*` and its like, which a shell and the class path of java take for every file that fits. */
+const IS_PATTERN = /^[^*?[\]]*[*?][^/]*$/
+
+/** How much of a file is read for the program that it names in its first line; systems read less. */
+const MAX_SHEBANG_BYTES = 4096
+
+/** A larger file of arguments, as in `java @file`, counts by its content and is not looked into. */
+const MAX_ARGUMENT_FILE_BYTES = 256 * 1024
 
 /** Options whose value is code. */
 const CODE_OPTION = /^(?:-[a-z]*[ce]|--eval|--command|-p|--print|-r|\/c)$/i
@@ -132,6 +136,8 @@ class Look {
   readonly #files = new Set<string>()
   readonly #inner = new Map<string, string>()
   readonly #seen = new Set<string>()
+  /** What code in the arguments gives to variables. */
+  readonly #assigned: Record<string, string> = Object.create(null)
   #families: ReadonlySet<Family> = new Set()
   #lookups = 0
 
@@ -150,10 +156,14 @@ class Look {
     const program = await programOf(this.#way, this.#facts)
     if (program && !this.#isSystemInterpreter(this.#name, program.real)) this.#files.add(program.real)
     const own = familyOf(this.#name)
-    const words = args.map((arg) => namesIn(arg, this.#variables))
+    for (const arg of args) if (isCode(arg)) Object.assign(this.#assigned, assignmentsIn(arg))
+    const words = args.map((arg) => this.#names(arg))
     const isWrapper = WRAPPERS.test(this.#name)
     const startsOthers = isWrapper || own === 'shell'
-    const programNames = [this.#name, ...(own === undefined || own === 'shell' ? words.flatMap((names) => [...names].map(nameOf)) : [])]
+    const programNames = [
+      this.#name,
+      ...(own === undefined || own === 'shell' || NODE_RUNNER.test(this.#name) ? words.flatMap((names) => [...names].map(nameOf)) : []),
+    ]
     this.#families = new Set(programNames.flatMap((name) => familyOf(name) ?? []))
     const mainsEnd = own === 'node' ? lastPossibleScript(args) : args.length
     for (const [at, names] of words.entries()) {
@@ -161,22 +171,104 @@ class Look {
         await this.#named(name, at <= mainsEnd)
         if (startsOthers || (own === undefined && isCode(args[at] as string))) await this.#program(name)
       }
+      if (this.#families.has('java')) await this.#argumentFile(args[at] as string)
     }
     for (const [name, value] of Object.entries(env)) await this.#variable(name, value)
-    if (this.#families.has('node')) await this.#modules([...args, ...(env.NODE_OPTIONS ?? '').split(/\s+/)])
-    for (const [pattern, manifests] of MANIFESTS) {
-      if (!programNames.some((name) => pattern.test(name))) continue
-      for (const base of [...this.#bases]) for (const manifest of manifests) await this.#plainFile(resolve(base, manifest))
-    }
-    for (const file of await this.#packageFiles(args)) await this.#plainFile(file)
-    const isRunning = [...this.#families].some((family) => family !== 'other')
+    if (this.#families.has('node')) await this.#modules([...args, ...this.#nodeOptions()])
+    const manifests = manifestsOf(programNames)
+    if (this.#families.has('node') && args.some((arg) => /(?:^|\s)--run\b/.test(arg))) manifests.push('package.json')
+    if (manifests.length > 0)
+      for (const folder of this.#foldersAbove()) for (const manifest of manifests) await this.#plainFile(join(folder, manifest))
+    if (programNames.some((name) => NODE_RUNNER.test(name))) await this.#packageFiles(words)
+    await this.#shebangs()
+    const isRunning = [...this.#families].some((family) => family !== 'other' && family !== 'java')
     const hasCode = args.some((arg, i) => isCode(arg) && (isWrapper || (isRunning && CODE_OPTION.test(args[i - 1] ?? ''))))
+    // Of a program that nobody knows, the words are its own; it says with `--` that others follow.
+    const after = args.indexOf('--')
+    const started = startsOthers
+      ? programNames
+      : [this.#name, ...(own === undefined && after !== -1 ? [nameOf(args[after + 1] ?? '')] : [])]
+    const first = isWrapper || own !== undefined ? undefined : args.slice(0, lastPossibleScript(args) + 1)
     return {
       program,
       inner: [...this.#inner].map(([name, real]) => ({ name, real })),
       contents: await this.#digests(),
       hasCode,
+      runsUnnamed: runsUnnamed(started, first) || this.#runsModule(),
     }
+  }
+
+  /** With what code of a shell gives to variables, and without it: which of the two it means cannot be told. */
+  #names(text: string): Set<string> {
+    const names = namesIn(text, this.#variables)
+    if (Object.keys(this.#assigned).length === 0) return names
+    return new Set([...names, ...namesIn(text, { ...this.#variables, ...this.#assigned })])
+  }
+
+  #nodeOptions(): string[] {
+    const texts = [this.#way.env.NODE_OPTIONS ?? '']
+    for (const arg of this.#way.args) {
+      if (arg.startsWith('NODE_OPTIONS=')) texts.push(arg.slice('NODE_OPTIONS='.length))
+    }
+    if (this.#assigned.NODE_OPTIONS !== undefined) texts.push(this.#assigned.NODE_OPTIONS)
+    return texts.flatMap(nodeOptionWords)
+  }
+
+  /** `python -m server` and `java -cp lib Main`, where no file was found that is meant. */
+  #runsModule(): boolean {
+    const words = this.#way.args.flatMap((arg) => (isCode(arg) ? shellWords(arg) : [arg]))
+    const hasFile = (pattern: RegExp): boolean => [...this.#files].some((file) => pattern.test(file))
+    if (this.#families.has('python')) {
+      const at = words.findIndex((word) => /^-[a-zA-Z]*m/.test(word))
+      const name =
+        at === -1 ? undefined : /^-[a-zA-Z]*m$/.test(words[at] as string) ? words[at + 1] : words[at]?.replace(/^-[a-zA-Z]*?m/, '')
+      const tail = name?.replaceAll('.', '/')
+      if (tail !== undefined && ![...this.#files].some((file) => [`/${tail}.py`, `/${tail}/__main__.py`].some((end) => file.endsWith(end))))
+        return true
+    }
+    return this.#families.has('java') && !hasFile(/\.(?:jar|class|java)$/) && !words.includes('-jar')
+  }
+
+  /** The working folder and those that are named, with the folders above them: manifests and packages are found there too. */
+  #foldersAbove(): Set<string> {
+    const folders = new Set<string>()
+    for (const base of this.#bases) {
+      for (let folder = base; !folders.has(folder); folder = dirname(folder)) folders.add(folder)
+    }
+    return folders
+  }
+
+  /** `java @file`: the file has further arguments. */
+  async #argumentFile(arg: string): Promise<void> {
+    if (!arg.startsWith('@')) return
+    try {
+      const text = (await readPlainFile(resolve(this.#folder, arg.slice(1)), MAX_ARGUMENT_FILE_BYTES)).toString('utf8')
+      for (const word of shellWords(text)) for (const name of this.#names(word)) await this.#named(name, false)
+    } catch (error) {
+      if (error instanceof McpError && error.code === 'ERR_LIMIT') throw error
+    }
+  }
+
+  /** The first line of a script names a program, which may load further files. */
+  async #shebangs(): Promise<void> {
+    // Files that are added here are looked at in turn.
+    for (const file of this.#files) {
+      const words = shebangWords(await startOf(file))
+      for (const [at, word] of words.entries()) {
+        if (at === 0) await this.#interpreter(word)
+        else for (const name of this.#names(word)) await this.#named(name, false)
+        if (at > 0) await this.#program(word)
+      }
+      if (words.some((word) => familyOf(nameOf(word)) === 'node')) await this.#modules(words)
+    }
+  }
+
+  /** One of the machine counts by its place, which the script names; another by its content. */
+  async #interpreter(path: string): Promise<void> {
+    const found = await findProgram(path.includes('/') ? path : `./${path}`, { folder: this.#folder, path: undefined })
+    if (!found || this.#isSystemInterpreter(nameOf(path), found.real)) return
+    if (WRAPPERS.test(nameOf(path)) && !isInside(this.#folder, found.real)) return
+    await this.#add(found.path)
   }
 
   /** An interpreter of the machine is known by its place. One in the folder of the server is as much its own as a script. */
@@ -193,6 +285,7 @@ class Look {
       if (kind === 'file') await this.#add(path)
       else if (kind === 'folder') this.#bases.push(path)
       if (kind !== 'file') await this.#meant(base, name, path, kind === 'folder', mayBeMain)
+      if (kind === undefined && IS_PATTERN.test(name)) await this.#matching(path)
     }
   }
 
@@ -201,8 +294,9 @@ class Look {
     for (const family of this.#families) {
       for (const ending of ENDINGS[family]) {
         await this.#plainFile(`${path}${ending}`)
-        if (family === 'python' && /^\w+(?:\.\w+)+$/.test(name))
-          await this.#plainFile(`${resolve(base, name.replaceAll('.', '/'))}${ending}`)
+        // Of `a.b` python runs `a` first.
+        if ((family === 'python' || family === 'java') && /^\w+(?:\.\w+){1,64}$/.test(name))
+          for (const part of startsOf(name.split('.'))) await this.#plainFile(`${resolve(base, part.join('/'))}${ending}`)
       }
       if (family === 'node' && isFolder && mayBeMain) {
         await this.#plainFile(join(path, 'package.json'))
@@ -212,11 +306,25 @@ class Look {
     }
   }
 
+  /** Every file that a pattern in the last part of a path fits. */
+  async #matching(path: string): Promise<void> {
+    const pattern = new RegExp(
+      `^${basename(path)
+        .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+        .replace(/\*+/g, '.*')
+        .replaceAll('?', '.')}$`,
+      's',
+    )
+    const names = await readdir(dirname(path)).catch(() => [])
+    this.#count(names.length)
+    for (const name of names.sort()) if (pattern.test(name)) await this.#plainFile(join(dirname(path), name))
+  }
+
   async #variable(name: string, value: string): Promise<void> {
     const isRun = changesWhatRuns(name)
     // Code can use any variable as the name of a file.
     if (name === 'PATH' || (!isRun && !this.#families.has('shell'))) return
-    for (const each of namesIn(value, this.#variables)) {
+    for (const each of this.#names(value)) {
       await this.#named(each, isRun)
       if (isRun) await this.#inLoadPath(name, each)
     }
@@ -224,7 +332,7 @@ class Look {
 
   /** PYTHONPATH and its like: a module that is named in the arguments may be in there. */
   async #inLoadPath(variable: string, folder: string): Promise<void> {
-    if (!/^(?:PYTHONPATH|NODE_PATH|RUBYLIB|PERL5LIB)$/.test(variable)) return
+    if (!/^(?:PYTHONPATH|NODE_PATH|RUBYLIB|PERL5LIB|CLASSPATH)$/.test(variable)) return
     const path = resolve(this.#folder, folder)
     if ((await this.#kindOf(path)) !== 'folder') return
     for (const arg of this.#way.args) {
@@ -237,7 +345,9 @@ class Look {
     for (const [at, word] of words.entries()) {
       const [option = '', inline] = word.split(/=(.*)/s)
       const name = LOADING.test(option) ? (inline ?? words[at + 1]) : undefined
-      const file = name === undefined ? undefined : moduleOf(this.#folder, name)
+      if (name === undefined) continue
+      await this.#named(name, true)
+      const file = moduleOf(this.#folder, name)
       if (file !== undefined) await this.#plainFile(file)
     }
   }
@@ -253,17 +363,21 @@ class Look {
     if (!this.#isSystemInterpreter(nameOf(name), found.real)) this.#files.add(found.real)
   }
 
-  /** The programs of a package that is installed here: npx and its like run those before they fetch any. */
-  async #packageFiles(args: readonly string[]): Promise<string[]> {
-    if (!/^(?:npx|bunx|pnpx|npm|pnpm|yarn)$/.test(this.#name)) return []
-    const names = args.filter((arg) => /^(?:@[\w.-]+\/)?[\w.-]+(?:@.*)?$/.test(arg)).map((arg) => arg.replace(/(?<=.)@.*$/, ''))
-    const files: string[] = []
-    for (const name of new Set(names)) {
-      const folder = join(this.#folder, 'node_modules', name)
-      files.push(join(this.#folder, 'node_modules', '.bin', name.replace(/^@[^/]+\//, '')))
-      files.push(...(await binFiles(folder, this.#limits.maxLockBytes)))
+  /** The programs of packages that are installed here, or above: npx and its like run those before they fetch any. */
+  async #packageFiles(words: readonly ReadonlySet<string>[]): Promise<void> {
+    const { maxLockBytes } = this.#limits
+    const specs = words.flatMap((names) => [...names].filter((name) => /^(?:@[\w.-]+\/)?[\w.-]+(?:@.*)?$/.test(name)))
+    const names = new Set(specs.map((spec) => spec.replace(/(?<=.)@.*$/, '')).filter((name) => !/^(?:-|\.+$)/.test(name)))
+    for (const folder of this.#foldersAbove()) {
+      const modules = join(folder, 'node_modules')
+      if ((await this.#kindOf(modules)) !== 'folder') continue
+      for (const name of names) {
+        await this.#plainFile(join(modules, '.bin', name.replace(/^@[^/]+\//, '')))
+        for (const file of await binFiles(join(modules, name), maxLockBytes)) await this.#plainFile(file)
+      }
     }
-    return files
+    // `npx ./folder`, and the workspaces that are named by their folder.
+    for (const base of [...this.#bases]) for (const file of await binFiles(base, maxLockBytes)) await this.#plainFile(file)
   }
 
   async #plainFile(path: string): Promise<void> {
@@ -339,6 +453,20 @@ function moduleOf(folder: string, name: string): string | undefined {
   }
 }
 
+/** `a`, `a b` and `a b c` of `a b c`. */
+const startsOf = (parts: readonly string[]): string[][] => parts.map((_, i) => parts.slice(0, i + 1))
+
+async function startOf(file: string): Promise<string> {
+  try {
+    return await withPlainFile(file, async (handle) => {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_SHEBANG_BYTES), 0, MAX_SHEBANG_BYTES, 0)
+      return buffer.toString('utf8', 0, bytesRead)
+    })
+  } catch {
+    return ''
+  }
+}
+
 async function binFiles(folder: string, maxBytes: number): Promise<string[]> {
   const file = join(folder, 'package.json')
   try {
@@ -376,14 +504,24 @@ export interface RunPackage {
   integrity: string | undefined
 }
 
-/** The package that npx, uvx and their like would fetch and run; undefined for other commands. */
-export async function packageOf(way: ProcessWay, facts: EntryFileFacts): Promise<RunPackage | undefined> {
-  const runner = nameOf(way.command)
-  const spec = /^(?:npx|bunx|uvx)$/.test(runner) ? packageSpec(way.args) : undefined
-  if (spec === undefined) return undefined
-  const [, name = spec, version] = /^(@?[^@=]+)(?:@|==)?(.*)$/.exec(spec) ?? []
-  const integrity = runner === 'uvx' ? undefined : await lockedIntegrity(name, folderOf(way, facts), facts)
-  return { spec, name, isPinned: integrity !== undefined || /^\d+\.\d+\.\d+/.test(version ?? ''), integrity }
+/** The packages that npx, uvx and their like would fetch and run, also behind a wrapper and in the code of a shell. */
+export async function packagesOf(way: ProcessWay, facts: EntryFileFacts): Promise<RunPackage[]> {
+  const own = familyOf(nameOf(way.command))
+  const words = [way.command, ...way.args.flatMap((arg) => (isCode(arg) ? shellWords(arg) : [arg]))]
+  // Of an interpreter that runs a script the words are the script's.
+  const mayRun =
+    own === undefined || own === 'shell' || own === 'other' || /^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|pipx|uv)$/.test(nameOf(way.command))
+  const found = new Map<string, RunPackage>()
+  for (const { runner, args } of mayRun ? packageRuns(words, nameOf) : []) {
+    const spec = packageSpec(args)
+    if (spec === undefined || found.has(spec)) continue
+    // A folder is no package that is published: its files count.
+    if (/^(?:\.{0,2}\/|\.{1,2}$|file:|~)/.test(spec)) continue
+    const [, name = spec, version] = /^(@?[^@=]+)(?:@|==)?(.*)$/.exec(spec) ?? []
+    const integrity = /^(?:uvx|pipx)$/.test(runner) ? undefined : await lockedIntegrity(name, folderOf(way, facts), facts)
+    found.set(spec, { spec, name, isPinned: integrity !== undefined || /^\d+\.\d+\.\d+/.test(version ?? ''), integrity })
+  }
+  return [...found.values()]
 }
 
 function packageSpec(args: readonly string[]): string | undefined {

@@ -9,7 +9,7 @@ import { redactText } from '../protocol/redact.ts'
 import { partsOf as partsOfText } from './config/placeholder.ts'
 import { envValue, fillKnown } from './config/resolve.ts'
 import { digestOf } from './digest.ts'
-import { type EntryFileFacts, entryFilesOf, folderOf, packageOf } from './entry-file.ts'
+import { type EntryFileFacts, entryFilesOf, folderOf, packageOf, packagesOf } from './entry-file.ts'
 import type { FoundProgram } from './launch/find-program.ts'
 import type { HttpWay, ProcessWay, Way } from './servers/spec.ts'
 
@@ -44,6 +44,8 @@ export interface Launch {
   files: readonly string[]
   /** The command itself holds code. */
   hasCode: boolean
+  /** It runs code that the command does not name, and that can change without a trace in the fingerprint. */
+  runsUnnamed: boolean
 }
 
 /** What is known of a server beyond its configuration. */
@@ -109,6 +111,7 @@ function changeOf(name: string, was: FingerprintPart | undefined, is: Fingerprin
 
 /** What is shown of it is the value itself. */
 const isWhole = ({ digest, shown }: FingerprintPart): boolean => digest === digestOf(shown)
+const RUNS_UNNAMED = 'The command runs code that it does not name; a yes is for the command only, not for what that code is by then'
 
 interface Parts {
   parts: FingerprintPart[]
@@ -133,12 +136,14 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
         : undefined,
   )
   const files = await entryFilesOf(filled, facts)
-  const found = await packageOf(filled, facts)
+  const packages = await packagesOf(filled, facts)
+  const unpinned = packages.filter(({ isPinned }) => !isPinned)
   return {
     launch: {
       program: files.program,
       files: [...new Set([...files.inner.map(({ real }) => real), ...files.contents.map(({ path }) => path)])],
       hasCode: files.hasCode,
+      runsUnnamed: files.runsUnnamed || unpinned.length > 0,
     },
     parts: [
       part('transport', 'stdio'),
@@ -150,12 +155,13 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
       part('program', files.program?.real ?? 'not found'),
       ...files.inner.map(({ name, real }) => part(`program ${name}`, real)),
       ...files.contents.map(({ path, digest }) => ({ name: `content of ${path}`, digest, shown: digest.slice(0, 12) })),
-      ...(found?.integrity === undefined ? [] : [part(`package ${found.name}`, found.integrity)]),
+      ...packages.flatMap(({ name, integrity }) => (integrity === undefined ? [] : [part(`package ${name}`, integrity)])),
     ],
     warnings: [
       ...(files.program === undefined ? [`No program ${way.command} was found`] : []),
       ...(files.hasCode ? ['The command holds code itself, which can run files and programs that are not listed here'] : []),
-      ...(found && !found.isPinned ? [`${found.spec} is whatever version is published when it starts; name a version to keep one`] : []),
+      ...(files.runsUnnamed ? [RUNS_UNNAMED] : []),
+      ...unpinned.map(({ spec }) => `${spec} is whatever version is published when it starts; name a version to keep one`),
     ],
   }
 }

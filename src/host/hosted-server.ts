@@ -297,6 +297,7 @@ export class HostedServer {
       ...((since.length > 0 || (before && before.fingerprint !== now.fingerprint)) && {
         because: [`You agreed to this before; since then it has changed${since.length > 0 ? ', as listed below' : ''}.`],
       }),
+      isPassing: now.launch?.runsUnnamed ?? false,
       signal,
     }
   }

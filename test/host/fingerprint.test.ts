@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Fingerprint, fingerprintChanges, fingerprintOf } from '../../src/host/fingerprint.ts'
 import type { HttpWay, ProcessWay } from '../../src/host/servers/spec.ts'
@@ -278,6 +278,12 @@ describe('a package', () => {
     ['npx', ['@scope/server@1.2.3'], undefined],
     ['uvx', ['some-server==1.2.3'], undefined],
     ['node', ['some-server'], undefined],
+    ['env', ['npx', 'some-server'], 'some-server'],
+    ['timeout', ['60', 'npx', '-y', 'some-server'], 'some-server'],
+    ['sh', ['npx -y some-server'], 'some-server'],
+    ['nice', ['uvx', 'some-server==1.2.3'], undefined],
+    ['npx', ['./some-server'], undefined],
+    ['node', ['main.js', 'npx', 'some-server'], undefined],
   ])('%s %j: a person is warned of %s', async (runner, args, spec) => {
     const folder = newFolder()
     program(folder, runner)
@@ -302,6 +308,136 @@ describe('a package', () => {
     expect((await look({ maxLockBytes: 10 })).warnings).toHaveLength(1)
     writeFileSync(join(folder, 'package-lock.json'), 'x')
     expect((await look()).warnings).toHaveLength(1)
+  })
+})
+
+describe('what a command runs without its whole name counts by its content', () => {
+  /** The file that is replaced, the words of the command, and variables. */
+  test.each<[string, string, string[], Record<string, string>?]>([
+    ['my pre/x.cjs', 'node', ['s.js'], { NODE_OPTIONS: '--require="./my pre/x.cjs"' }],
+    ['pre.cjs', 'node', ['s.js'], { NODE_OPTIONS: '--no-warnings "--require=./pr\\e.cjs"' }],
+    ['my pre/x.cjs', 'node', ['s.js'], { NODE_OPTIONS: '--require "./my pre/x.cjs"' }],
+    ['my pre/x.cjs', 'env', ['NODE_OPTIONS=--require="./my pre/x.cjs"', 'node', 's.js']],
+    ['my pre/x.cjs', 'sh', ['-c', `NODE_OPTIONS='--require="./my pre/x.cjs"' node s.js`]],
+    ['my pre/x.cjs', 'java', ['-cp', 'a', 'Main'], { JAVA_TOOL_OPTIONS: '"-javaagent=./my pre/x.cjs"' }],
+    ['node_modules/.bin/srv', 'env', ['npx', 'srv']],
+    ['node_modules/.bin/srv', 'timeout', ['60', 'npx', 'srv']],
+    ['node_modules/.bin/srv', 'sh', ['-c', 'npx srv']],
+    ['node_modules/.bin/srv', 'npm', ['exec', '--', 'srv']],
+    ['node_modules/srv/cli.js', 'nice', ['npx', '-y', 'srv@1.0.0']],
+    ['../node_modules/.bin/srv', 'npx', ['srv']],
+    ['sub/node_modules/.bin/srv', 'npx', ['--prefix', 'sub', 'srv']],
+    ['sub/cli.js', 'npx', ['-y', './sub']],
+    ['../package.json', 'npm', ['start']],
+    ['.npmrc', 'npm', ['start']],
+    ['package.json', 'node', ['--run', 'start']],
+    ['bunfig.toml', 'bun', ['s.js']],
+    ['uv.lock', 'env', ['uv', 'run', 's.js']],
+    ['Cargo.toml', 'cargo', ['run']],
+    ['pom.xml', 'mvn', ['exec:java']],
+    ['.envrc', 'direnv', ['exec', '.', 'node', 's.js']],
+    ['http.py', 'python3', ['-m', 'http.server']],
+    ['http/__init__.py', 'python3', ['-m', 'http.server']],
+    ['http/__init__.py', 'python3', ['-mhttp.server']],
+    ['classes/Main.class', 'java', ['-cp', 'classes', 'Main']],
+    ['classes/com/example/Main.class', 'java', ['-cp', 'classes', 'com.example.Main']],
+    ['classes/Main.class', 'java', ['Main'], { CLASSPATH: 'classes' }],
+    ['lib/a.jar', 'java', ['-cp', 'lib/*', 'Main']],
+    ['args.txt', 'java', ['@args.txt']],
+    ['server.node', 'node', ['server']],
+    ['server.tsx', 'bun', ['server']],
+    ['a b.sh', 'sh', ['-c', 'sh a\\ b.sh']],
+    ['a b.sh', 'sh', ['-c', 'sh "a b.sh"']],
+    ['sub/x.js', 'sh', ['-c', 'D=sub; node $D/x.js']],
+    ['sub/x.js', 'sh', ['-c', 'for f in sub/*.js; do node $f; done']],
+  ])('%s, of %s %j', async (file, name, args, env = {}) => {
+    const folder = join(newFolder(), 'home')
+    for (const each of [dirname(file), 'sub', 'node_modules/srv']) mkdirSync(join(folder, each), { recursive: true })
+    writeFileSync(join(folder, 's.js'), '')
+    writeFileSync(join(folder, 'sub/package.json'), '{"bin":"cli.js"}')
+    writeFileSync(join(folder, 'node_modules/srv/package.json'), '{"bin":{"srv":"cli.js"}}')
+    const way: ProcessWay = { ...command(name, ...args), cwd: folder, env }
+    const without = await fingerprintOf(way)
+    writeFileSync(join(folder, file), 'one')
+    const before = await fingerprintOf(way)
+    writeFileSync(join(folder, file), 'two')
+    const change = expect.stringContaining(`content of ${join(folder, file)}`)
+    expect(between(without, before)).toContainEqual(change)
+    expect(between(before, await fingerprintOf(way))).toEqual([change])
+  })
+
+  test.each([
+    ['#!./interp', 'interp'],
+    ['#! ./interp -x', 'interp'],
+    ['#!/usr/bin/env -S node --import ./pre.mjs', 'pre.mjs'],
+    ['#!/usr/bin/env -S node --import=./pre.mjs', 'pre.mjs'],
+    ['#!/usr/bin/env -S node --require hook', 'node_modules/hook/index.js'],
+  ])('the files in the first line of a script: %s', async (line, file) => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'node_modules/hook'), { recursive: true })
+    program(folder, 'server', `${line}\n`)
+    const write = (text: string): string => program(folder, file, text)
+    write('one')
+    for (const way of [command('./server'), command('env', './server'), command('sh', '-c', 'exec ./server')]) {
+      const before = await fingerprintOf(way, { cwd: folder })
+      write(before.fingerprint)
+      const after = await fingerprintOf(way, { cwd: folder })
+      expect(between(before, after)).toEqual([expect.stringContaining(`content of ${join(folder, file)}`)])
+    }
+  })
+
+  test('the files that a file of arguments names', async () => {
+    const folder = newFolder()
+    writeFileSync(join(folder, 'args.txt'), '-cp "my lib/a.jar" Main')
+    mkdirSync(join(folder, 'my lib'))
+    writeFileSync(join(folder, 'my lib/a.jar'), 'one')
+    const look = (): Promise<Fingerprint> => fingerprintOf({ ...command('java', '@args.txt'), cwd: folder })
+    const before = await look()
+    writeFileSync(join(folder, 'my lib/a.jar'), 'two')
+    expect(between(before, await look())).toEqual([expect.stringContaining('my lib/a.jar')])
+  })
+})
+
+describe('a command that runs code which it does not name', () => {
+  const warning = expect.stringContaining('runs code that it does not name')
+
+  test.each<[string, string[]]>([
+    ['npm', ['start', '-w', '@x/ws']],
+    ['env', ['npm', 'start']],
+    ['sh', ['-c', 'cd x && make serve']],
+    ['cargo', ['run']],
+    ['go', ['run', '.']],
+    ['dotnet', ['run']],
+    ['gradle', ['run']],
+    ['docker', ['run', '-v', '.:/app', 'image', '/app/server.js']],
+    ['python3', ['-m', 'installed_module']],
+    ['timeout', ['9', 'python3', '-um', 'installed_module']],
+    ['java', ['-cp', 'nowhere', 'Main']],
+    ['a-tool-that-nobody-knows', ['run', 'server']],
+    ['a-tool-that-nobody-knows', ['--folder', 'x', 'exec', 'server']],
+    ['a-tool-that-nobody-knows', ['--', 'make']],
+  ])('is said to: %s %j', async (name, args) => {
+    const { warnings, launch } = await fingerprintOf({ ...command(name, ...args), cwd: newFolder() })
+    expect(warnings).toContainEqual(warning)
+    expect(launch?.runsUnnamed).toBe(true)
+  })
+
+  test.each<[string, string[]]>([
+    ['node', ['s.js', 'make']],
+    ['node', ['s.js', 'run']],
+    ['python3', ['s.js', 'run']],
+    ['python3', ['-m', 'module']],
+    ['env', ['node', 's.js']],
+    ['sh', ['s.js']],
+    ['java', ['-jar', 'a.jar']],
+    ['npx', ['srv@1.0.0']],
+    ['some-server', ['serve', 'run', 'make']],
+  ])('is not: %s %j', async (name, args) => {
+    const folder = newFolder()
+    for (const file of ['s.js', 'module.py', 'a.jar']) writeFileSync(join(folder, file), '')
+    const { warnings, launch } = await fingerprintOf({ ...command(name, ...args), cwd: folder })
+    expect(warnings).not.toContainEqual(warning)
+    expect(launch?.runsUnnamed).toBe(false)
   })
 })
 

@@ -14,7 +14,7 @@ import type { Action, Decision, Usage } from '../consent/action.ts'
 import { argumentsDigest } from '../consent/arguments-digest.ts'
 import type { CompiledPolicy } from '../consent/compile-policy.ts'
 import { decide } from '../consent/decide.ts'
-import { grantBounds } from '../consent/grant-bounds.ts'
+import { type GrantBounds, grantBounds } from '../consent/grant-bounds.ts'
 import { grantMatches } from '../consent/grant-match.ts'
 import { exceeded } from '../consent/limits.ts'
 import { pathPointers } from '../consent/path-pointers.ts'
@@ -44,6 +44,8 @@ export interface Want {
   because?: readonly string[]
   /** Takes what the person edited. Throws, saying what was expected, for what does not fit. Nothing can be edited without it. */
   edit?(edited: unknown): void | Promise<void>
+  /** A yes is kept for no longer than this conversation, whatever the rules offer. */
+  isPassing?: boolean
   signal?: AbortSignal
 }
 
@@ -235,7 +237,7 @@ export class Gate {
     const { width, ...narrow } = answer
     const isOffered = width !== undefined && widthsFor(asked, decision).includes(width)
     const grant = makeGrant(action, isOffered ? answer : narrow, {
-      bounds: grantBounds(policy(), action),
+      bounds: boundsFor(want, grantBounds(policy(), action)),
       isForced: decision.isForced ?? false,
       now: wallNow(),
       by: answer.by ?? principal,
@@ -283,7 +285,7 @@ export class Gate {
         chain: want.chain,
         reasons: [...(want.because ?? []), ...decision.reasons.map(({ text }) => text)],
         subject,
-        scopes: isOnce ? ['once'] : proposed(action, grantBounds(policy(), action).scopes),
+        scopes: isOnce ? ['once'] : proposed(action, boundsFor(want, grantBounds(policy(), action)).scopes),
         widths: isHiding ? ['exact'] : widthsFor(action, decision),
       }
       const signal = want.signal ? AbortSignal.any([want.signal, timeout.signal]) : timeout.signal
@@ -332,6 +334,9 @@ export class Gate {
     return this.#options.grants.use(grant, this.#options.wallNow())
   }
 }
+
+const boundsFor = ({ isPassing }: Want, bounds: GrantBounds): GrantBounds =>
+  isPassing ? { ...bounds, scopes: bounds.scopes.filter((scope) => scope !== 'project' && scope !== 'always') } : bounds
 
 const counted = ({
   kind,

@@ -2,6 +2,7 @@
 
 import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { shellWords } from './words.ts'
 
 /** No file system has longer paths. */
 const MAX_NAME = 4096
@@ -26,12 +27,18 @@ export function namesIn(text: string, variables: Readonly<Record<string, string 
     add(each)
     // Of `--require=./x`, `-r./x` and `-javaagent:x.jar` the part that is no option.
     if (each.startsWith('-')) add(each.slice(2))
+    // `java @file` reads further arguments from it.
+    if (each.startsWith('@')) add(each.slice(1))
     for (const piece of each.split(/[=,]/)) add(piece)
     for (const piece of each.split(delimiter)) add(piece)
     for (const piece of each.split(between)) add(piece)
     if (!isCode(each)) continue
     // Quotes and backslashes inside of a word vanish in a shell.
     for (const piece of each.split(/[\s;|&()<>]+/)) add(piece.replace(/['"\\]/g, ''))
+    for (const word of shellWords(each)) {
+      add(word)
+      add(word.replace(/^[^=]*=/, ''))
+    }
   }
   for (const name of [...names]) if (/^file:/i.test(name)) add(fromUrl(name))
   for (const url of text.match(/file:\/\/[^\s'"`)]+/gi) ?? []) add(fromUrl(url))

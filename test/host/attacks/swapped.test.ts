@@ -30,6 +30,11 @@ describe('a script that was replaced after a yes for always is asked about again
       () => ({ command: process.execPath, args: ['main.mjs'], env: { NODE_OPTIONS: '--import=./x.mjs' } }),
       'x.mjs',
     ],
+    [
+      'loaded by NODE_OPTIONS in quotes',
+      () => ({ command: process.execPath, args: ['main.mjs'], env: { NODE_OPTIONS: '--import="./\\x.mjs"' } }),
+      'x.mjs',
+    ],
     ['started by env', () => ({ command: 'env', args: [process.execPath, 'x.mjs'], env: {} }), 'x.mjs'],
     ['started by timeout', () => ({ command: 'timeout', args: ['60', process.execPath, 'x.mjs'], env: {} }), 'x.mjs'],
     [
@@ -71,6 +76,36 @@ describe('a script that was replaced after a yes for always is asked about again
     expect(third.read()).toContain(`the file ${join(home, file)} has changed since you agreed`)
     expect(third.asked[0]?.reasons[0]).toBe('You agreed to this before; since then it has changed, as listed below.')
     expect(other.health().x?.state).toBe('refused')
+  })
+})
+
+describe('a command that runs code which it does not name', () => {
+  /** A build tool that starts the server. */
+  const make = (home: string): Record<string, Omit<ServerSpec, 'id'>> => {
+    script(home, SERVER, 'main.mjs')
+    writeFileSync(join(home, 'make'), `#!/bin/sh\nexec ${process.execPath} ${join(home, 'main.mjs')}\n`)
+    chmodSync(join(home, 'make'), 0o755)
+    return { x: server({ command: './make', args: ['serve'], env: {} }) }
+  }
+
+  test('is asked about with a warning, and a yes for always is not offered', async () => {
+    const home = newFolder()
+    const ask = person(() => NO)
+    await hostWith({ servers: make(home), project: home, ask })
+    expect(ask.asked[0]?.scopes).toEqual(['session', 'once', 'turn'])
+    expect(ask.read()).toContain('! look twice: The command runs code that it does not name')
+  })
+
+  test('is asked about again in the next run, whatever was answered', async () => {
+    const home = newFolder()
+    const options = { servers: make(home), project: home, folder: folder() }
+    for (const scope of ['always', 'project'] as const) {
+      const ask = person(() => ({ ...ALWAYS, scope }))
+      const host = await hostWith({ ...options, ask })
+      expect(host.health().x?.state).toBe('ready')
+      expect(ask.saw('launch')).toHaveLength(1)
+      await host.close()
+    }
   })
 })
 

@@ -1,9 +1,9 @@
 /** `within` holds only for a path that every server reads as the same file. */
 
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { compileRules } from '../../../src/host/consent/compile-policy.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
 import { pathPointers } from '../../../src/host/consent/path-pointers.ts'
@@ -84,3 +84,51 @@ test.each(['file.txt', './file.txt', '~/file.txt', 'file:file.txt', 'file:/file.
     expect(await effectOf(project(), path)).toBe('ask')
   },
 )
+
+describe.skipIf(process.platform !== 'linux')('a path that leads each process to its own place', () => {
+  /** Paths that lead this process to the file in the project, and another process elsewhere. */
+  const pathsTo = (home: string): string[] => {
+    const fromHere = relative(process.cwd(), home)
+    symlinkSync('/proc/self/cwd', join(home, 'link'))
+    symlinkSync('link', join(home, 'link-to-link'))
+    symlinkSync('/dev/fd/9', join(home, 'descriptor'))
+    return [
+      `/proc/self/cwd/${fromHere}/file.txt`,
+      `/proc/thread-self/cwd/${fromHere}/file.txt`,
+      `/proc/${process.pid}/root${home}/file.txt`,
+      `/proc/self/../self/root${home}/file.txt`,
+      `/dev/../proc/self/root${home}/file.txt`,
+      `${pathToFileURL('/proc/self/root').href}${home}/file.txt`,
+      `${home}/link/${fromHere}/file.txt`,
+      `${home}/link-to-link/${fromHere}/file.txt`,
+      `${home}/link/not-there-yet`,
+      `${home}/descriptor`,
+      '/dev/stdin',
+      '/dev/fd/0',
+    ]
+  }
+
+  test('is not known to be within the project', async () => {
+    const home = project()
+    for (const path of pathsTo(home)) expect([path, await effectOf(home, path)]).toEqual([path, 'ask'])
+  })
+
+  test('does not evade a rule that forbids a folder: a question that no grant answers, or a no', async () => {
+    const home = project()
+    const policy = compileRules({
+      roots: {},
+      layers: {
+        user: [
+          { id: 'all', effect: 'allow', match: { action: 'tool.call' } },
+          { id: 'not-etc', effect: 'deny', match: { action: 'tool.call' }, args: { '/path': { within: '/etc' } } },
+        ],
+      },
+    })
+    for (const path of pathsTo(home)) {
+      const wanted = action({ args: { path } })
+      const known = { ...wanted, realPaths: await realPathsOf(wanted, pathPointers(policy, wanted)) }
+      expect([path, decide(policy, known, [])]).toMatchObject([path, { effect: 'ask', isForced: true }])
+      expect([path, decide(policy, { ...known, mode: 'headless' }, []).effect]).toEqual([path, 'deny'])
+    }
+  })
+})
