@@ -9,7 +9,7 @@ import { redactText } from '../protocol/redact.ts'
 import { partsOf as partsOfText } from './config/placeholder.ts'
 import { envValue, fillKnown } from './config/resolve.ts'
 import { digestOf } from './digest.ts'
-import { type EntryFileFacts, entryFilesOf, folderOf, packageOf, packagesOf } from './entry-file.ts'
+import { type EntryFileFacts, entryFilesOf, folderOf, packagesOf } from './entry-file.ts'
 import type { FoundProgram } from './launch/find-program.ts'
 import type { HttpWay, ProcessWay, Way } from './servers/spec.ts'
 
