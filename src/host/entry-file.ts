@@ -112,6 +112,8 @@ const nameOf = (command: string): string => {
   return name.replace(/\.(?:exe|cmd|bat)$/i, '').toLowerCase()
 }
 
+const wordsOf = (args: readonly string[]): string[] => args.flatMap((arg) => (isCode(arg) ? shellWords(arg) : [arg]))
+
 const familyOf = (name: string): Family | undefined => FAMILIES.find(([, pattern]) => pattern.test(name))?.[0]
 
 export const folderOf = (way: ProcessWay, { cwd = process.cwd() }: EntryFileFacts): string => resolve(cwd, way.cwd ?? '.')
@@ -136,6 +138,8 @@ class Look {
   readonly #files = new Set<string>()
   readonly #inner = new Map<string, string>()
   readonly #seen = new Set<string>()
+  /** The arguments, with code taken apart. */
+  readonly #words: readonly string[]
   /** What code in the arguments gives to variables. */
   readonly #assigned: Record<string, string> = Object.create(null)
   #families: ReadonlySet<Family> = new Set()
@@ -148,6 +152,7 @@ class Look {
     this.#folder = folderOf(way, facts)
     this.#name = nameOf(way.command)
     this.#bases = [this.#folder]
+    this.#words = wordsOf(way.args)
     this.#variables = { HOME: process.env.HOME, ...way.env, PWD: this.#folder }
   }
 
@@ -194,7 +199,7 @@ class Look {
       inner: [...this.#inner].map(([name, real]) => ({ name, real })),
       contents: await this.#digests(),
       hasCode,
-      runsUnnamed: runsUnnamed(started, first) || this.#runsModule(),
+      runsUnnamed: runsUnnamed(started, this.#words, first) || this.#runsModule(),
     }
   }
 
@@ -216,7 +221,7 @@ class Look {
 
   /** `python -m server` and `java -cp lib Main`, where no file was found that is meant. */
   #runsModule(): boolean {
-    const words = this.#way.args.flatMap((arg) => (isCode(arg) ? shellWords(arg) : [arg]))
+    const words = this.#words
     const hasFile = (pattern: RegExp): boolean => [...this.#files].some((file) => pattern.test(file))
     if (this.#families.has('python')) {
       const at = words.findIndex((word) => /^-[a-zA-Z]*m/.test(word))
@@ -507,7 +512,7 @@ export interface RunPackage {
 /** The packages that npx, uvx and their like would fetch and run, also behind a wrapper and in the code of a shell. */
 export async function packagesOf(way: ProcessWay, facts: EntryFileFacts): Promise<RunPackage[]> {
   const own = familyOf(nameOf(way.command))
-  const words = [way.command, ...way.args.flatMap((arg) => (isCode(arg) ? shellWords(arg) : [arg]))]
+  const words = [way.command, ...wordsOf(way.args)]
   // Of an interpreter that runs a script the words are the script's.
   const mayRun =
     own === undefined || own === 'shell' || own === 'other' || /^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|pipx|uv)$/.test(nameOf(way.command))
