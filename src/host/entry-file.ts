@@ -93,6 +93,9 @@ const LOADING = /^(?:-r|--require|--import|--loader|--experimental-loader)$/
 /** `lib/*` and its like, which a shell and the class path of java take for every file that fits. */
 const IS_PATTERN = /^[^*?[\]]*[*?][^/]*$/
 
+/** In one pattern. */
+const MAX_STARS = 3
+
 /** How much of a file is read for the program that it names in its first line; systems read less. */
 const MAX_SHEBANG_BYTES = 4096
 
@@ -290,7 +293,9 @@ class Look {
       if (kind === 'file') await this.#add(path)
       else if (kind === 'folder') this.#bases.push(path)
       if (kind !== 'file') await this.#meant(base, name, path, kind === 'folder', mayBeMain)
-      if (kind === undefined && IS_PATTERN.test(name)) await this.#matching(path)
+      // Without a shell or a class path a star is a star: `--origin=*`.
+      const hasPatterns = this.#families.has('shell') || this.#families.has('java')
+      if (kind === undefined && hasPatterns && IS_PATTERN.test(name)) await this.#matching(path)
     }
   }
 
@@ -313,13 +318,14 @@ class Look {
 
   /** Every file that a pattern in the last part of a path fits. */
   async #matching(path: string): Promise<void> {
-    const pattern = new RegExp(
-      `^${basename(path)
-        .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-        .replace(/\*+/g, '.*')
-        .replaceAll('?', '.')}$`,
-      's',
-    )
+    const written = basename(path).replace(/\*+/g, '*')
+    // Each star multiplies the time that a test takes: with many, every file counts.
+    const isSimple = written.split('*').length <= MAX_STARS + 1
+    const source = written
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')
+    const pattern = new RegExp(isSimple ? `^${source}$` : '', 's')
     const names = await readdir(dirname(path)).catch(() => [])
     this.#count(names.length)
     for (const name of names.sort()) if (pattern.test(name)) await this.#plainFile(join(dirname(path), name))

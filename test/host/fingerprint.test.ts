@@ -350,7 +350,7 @@ describe('what a command runs without its whole name counts by its content', () 
     ['a b.sh', 'sh', ['-c', 'sh "a b.sh"']],
     ['sub/x.js', 'sh', ['-c', 'D=sub; node $D/x.js']],
     ['sub/x.js', 'sh', ['-c', 'for f in sub/*.js; do node $f; done']],
-  ])('%s, of %s %j', async (file, name, args, env = {}) => {
+  ])('%s, of %s %j %j', async (file, name, args, env = {}) => {
     const folder = join(newFolder(), 'home')
     for (const each of [dirname(file), 'sub', 'node_modules/srv']) mkdirSync(join(folder, each), { recursive: true })
     writeFileSync(join(folder, 's.js'), '')
@@ -384,6 +384,21 @@ describe('what a command runs without its whole name counts by its content', () 
       const after = await fingerprintOf(way, { cwd: folder })
       expect(between(before, after)).toEqual([expect.stringContaining(`content of ${join(folder, file)}`)])
     }
+  })
+
+  test('a pattern with many stars takes every file, and no longer than any other', async () => {
+    const folder = newFolder()
+    const file = join(folder, 'a'.repeat(200))
+    writeFileSync(file, 'one')
+    const { launch } = await fingerprintOf({ ...command('sh', '-c', `node ${'*a'.repeat(40)}*b`), cwd: folder })
+    expect(launch?.files).toContain(file)
+  })
+
+  test('a star that no shell sees is no pattern', async () => {
+    const folder = newFolder()
+    for (const name of ['s.js', 'data.db']) writeFileSync(join(folder, name), 'one')
+    const { launch } = await fingerprintOf({ ...command('node', 's.js', '--origin=*'), cwd: folder })
+    expect(launch?.files).toEqual([join(folder, 's.js')])
   })
 
   test('the files that a file of arguments names', async () => {
