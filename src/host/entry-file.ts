@@ -93,6 +93,9 @@ const LOADING = /^(?:-r|--require|--import|--loader|--experimental-loader)$/
 /** `lib/*` and its like, which a shell and the class path of java take for every file that fits. */
 const IS_PATTERN = /^[^*?[\]]*[*?][^/]*$/
 
+/** In one pattern. */
+const MAX_STARS = 3
+
 /** How much of a file is read for the program that it names in its first line; systems read less. */
 const MAX_SHEBANG_BYTES = 4096
 
@@ -111,6 +114,8 @@ const nameOf = (command: string): string => {
   const name = process.platform === 'win32' ? basename(command.replaceAll('\\', '/')) : basename(command)
   return name.replace(/\.(?:exe|cmd|bat)$/i, '').toLowerCase()
 }
+
+const wordsOf = (args: readonly string[]): string[] => args.flatMap((arg) => (isCode(arg) ? shellWords(arg) : [arg]))
 
 const familyOf = (name: string): Family | undefined => FAMILIES.find(([, pattern]) => pattern.test(name))?.[0]
 
@@ -136,6 +141,8 @@ class Look {
   readonly #files = new Set<string>()
   readonly #inner = new Map<string, string>()
   readonly #seen = new Set<string>()
+  /** The arguments, with code taken apart. */
+  readonly #words: readonly string[]
   /** What code in the arguments gives to variables. */
   readonly #assigned: Record<string, string> = Object.create(null)
   #families: ReadonlySet<Family> = new Set()
@@ -148,6 +155,7 @@ class Look {
     this.#folder = folderOf(way, facts)
     this.#name = nameOf(way.command)
     this.#bases = [this.#folder]
+    this.#words = wordsOf(way.args)
     this.#variables = { HOME: process.env.HOME, ...way.env, PWD: this.#folder }
   }
 
@@ -194,7 +202,7 @@ class Look {
       inner: [...this.#inner].map(([name, real]) => ({ name, real })),
       contents: await this.#digests(),
       hasCode,
-      runsUnnamed: runsUnnamed(started, first) || this.#runsModule(),
+      runsUnnamed: runsUnnamed(started, this.#words, first) || this.#runsModule(),
     }
   }
 
@@ -216,7 +224,7 @@ class Look {
 
   /** `python -m server` and `java -cp lib Main`, where no file was found that is meant. */
   #runsModule(): boolean {
-    const words = this.#way.args.flatMap((arg) => (isCode(arg) ? shellWords(arg) : [arg]))
+    const words = this.#words
     const hasFile = (pattern: RegExp): boolean => [...this.#files].some((file) => pattern.test(file))
     if (this.#families.has('python')) {
       const at = words.findIndex((word) => /^-[a-zA-Z]*m/.test(word))
@@ -285,7 +293,9 @@ class Look {
       if (kind === 'file') await this.#add(path)
       else if (kind === 'folder') this.#bases.push(path)
       if (kind !== 'file') await this.#meant(base, name, path, kind === 'folder', mayBeMain)
-      if (kind === undefined && IS_PATTERN.test(name)) await this.#matching(path)
+      // Without a shell or a class path a star is a star: `--origin=*`.
+      const hasPatterns = this.#families.has('shell') || this.#families.has('java')
+      if (kind === undefined && hasPatterns && IS_PATTERN.test(name)) await this.#matching(path)
     }
   }
 
@@ -308,13 +318,14 @@ class Look {
 
   /** Every file that a pattern in the last part of a path fits. */
   async #matching(path: string): Promise<void> {
-    const pattern = new RegExp(
-      `^${basename(path)
-        .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-        .replace(/\*+/g, '.*')
-        .replaceAll('?', '.')}$`,
-      's',
-    )
+    const written = basename(path).replace(/\*+/g, '*')
+    // Each star multiplies the time that a test takes: with many, every file counts.
+    const isSimple = written.split('*').length <= MAX_STARS + 1
+    const source = written
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replaceAll('*', '.*')
+      .replaceAll('?', '.')
+    const pattern = new RegExp(isSimple ? `^${source}$` : '', 's')
     const names = await readdir(dirname(path)).catch(() => [])
     this.#count(names.length)
     for (const name of names.sort()) if (pattern.test(name)) await this.#plainFile(join(dirname(path), name))
@@ -507,7 +518,7 @@ export interface RunPackage {
 /** The packages that npx, uvx and their like would fetch and run, also behind a wrapper and in the code of a shell. */
 export async function packagesOf(way: ProcessWay, facts: EntryFileFacts): Promise<RunPackage[]> {
   const own = familyOf(nameOf(way.command))
-  const words = [way.command, ...way.args.flatMap((arg) => (isCode(arg) ? shellWords(arg) : [arg]))]
+  const words = [way.command, ...wordsOf(way.args)]
   // Of an interpreter that runs a script the words are the script's.
   const mayRun =
     own === undefined || own === 'shell' || own === 'other' || /^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|pipx|uv)$/.test(nameOf(way.command))

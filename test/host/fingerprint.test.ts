@@ -350,7 +350,7 @@ describe('what a command runs without its whole name counts by its content', () 
     ['a b.sh', 'sh', ['-c', 'sh "a b.sh"']],
     ['sub/x.js', 'sh', ['-c', 'D=sub; node $D/x.js']],
     ['sub/x.js', 'sh', ['-c', 'for f in sub/*.js; do node $f; done']],
-  ])('%s, of %s %j', async (file, name, args, env = {}) => {
+  ])('%s, of %s %j %j', async (file, name, args, env = {}) => {
     const folder = join(newFolder(), 'home')
     for (const each of [dirname(file), 'sub', 'node_modules/srv']) mkdirSync(join(folder, each), { recursive: true })
     writeFileSync(join(folder, 's.js'), '')
@@ -386,6 +386,21 @@ describe('what a command runs without its whole name counts by its content', () 
     }
   })
 
+  test('a pattern with many stars takes every file, and no longer than any other', async () => {
+    const folder = newFolder()
+    const file = join(folder, 'a'.repeat(200))
+    writeFileSync(file, 'one')
+    const { launch } = await fingerprintOf({ ...command('sh', '-c', `node ${'*a'.repeat(40)}*b`), cwd: folder })
+    expect(launch?.files).toContain(file)
+  })
+
+  test('a star that no shell sees is no pattern', async () => {
+    const folder = newFolder()
+    for (const name of ['s.js', 'data.db']) writeFileSync(join(folder, name), 'one')
+    const { launch } = await fingerprintOf({ ...command('node', 's.js', '--origin=*'), cwd: folder })
+    expect(launch?.files).toEqual([join(folder, 's.js')])
+  })
+
   test('the files that a file of arguments names', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'args.txt'), '-cp "my lib/a.jar" Main')
@@ -413,6 +428,13 @@ describe('a command that runs code which it does not name', () => {
     ['python3', ['-m', 'installed_module']],
     ['timeout', ['9', 'python3', '-um', 'installed_module']],
     ['java', ['-cp', 'nowhere', 'Main']],
+    ['node', ['--run', 'start']],
+    ['env', ['node', '--run=start']],
+    ['deno', ['task', 'start']],
+    ['deno', ['run', '-A', 'npm:some-server']],
+    ['sh', ['-c', 'deno run https://example.com/server.ts']],
+    ['bun', ['run', 'start']],
+    ['php', ['-S', 'localhost:1']],
     ['a-tool-that-nobody-knows', ['run', 'server']],
     ['a-tool-that-nobody-knows', ['--folder', 'x', 'exec', 'server']],
     ['a-tool-that-nobody-knows', ['--', 'make']],
@@ -430,6 +452,8 @@ describe('a command that runs code which it does not name', () => {
     ['env', ['node', 's.js']],
     ['sh', ['s.js']],
     ['java', ['-jar', 'a.jar']],
+    ['deno', ['run', '-A', 's.js']],
+    ['bun', ['run', 's.js']],
     ['npx', ['srv@1.0.0']],
     ['some-server', ['serve', 'run', 'make']],
   ])('is not: %s %j', async (name, args) => {

@@ -45,6 +45,15 @@ const RUNS_A_PROJECT =
 /** A word after which nearly every program runs something else. */
 const RUNS_ANOTHER = /^(?:run|exec|x|dlx|task|run-script)$/
 
+/** Interpreters that run what no word names where one of these words is there: scripts of a project, code from elsewhere. */
+const BY_A_WORD: readonly (readonly [RegExp, RegExp])[] = [
+  [/^(?:node|nodejs)$/, /^--(?:run|test)(?:=|$)/],
+  [/^deno$/, /^(?:task$|npm:|jsr:|https?:)/],
+  [/^bun$/, /^(?:start|test)$/],
+  [/^php[\d.]*$/, /^-S/],
+  [/^ruby[\d.]*$/, /^-S/],
+]
+
 export const manifestsOf = (programs: readonly string[]): string[] => [
   ...new Set(MANIFESTS.flatMap(([pattern, files]) => (programs.some((name) => pattern.test(name)) ? files : []))),
 ]
@@ -68,5 +77,9 @@ export function packageRuns(words: readonly string[], nameOf: (word: string) => 
  *
  * @param first the words that a program nobody knows may take for its command; undefined where it is known
  */
-export const runsUnnamed = (programs: readonly string[], first: readonly string[] | undefined): boolean =>
-  programs.some((name) => RUNS_A_PROJECT.test(name)) || (first?.some((word) => RUNS_ANOTHER.test(word)) ?? false)
+export const runsUnnamed = (programs: readonly string[], words: readonly string[], first: readonly string[] | undefined): boolean =>
+  programs.some((name) => RUNS_A_PROJECT.test(name)) ||
+  BY_A_WORD.some(([program, word]) => programs.some((name) => program.test(name)) && words.some((each) => word.test(each))) ||
+  // `bun run server.ts` names a file, `bun run serve` a script of package.json.
+  (programs.includes('bun') && words.includes('run') && !words.some((word) => /\.[cm]?[jt]sx?$/.test(word))) ||
+  (first?.some((word) => RUNS_ANOTHER.test(word)) ?? false)
