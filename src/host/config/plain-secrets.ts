@@ -3,6 +3,7 @@
 import { isSecretName, redactText } from '../../protocol/redact.ts'
 import type { ServerSpec } from '../servers/spec.ts'
 import type { Vault } from '../vault/vault.ts'
+import { isOriginComplete } from './address.ts'
 import { mapTexts, partsOf, placeholderText, textsOf } from './placeholder.ts'
 import { isKnownOption, isPlainValue, mayChangeProgram, runsCode, wordsAfterCode } from './run-words.ts'
 
@@ -39,6 +40,7 @@ export function plainSecrets({ way }: Pick<ServerSpec, 'way'>): PlainSecret[] {
       chars: each.end - each.start,
       isMovable: isMovable({
         where,
+        before: text.slice(0, each.start),
         value: text.slice(each.start, each.end),
         beside,
         isWhole: each.start === beside.start && each.end === text.length,
@@ -49,6 +51,8 @@ export function plainSecrets({ way }: Pick<ServerSpec, 'way'>): PlainSecret[] {
 
 interface Place {
   where: string
+  /** The text in front of the value. */
+  before: string
   value: string
   beside: Beside
   /** All of the text, or all of it behind the equals sign. */
@@ -56,7 +60,10 @@ interface Place {
 }
 
 function movableIn(way: ServerSpec['way']): (place: Place) => boolean {
-  if (way.transport !== 'stdio') return ({ value }) => !/[\r\n]/.test(value)
+  if (way.transport !== 'stdio') {
+    // A placeholder in front of the path would hide where the URL leads.
+    return ({ where, before, value }) => !/[\r\n]/.test(value) && (where !== 'url' || isOriginComplete(before))
+  }
   const words = [way.command, ...way.args]
   const code = wordsAfterCode(words)
   const isCode = runsCode(words)
@@ -133,7 +140,7 @@ function entropyOf(text: string): number {
   return bits
 }
 
-const PASSWORD = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@?#]{0,256}:([^\s/@?#]{1,1024})@/i
+const PASSWORD = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@?#\\]{0,256}:([^\s/@?#\\]{1,1024})@/i
 const PARAMETER = /[?&]([^=&#\s]{1,128})=([^&#\s]{1,4096})/g
 
 function inUrl(url: string): Spot[] {

