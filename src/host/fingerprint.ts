@@ -8,6 +8,7 @@ import { redactText } from '../protocol/redact.ts'
 import { envValue, fillKnown } from './config/resolve.ts'
 import { digestOf } from './digest.ts'
 import { type EntryFileFacts, entryFilesOf, packageOf } from './entry-file.ts'
+import { looksLikeCode } from './launch/code.ts'
 import type { FoundProgram } from './launch/find-program.ts'
 import type { HttpWay, ProcessWay, Way } from './servers/spec.ts'
 
@@ -34,8 +35,6 @@ export interface Launch {
   program: FoundProgram | undefined
   /** Real paths: the programs that it starts in turn, and the files that it names. */
   files: readonly string[]
-  /** The command itself holds code. */
-  hasCode: boolean
 }
 
 /** What is known of a server beyond its configuration. */
@@ -93,7 +92,6 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
     launch: {
       program: files.program,
       files: [...new Set([...files.inner.map(({ real }) => real), ...files.contents.map(({ path }) => path)])],
-      hasCode: files.hasCode,
     },
     parts: [
       part('transport', 'stdio'),
@@ -109,6 +107,9 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
     warnings: [
       ...(files.program === undefined ? [`No program ${way.command} was found`] : []),
       ...(files.hasCode ? ['The command holds code itself, which can run files and programs that are not listed here'] : []),
+      ...(!files.hasCode && looksLikeCode(filled.args)
+        ? ['An argument looks like code, which can run files and programs that are not listed here']
+        : []),
       ...(found && !found.isPinned ? [`${found.spec} is whatever version is published when it starts; name a version to keep one`] : []),
     ],
   }

@@ -18,7 +18,7 @@ import type { ActionPrimitive, ActionServer, Effect, PinState } from './consent/
 import { type EntryFileFacts, type EntryFileLimits, folderOf, programOf } from './entry-file.ts'
 import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch } from './fingerprint.ts'
 import type { Want, WantedAction } from './gate/gate.ts'
-import { changesWhatRuns, shownValue, variableWarnings } from './launch/variables.ts'
+import { changesWhatRuns, variableWarnings } from './launch/variables.ts'
 import type { HostParts } from './parts.ts'
 import { keyOf } from './pins/comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from './pins/pin.ts'
@@ -366,7 +366,8 @@ function startSubject(way: Exclude<Way, { transport: 'memory' }>, { project, lau
       args,
       cwd,
       envNames: Object.keys(env),
-      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, shownValue(name, value, launch?.hasCode ?? false)])),
+      // Whole, also under the name of a secret: a file wrote it, and a program may run it. Values of the vault are placeholders here.
+      env,
       ...(program !== undefined && { program }),
       files: (launch?.files ?? []).filter((file) => file !== program),
       fills,

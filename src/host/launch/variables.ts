@@ -1,7 +1,4 @@
-/** Environment variables of a server: which of them change what runs, and which values are somebody's secret. */
-
-import { isSecretName } from '../../protocol/redact.ts'
-import { partsOf } from '../config/placeholder.ts'
+/** Environment variables of a server: which of them change what runs. */
 
 /** Variables that load code, choose programs, or say where these are looked for. */
 const CHANGE_WHAT_RUNS =
@@ -19,18 +16,3 @@ export const variableWarnings = (env: Readonly<Record<string, string>>): string[
   Object.keys(env)
     .filter(changesWhatRuns)
     .map((name) => `The variable ${name} can change which program or code runs`)
-
-/**
- * What a question shows of a value. Placeholders stay as they are written, so nothing of the vault is in it. What somebody
- * wrote into the file is shown, except a plain word under the name of a secret: of that only the length. A text with
- * spaces or shell characters, or a value of a variable that changes what runs, is never hidden. Nor is any where the
- * command holds code, which can run a variable.
- */
-export function shownValue(name: string, text: string, hasCode: boolean): string {
-  if (hasCode || !isSecretName(name) || changesWhatRuns(name) || !SECRET_WORD.test(text)) return text
-  if (partsOf(text).some((part) => 'placeholder' in part)) return text
-  return `(a secret by its name: ${text.length} characters that are not shown)`
-}
-
-/** One word, as keys and tokens are; paths are none. */
-const SECRET_WORD = /^[\w+=~-][\w.+=~-]{0,4095}$/
