@@ -1,11 +1,13 @@
 /** Values that stand in the open in a configuration and look like secrets: by the name beside them, by a known form, by their disorder. */
 
 import { isSecretName, redactText } from '../../protocol/redact.ts'
+import { looksLikeCode } from '../launch/code.ts'
+import { mayChangeWhatRuns } from '../launch/variables.ts'
 import type { ServerSpec } from '../servers/spec.ts'
 import type { Vault } from '../vault/vault.ts'
 import { isOriginComplete } from './address.ts'
 import { mapTexts, partsOf, placeholderText, textsOf } from './placeholder.ts'
-import { isKnownOption, isPlainValue, mayChangeProgram, runsCode, wordsAfterCode } from './run-words.ts'
+import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './run-words.ts'
 
 /** Where it is, and never what it is. */
 export interface PlainSecret {
@@ -24,9 +26,10 @@ export interface PlainSecret {
 }
 
 /** What in the configuration of a server looks like a secret that somebody wrote down. */
-export function plainSecrets({ way }: Pick<ServerSpec, 'way'>): PlainSecret[] {
+export function plainSecrets({ way, provenance = [] }: Pick<ServerSpec, 'way'> & Partial<Pick<ServerSpec, 'provenance'>>): PlainSecret[] {
   const texts = textsOf(way)
-  const isMovable = movableIn(way)
+  // Somebody else may have written the file of a project: all of it stays in sight.
+  const isMovable = provenance.some(({ scope }) => scope === 'project') ? () => false : movableIn(way)
   return texts.flatMap(({ where, text }, i): PlainSecret[] => {
     if (where === 'command' || where === 'cwd') return []
     // `--token` and its value are two arguments.
@@ -66,12 +69,14 @@ function movableIn(way: ServerSpec['way']): (place: Place) => boolean {
   }
   const words = [way.command, ...way.args]
   const code = wordsAfterCode(words)
-  const isCode = runsCode(words)
+  // Code can run any argument and any variable.
+  if (runsCode(words) || looksLikeCode(way.args)) return () => false
   return ({ where, value, beside, isWhole }) => {
-    if (!isPlainValue(value)) return false
+    if (!isPlainValue(value) || isPlace(value)) return false
     const [, argument] = /^args\[(\d+)\]$/.exec(where) ?? []
-    if (argument === undefined) return !isCode && !mayChangeProgram(where.slice('env.'.length))
-    return beside.isOption && isWhole && Number(argument) + 1 < code
+    if (argument === undefined) return !mayChangeWhatRuns(where.slice('env.'.length))
+    const at = Number(argument) + 1
+    return beside.isOption && isWhole && at < code && (beside.start > 0 || !mayBeFirstWord(words, at))
   }
 }
 
@@ -89,10 +94,10 @@ function nameBeside(where: string, text: string, before: string | undefined): Be
   const assigned = /^-{0,2}([\w.-]{1,64})[=:](?!\/\/)/.exec(text)
   if (assigned) {
     const { 0: whole, 1: assignedTo = '' } = assigned
-    return { name: assignedTo, start: whole.length, isOption: /^--?[^-].*=$/.test(whole) && isKnownOption(assignedTo) }
+    return { name: assignedTo, start: whole.length, isOption: /^--[^-].*=$/.test(whole) && isKnownOption(assignedTo) }
   }
   const option = before === undefined || text.startsWith('-') ? undefined : /^--?([\w.-]{1,64})$/.exec(before)?.[1]
-  return { name: option ?? '', start: 0, isOption: option !== undefined && isKnownOption(option) }
+  return { name: option ?? '', start: 0, isOption: option !== undefined && before?.startsWith('--') === true && isKnownOption(option) }
 }
 
 type Spot = Pick<PlainSecret, 'because' | 'start' | 'end'>
@@ -163,7 +168,6 @@ function inUrl(url: string): Spot[] {
  * seen, and so is everything in a file that somebody else may have written.
  */
 export function withoutPlainSecrets(spec: ServerSpec): ServerSpec {
-  if (spec.provenance.some(({ scope }) => scope === 'project')) return spec
   const texts = new Map(textsOf(spec.way).map(({ where, text }) => [where, text]))
   // From the end, so that what is replaced does not move what is not yet.
   for (const { where, start, end, chars } of plainSecrets(spec)
