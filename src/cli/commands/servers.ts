@@ -148,7 +148,7 @@ async function movedSecrets(
     if (secret.isMovable && isAgreed) screen.note(words`${id}: ${secret.where} looks like a secret, and is in the vault now`)
     else if (secret.isMovable)
       screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is; --yes moves it to the vault`)
-    else screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is: it is not the plain value of an option we know`)
+    else screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is, to be seen before the server starts`)
   if (!isAgreed) return [...specs]
   const vault = await vaultOf(invocation)
   const moved: ServerSpec[] = []
