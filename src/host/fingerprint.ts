@@ -10,6 +10,7 @@ import { partsOf as partsOfText } from './config/placeholder.ts'
 import { envValue, fillKnown } from './config/resolve.ts'
 import { digestOf } from './digest.ts'
 import { type EntryFileFacts, entryFilesOf, folderOf, packagesOf } from './entry-file.ts'
+import { looksLikeCode } from './launch/code.ts'
 import type { FoundProgram } from './launch/find-program.ts'
 import type { HttpWay, ProcessWay, Way } from './servers/spec.ts'
 
@@ -42,8 +43,6 @@ export interface Launch {
   program: FoundProgram | undefined
   /** Real paths: the programs that it starts in turn, and the files that it names. */
   files: readonly string[]
-  /** The command itself holds code. */
-  hasCode: boolean
   /** It runs code that the command does not name, and that can change without a trace in the fingerprint. */
   runsUnnamed: boolean
 }
@@ -142,7 +141,6 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
     launch: {
       program: files.program,
       files: [...new Set([...files.inner.map(({ real }) => real), ...files.contents.map(({ path }) => path)])],
-      hasCode: files.hasCode,
       runsUnnamed: files.runsUnnamed || unpinned.length > 0,
     },
     parts: [
@@ -160,6 +158,9 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
     warnings: [
       ...(files.program === undefined ? [`No program ${way.command} was found`] : []),
       ...(files.hasCode ? ['The command holds code itself, which can run files and programs that are not listed here'] : []),
+      ...(!files.hasCode && looksLikeCode(filled.args)
+        ? ['An argument looks like code, which can run files and programs that are not listed here']
+        : []),
       ...(files.runsUnnamed ? [RUNS_UNNAMED] : []),
       ...unpinned.map(({ spec }) => `${spec} is whatever version is published when it starts; name a version to keep one`),
     ],

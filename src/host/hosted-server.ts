@@ -10,14 +10,15 @@ import type { Service } from '../protocol/service.ts'
 import type { ToolAnnotations } from '../protocol/tools.ts'
 import type { Question, Subject } from './ask/question.ts'
 import { commandText } from './command-text.ts'
+import { type Address, addressOf, checkAddress, refuseOpen } from './config/address.ts'
 import { fillsOf } from './config/fills.ts'
-import { placeholdersIn } from './config/placeholder.ts'
-import { resolveWay } from './config/resolve.ts'
+import { type Placeholder, placeholdersIn } from './config/placeholder.ts'
+import { envValue, resolveWay } from './config/resolve.ts'
 import type { ActionPrimitive, ActionServer, Effect, PinState } from './consent/action.ts'
 import { type EntryFileFacts, type EntryFileLimits, folderOf, programOf } from './entry-file.ts'
 import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch } from './fingerprint.ts'
 import type { Want, WantedAction } from './gate/gate.ts'
-import { changesWhatRuns, shownValue, variableWarnings } from './launch/variables.ts'
+import { changesWhatRuns, variableWarnings } from './launch/variables.ts'
 import type { HostParts } from './parts.ts'
 import { keyOf } from './pins/comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from './pins/pin.ts'
@@ -172,7 +173,19 @@ export class HostedServer {
   #identified(inputs: ReadonlyMap<string, string> = NO_INPUTS): Promise<Fingerprint> {
     const { way } = this.spec
     const info = way.transport === 'memory' ? infoOf(way.service) : undefined
-    return fingerprintOf(way, { ...this.#lookFrom, inputs, ...(info && { info }) })
+    return fingerprintOf(this.#decided(way, inputs), { ...this.#lookFrom, inputs, ...(info && { info }) })
+  }
+
+  /** With the address that a person and the policy decide about: what says where it leads is filled in, the rest is not. */
+  #decided<W extends Way>(way: W, inputs: ReadonlyMap<string, string>): W {
+    return way.transport === 'http' ? { ...way, url: this.#address(way.url, inputs).url } : way
+  }
+
+  #address(url: string, inputs: ReadonlyMap<string, string>): Address {
+    return addressOf(url, (placeholder) => {
+      if (this.#isSecret(placeholder.kind, placeholder.name)) return undefined
+      return placeholder.kind === 'env' ? envValue(placeholder) : inputs.get(placeholder.name)
+    })
   }
 
   get #lookFrom(): EntryFileFacts {
@@ -193,12 +206,15 @@ export class HostedServer {
       return way
     }
     const inputs = await this.#decisiveInputs(way, signal)
+    if (way.transport === 'http') refuseOpen(this.#address(way.url, inputs), ({ kind, name }) => this.#isSecret(kind, name))
+    const decided = this.#decided(way, inputs)
     const now = await this.#see(inputs)
     return parts.gate.run(this.#startWant(way, now, inputs, signal), async () => {
       const isAsking = placeholdersIn({ way }).some(({ kind, name }) => kind === 'input' && !inputs.has(name))
       // Nobody is asked for values on behalf of a program that is not the one they agreed to.
       if (isAsking) await this.#checkStill(now, inputs)
       const resolved = await this.#resolved(way, inputs, signal)
+      if (resolved.transport === 'http' && decided.transport === 'http') checkAddress(resolved.url, decided.url)
       // Last: a program that was replaced while the person was reading or typing is not started.
       const last = await this.#checkStill(now, inputs)
       await parts.pins.adopt(this.id, now)
@@ -227,7 +243,7 @@ export class HostedServer {
   /** The answers without which it cannot be said what would run. */
   async #decisiveInputs(way: Exclude<Way, { transport: 'memory' }>, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const { parts, input } = this.#options
-    const ids = inputsThatDecide(this.spec)
+    const ids = new Set([...inputsThatDecide(this.spec), ...this.#addressInputs(way)])
     if (ids.size === 0) return NO_INPUTS
     const { decision } = await parts.gate.foresee(this.#startWant(way, await this.#identified(), NO_INPUTS, signal))
     // What may not be started in any case needs no answers from anybody.
@@ -235,10 +251,20 @@ export class HostedServer {
     const inputs = new Map<string, string>()
     for (const id of ids) {
       const value = await input(this, id, signal)
-      if (value === undefined) throw new McpError('ERR_SECRET', `\${input:${id}}, which decides what ${this.id} runs, was not given`)
+      if (value === undefined)
+        throw new McpError(
+          'ERR_SECRET',
+          `\${input:${id}}, which decides what ${this.id} ${way.transport === 'http' ? 'connects to' : 'runs'}, was not given`,
+        )
       inputs.set(id, value)
     }
     return inputs
+  }
+
+  /** Those that say where it is connected to. Secrets are none: they would have to be shown. */
+  #addressInputs(way: Way): string[] {
+    const open: readonly Placeholder[] = way.transport === 'http' ? this.#address(way.url, NO_INPUTS).open : []
+    return open.flatMap(({ kind, name }) => (kind === 'input' && !this.#isSecret(kind, name) ? [name] : []))
   }
 
   #resolved<W extends Way>(way: W, inputs: ReadonlyMap<string, string>, signal: AbortSignal): Promise<W> {
@@ -271,13 +297,14 @@ export class HostedServer {
 
   #startWant(way: Exclude<Way, { transport: 'memory' }>, now: Fingerprint, inputs: ReadonlyMap<string, string>, signal: AbortSignal): Want {
     const { parts } = this.#options
+    const decided = this.#decided(way, inputs)
     const before = parts.pins.adopted(this.id)
     const isProcess = way.transport === 'stdio'
     const since = before ? fingerprintChanges(before.parts, now.parts) : []
     const changes = [...since, ...(isProcess ? variableWarnings(way.env) : []), ...now.warnings]
     const args = isProcess
       ? { command: way.command, args: way.args, cwd: way.cwd ?? parts.project, env: Object.keys(way.env) }
-      : { url: way.url, headers: Object.keys(way.headers) }
+      : { url: decided.transport === 'http' ? decided.url : way.url, headers: Object.keys(way.headers) }
     const fills = fillsOf(way, new Map([...inputs].filter(([id]) => !this.#isSecret('input', id))))
     return {
       describe: (): WantedAction => ({
@@ -291,8 +318,8 @@ export class HostedServer {
         args,
         labels: [],
       }),
-      subject: () => startSubject(way, { project: parts.project, launch: now.launch, fills, changes }),
-      server: this.shown,
+      subject: () => startSubject(decided, { project: parts.project, launch: now.launch, fills, changes }),
+      server: { ...this.shown, where: whereOf(decided) },
       chain: ['you'],
       ...((since.length > 0 || (before && before.fingerprint !== now.fingerprint)) && {
         because: [`You agreed to this before; since then it has changed${since.length > 0 ? ', as listed below' : ''}.`],
@@ -340,7 +367,8 @@ function startSubject(way: Exclude<Way, { transport: 'memory' }>, { project, lau
       args,
       cwd,
       envNames: Object.keys(env),
-      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, shownValue(name, value, launch?.hasCode ?? false)])),
+      // Whole, also under the name of a secret: a file wrote it, and a program may run it. Values of the vault are placeholders here.
+      env,
       ...(program !== undefined && { program }),
       files: (launch?.files ?? []).filter((file) => file !== program),
       fills,

@@ -112,22 +112,22 @@ describe('servers by name', () => {
     const script = 'token=x; touch pwned; exec cat'
     const anna = withServers({
       docs: { command: 'sh', args: ['-c', script] },
-      mail: { command: 'mail', args: ['--token', 'hunter2secret'] },
+      mail: { command: 'mail', args: ['send', '--token', 'hunter2secret'] },
     })
     const listed = await anna.run(['servers', 'import', '--all'])
     expect(listed.stdout).toContain(`sh -c '${script}'`)
-    expect(listed.stderr).toContain('mail: args[1] looks like a secret, and stays as it is; --yes moves it to the vault')
-    expect(listed.stderr).toContain('is part of a command, which must stay readable in the start question')
+    expect(listed.stderr).toContain('mail: args[2] looks like a secret, and stays as it is; --yes moves it to the vault')
+    expect(listed.stderr).toContain('you must be able to read it in the start question')
     expect(listed.stderr).toContain('2 taken over: docs, mail.')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('')
     // The advice is followed: the entry that is there loses its plain secret.
     expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('1 updated: mail.')
     expect(readFileSync(join(anna.host, 'servers.json'), 'utf8')).not.toContain('hunter2secret')
     expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Nothing is new')
-    expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args1\n')
+    expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args2\n')
     expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
       { id: 'docs', where: `-- sh -c '${script}'` },
-      { id: 'mail', where: `-- mail --token \${secret:mail/args1}` },
+      { id: 'mail', where: `-- mail send --token \${secret:mail/args2}` },
     ])
   })
 
@@ -157,16 +157,16 @@ describe('servers by name', () => {
   })
 
   test('a person at a terminal is asked before a secret is moved, and may look at it first', async () => {
-    const anna = withServers({ mail: { command: 'mail', args: ['--token', 'hunter2secret'] } })
+    const anna = withServers({ mail: { command: 'mail', args: ['send', '--token', 'hunter2secret'] } })
     const terminal = anna.sit(['servers', 'import', 'mail'])
     await terminal.until('● Leave them')
-    expect(terminal.text()).toContain('mail: args[1], 13 characters')
+    expect(terminal.text()).toContain('mail: args[2], 13 characters')
     expect(terminal.text()).not.toContain('hunter2')
     terminal.type(KEY.up + KEY.enter)
-    await terminal.until(/args\[1\] is hunter2secret[\s\S]*● Leave them/)
+    await terminal.until(/args\[2\] is hunter2secret[\s\S]*● Leave them/)
     terminal.type(KEY.up + KEY.enter)
     expect(await terminal.exit, terminal.text()).toBe(0)
-    expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args1\n')
+    expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args2\n')
   })
 
   test('a command that is too long for the screen is listed to its end', async () => {

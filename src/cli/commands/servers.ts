@@ -7,7 +7,7 @@ import { moveSecrets, type PlainSecret, plainSecrets, withoutPlainSecrets } from
 import { runsCode } from '../../host/config/run-words.ts'
 import { serverFile } from '../../host/config/server-file.ts'
 import { readClientConfigs } from '../../host/files-read.ts'
-import { shownValue, variableWarnings } from '../../host/launch/variables.ts'
+import { variableWarnings } from '../../host/launch/variables.ts'
 import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/servers/spec.ts'
 import { openVault, type Vault } from '../../host/vault/vault.ts'
 import { UsageError, unknownName } from '../faults.ts'
@@ -151,9 +151,7 @@ async function movedSecrets(
     else if (secret.isMovable)
       screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is; --yes moves it to the vault`)
     else
-      screen.note(
-        words`${id}: ${secret.where} looks like a secret, and stays as it is: it is part of a command, which must stay readable in the start question`,
-      )
+      screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is: you must be able to read it in the start question`)
   if (!isAgreed) return [...specs]
   const vault = await vaultOf(invocation)
   const moved: ServerSpec[] = []
@@ -284,15 +282,10 @@ const shownWay = (spec: ServerSpec, isWhole: boolean = false): string => wayOf(i
 
 const filesOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string[] => provenance.map(({ file }) => file)
 
-/** As the question about its start shows them; what could go to the vault is folded to its length, as in the command. */
+/** What could go to the vault is folded to its length, as in the command. The question about the start shows all of it. */
 function shownVariables(spec: ServerSpec, isWhole: boolean = false): Record<string, string> {
   const { way } = isWhole ? spec : withoutPlainSecrets(spec)
-  if (way.transport !== 'stdio') return {}
-  const hasCode = runsCode([way.command, ...way.args])
-  const isFromProject = spec.provenance.some(({ scope }) => scope === 'project')
-  return Object.fromEntries(
-    Object.entries(way.env).map(([name, value]) => [name, isWhole || isFromProject ? value : shownValue(name, value, hasCode)]),
-  )
+  return way.transport === 'stdio' ? way.env : {}
 }
 
 const warningsOf = ({ way }: ServerSpec): string[] => (way.transport === 'stdio' ? variableWarnings(way.env) : [])

@@ -1,6 +1,7 @@
 /** One server in the shape that most clients share: a command with arguments and environment, or a URL with headers. */
 
 import type { HttpWay, ProcessWay } from '../servers/spec.ts'
+import { addressProblem } from './address.ts'
 import type { Draft, Reading } from './dialect.ts'
 import type { Translate } from './foreign-text.ts'
 import { type Members, membersOf } from './members.ts'
@@ -127,6 +128,8 @@ export function httpWay(where: string, { url, headers = {} }: HttpTexts, transla
   if (scheme !== undefined && scheme !== 'http' && scheme !== 'https')
     throw new Refused(place, 'A URL that begins with https: or http: was expected')
   if (!partsOf(text).some((part) => 'placeholder' in part) && !URL.canParse(text)) throw new Refused(place, 'This is no URL')
+  const problem = addressProblem(text)
+  if (problem !== undefined) throw new Refused(place, problem)
   for (const name of Object.keys(headers))
     if (!HEADER_NAME.test(name)) throw new Refused(within(where, 'headers'), 'A header cannot have this name')
   return { transport: 'http', url: text, headers: mapped(headers, within(where, 'headers'), translate) }

@@ -1,10 +1,13 @@
 /** Values that stand in the open in a configuration and look like secrets: by the name beside them, by a known form, by their disorder. */
 
 import { isSecretName, redactText } from '../../protocol/redact.ts'
+import { looksLikeCode } from '../launch/code.ts'
+import { mayChangeWhatRuns } from '../launch/variables.ts'
 import type { ServerSpec } from '../servers/spec.ts'
 import type { Vault } from '../vault/vault.ts'
+import { isOriginComplete } from './address.ts'
 import { mapTexts, partsOf, placeholderText, textsOf } from './placeholder.ts'
-import { isKnownOption, isPlainValue, mayChangeProgram, runsCode, wordsAfterCode } from './run-words.ts'
+import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './run-words.ts'
 
 /** Where it is, and never what it is. */
 export interface PlainSecret {
@@ -23,9 +26,10 @@ export interface PlainSecret {
 }
 
 /** What in the configuration of a server looks like a secret that somebody wrote down. */
-export function plainSecrets({ way }: Pick<ServerSpec, 'way'>): PlainSecret[] {
+export function plainSecrets({ way, provenance = [] }: Pick<ServerSpec, 'way'> & Partial<Pick<ServerSpec, 'provenance'>>): PlainSecret[] {
   const texts = textsOf(way)
-  const isMovable = movableIn(way)
+  // Somebody else may have written the file of a project: all of it stays in sight.
+  const isMovable = provenance.some(({ scope }) => scope === 'project') ? () => false : movableIn(way)
   return texts.flatMap(({ where, text }, i): PlainSecret[] => {
     if (where === 'command' || where === 'cwd') return []
     // `--token` and its value are two arguments.
@@ -39,6 +43,7 @@ export function plainSecrets({ way }: Pick<ServerSpec, 'way'>): PlainSecret[] {
       chars: each.end - each.start,
       isMovable: isMovable({
         where,
+        before: text.slice(0, each.start),
         value: text.slice(each.start, each.end),
         beside,
         isWhole: each.start === beside.start && each.end === text.length,
@@ -49,6 +54,8 @@ export function plainSecrets({ way }: Pick<ServerSpec, 'way'>): PlainSecret[] {
 
 interface Place {
   where: string
+  /** The text in front of the value. */
+  before: string
   value: string
   beside: Beside
   /** All of the text, or all of it behind the equals sign. */
@@ -56,15 +63,20 @@ interface Place {
 }
 
 function movableIn(way: ServerSpec['way']): (place: Place) => boolean {
-  if (way.transport !== 'stdio') return ({ value }) => !/[\r\n]/.test(value)
+  if (way.transport !== 'stdio') {
+    // A placeholder in front of the path would hide where the URL leads.
+    return ({ where, before, value }) => !/[\r\n]/.test(value) && (where !== 'url' || isOriginComplete(before))
+  }
   const words = [way.command, ...way.args]
   const code = wordsAfterCode(words)
-  const isCode = runsCode(words)
+  // Code can run any argument and any variable.
+  if (runsCode(words) || looksLikeCode(way.args)) return () => false
   return ({ where, value, beside, isWhole }) => {
-    if (!isPlainValue(value)) return false
+    if (!isPlainValue(value) || isPlace(value)) return false
     const [, argument] = /^args\[(\d+)\]$/.exec(where) ?? []
-    if (argument === undefined) return !isCode && !mayChangeProgram(where.slice('env.'.length))
-    return beside.isOption && isWhole && Number(argument) + 1 < code
+    if (argument === undefined) return !mayChangeWhatRuns(where.slice('env.'.length))
+    const at = Number(argument) + 1
+    return beside.isOption && isWhole && at < code && (beside.start > 0 || !mayBeFirstWord(words, at))
   }
 }
 
@@ -82,10 +94,10 @@ function nameBeside(where: string, text: string, before: string | undefined): Be
   const assigned = /^-{0,2}([\w.-]{1,64})[=:](?!\/\/)/.exec(text)
   if (assigned) {
     const { 0: whole, 1: assignedTo = '' } = assigned
-    return { name: assignedTo, start: whole.length, isOption: /^--?[^-].*=$/.test(whole) && isKnownOption(assignedTo) }
+    return { name: assignedTo, start: whole.length, isOption: /^--[^-].*=$/.test(whole) && isKnownOption(assignedTo) }
   }
   const option = before === undefined || text.startsWith('-') ? undefined : /^--?([\w.-]{1,64})$/.exec(before)?.[1]
-  return { name: option ?? '', start: 0, isOption: option !== undefined && isKnownOption(option) }
+  return { name: option ?? '', start: 0, isOption: option !== undefined && before?.startsWith('--') === true && isKnownOption(option) }
 }
 
 type Spot = Pick<PlainSecret, 'because' | 'start' | 'end'>
@@ -133,7 +145,7 @@ function entropyOf(text: string): number {
   return bits
 }
 
-const PASSWORD = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@?#]{0,256}:([^\s/@?#]{1,1024})@/i
+const PASSWORD = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@?#\\]{0,256}:([^\s/@?#\\]{1,1024})@/i
 const PARAMETER = /[?&]([^=&#\s]{1,128})=([^&#\s]{1,4096})/g
 
 function inUrl(url: string): Spot[] {
@@ -156,7 +168,6 @@ function inUrl(url: string): Spot[] {
  * seen, and so is everything in a file that somebody else may have written.
  */
 export function withoutPlainSecrets(spec: ServerSpec): ServerSpec {
-  if (spec.provenance.some(({ scope }) => scope === 'project')) return spec
   const texts = new Map(textsOf(spec.way).map(({ where, text }) => [where, text]))
   // From the end, so that what is replaced does not move what is not yet.
   for (const { where, start, end, chars } of plainSecrets(spec)

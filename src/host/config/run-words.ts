@@ -31,7 +31,8 @@ export function runsCode(words: readonly string[]): boolean {
 }
 
 /** `token`, `api-key`, `githubToken`: an option whose name ends with the name of a secret. */
-export const isKnownOption = (name: string): boolean => KNOWN_OPTION.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'))
+export const isKnownOption = (name: string): boolean =>
+  !/^no[-_.]/i.test(name) && KNOWN_OPTION.test(name.replace(/([a-z0-9])([A-Z])/g, '$1-$2'))
 
 const KNOWN_OPTION =
   /^(?:[a-z0-9]+[-_.])*(?:token|api[-_.]?key|access[-_.]?key|secret|secret[-_.]?key|password|passwd|passphrase|pat|private[-_.]?key|credential|credentials)$/i
@@ -39,8 +40,31 @@ const KNOWN_OPTION =
 /** One word that no shell would take apart: without white space, quotes, substitutions, globs, redirections. */
 export const isPlainValue = (value: string): boolean => /^[\w.+/=:@%,-]{1,4096}$/.test(value) && !value.startsWith('-')
 
-/** Variables that decide what is run, or how: their values are always shown. */
-export const mayChangeProgram = (name: string): boolean => PROGRAM_VARIABLE.test(name)
+/** A word that names a program, a file or where something is fetched from. The addresses of databases run nothing. */
+export const isPlace = (value: string): boolean =>
+  /^(?:~|\.{1,2})?\/|^[A-Za-z]:[\\/]/.test(value) || (/^[a-z][\w+.-]*:\/\//i.test(value) && !DATABASE.test(value))
 
-const PROGRAM_VARIABLE =
-  /^(?:PATH|NODE_OPTIONS|NODE_PATH|LD_.*|DYLD_.*|BASH_ENV|ENV|SHELL|IFS|PS4|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|PYTHON.*|RUBY.*|PERL.*|JAVA_.*|JDK_.*|_JAVA_.*|GIT_.*|NPM_CONFIG_.*|.*_COMMAND|.*_CMD|.*_ARGS|.*_OPTS|.*_OPTIONS|.*_FLAGS|.*_SCRIPT|.*_PRELOAD|.*_PROXY)$/i
+const DATABASE = /^(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?):\/\//i
+
+/** Programs whose first words are another program, behind arguments of their own. */
+const WRAPPERS =
+  /^(?:env|timeout|nice|ionice|nohup|stdbuf|setsid|taskset|chrt|numactl|time|find|flock|sudo|doas|runuser|chroot|unshare|nsenter|firejail|bwrap|systemd-run|strace|ltrace|gdb|rlwrap|winpty|caffeinate|arch|tini|dumb-init|direnv|mise|asdf|nix|nix-shell|conda|poetry|pipenv|hatch|pdm|rye|bundle|dotenv|dotenvx|doppler|op|cross-env|concurrently|nodemon|command|open)$/i
+
+/** Words in front of the name of a program or a package, which name none themselves. */
+const SUBCOMMAND = /^(?:run|exec|x|dlx|tool|start|test|create|compose|container|image|\d[\w.]*|.*=.*)$/i
+
+/** Options that take no value. */
+const FLAG = /^(?:-y|--yes|-q|--quiet|-i|-t|-it|-ti|--rm|--init|--interactive|--tty|--silent|--)$/
+
+/**
+ * Whether the word at this place may be the first that is no option: the script, the package or the image that is run. Nobody but the
+ * program knows which options take a value, so a word after an option does not settle it.
+ */
+export function mayBeFirstWord(words: readonly string[], at: number): boolean {
+  if (WRAPPERS.test(programOf(words[0] ?? ''))) return true
+  return !words.slice(1, at).some((word, i) => {
+    const before = words[i] ?? ''
+    const isFree = i === 0 || !before.startsWith('-') || FLAG.test(before) || /^--[^=]+=/.test(before)
+    return isFree && !word.startsWith('-') && !SUBCOMMAND.test(word)
+  })
+}

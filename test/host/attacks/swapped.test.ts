@@ -178,7 +178,7 @@ describe('an input whose value the configuration proposes', () => {
 })
 
 describe('the question about a start', () => {
-  test('shows the real path of the program, every file, and every value that is no secret', async () => {
+  test('shows the real path of the program, every file, and every value that is written down', async () => {
     proves('R-SEC-014')
     const home = newFolder()
     mkdirSync(join(home, 'bin'))
@@ -196,7 +196,7 @@ describe('the question about a start', () => {
     await hostWith({ servers: { x: server({ command: 'tool', args: ['x.mjs'], env }) }, project: home, ask })
     const [launch] = ask.saw('launch')
     expect(launch).toMatchObject({ program: realpathSync(process.execPath), files: [join(home, 'x.mjs')] })
-    expect(launch?.env).toEqual({ ...env, API_KEY: expect.stringContaining('12 characters that are not shown') })
+    expect(launch?.env).toEqual(env)
     expect(launch?.changes).toEqual([
       'The variable PATH can change which program or code runs',
       'The variable NODE_OPTIONS can change which program or code runs',
@@ -206,7 +206,7 @@ describe('the question about a start', () => {
     expect(text).toContain(`with the file: | ${join(home, 'x.mjs')}`)
     expect(text).toContain('with the variable: | NODE_OPTIONS=--no-warnings')
     expect(text).toContain('! look twice: The variable NODE_OPTIONS')
-    expect(text).not.toContain('abcdefghijkl')
+    expect(text).toContain('with the variable: | API_KEY=abcdefghijkl')
   })
 
   test('hides no value where the command holds code, and says that it does', async () => {
@@ -214,6 +214,49 @@ describe('the question about a start', () => {
     const way = { command: 'sh', args: ['-c', 'node $TOKEN'], env: { TOKEN: 'abc' } }
     await hostWith({ servers: { x: server(way) }, ask })
     expect(ask.saw('launch')[0]).toMatchObject({ env: { TOKEN: 'abc' }, changes: [expect.stringContaining('holds code itself')] })
+  })
+
+  test.each<[string, string[]]>([
+    ['sh', ['-c', '--', 'eval "$(echo $API_TOKEN|base64 -d)"']],
+    ['bash', ['-c', '-x', 'eval "$API_TOKEN"']],
+    ['bash', ['-c', '-o', 'errexit', 'eval "$API_TOKEN"']],
+    ['python3', ['-cimport os;os.system(os.environ["API_TOKEN"])']],
+    ['perl', ['-eexec$ENV{API_TOKEN}']],
+    ['node', ['--eval=eval(process.env.API_TOKEN)']],
+    ['node', ['--import', 'data:text/javascript,0']],
+    ['npm', ['exec', '--call=x']],
+    ['awk', ['BEGIN{system(ENVIRON["API_TOKEN"])}']],
+    ['git', ['-c', 'alias.x=!x', 'x']],
+    ['ssh', ['-o', 'ProxyCommand=x', 'host']],
+    ['tar', ['--checkpoint-action=exec=x']],
+    ['make', ['--eval=x']],
+    ['vim', ['-c', '!x']],
+    ['sqlite3', ['x.db', '.shell x']],
+    ['docker', ['run', 'image', 'sh', '-c', 'x']],
+  ])('shows every value and warns of code in the arguments of %s %j', async (command, args) => {
+    const ask = person(() => NO)
+    await hostWith({ servers: { x: server({ command, args, env: { API_TOKEN: 'dG91Y2ggL3RtcC94' } }) }, ask })
+    const [launch] = ask.saw('launch')
+    expect(launch?.env).toEqual({ API_TOKEN: 'dG91Y2ggL3RtcC94' })
+    expect(launch?.changes).toContainEqual(expect.stringMatching(/code.*which can run files and programs that are not listed here/))
+    expect(ask.read()).toContain('API_TOKEN=dG91Y2ggL3RtcC94')
+  })
+
+  test('warns of no code where there are names, addresses and placeholders', async () => {
+    const ask = person(() => NO)
+    const args = [
+      '-y',
+      '@x/y@1.2.3',
+      '/home/ada/My Documents',
+      'https://x.example/?a=1&b=2',
+      `--key=\${secret:k}`,
+      '-e',
+      'NAME',
+      '--port',
+      '80',
+    ]
+    await hostWith({ servers: { x: server({ command: 'npx', args, env: {} }) }, ask })
+    expect(ask.saw('launch')[0]?.changes.join()).not.toContain('code')
   })
 })
 

