@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import type { ListenOptions } from '../../../src/http/index.ts'
+import { DEFAULT_READ_BOUNDS } from '../../../src/jsonrpc/read.ts'
+import { scan } from '../../../src/jsonrpc/scan.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { type EventReader, type HttpAnswer, http, httpStream, rawHttp } from '../../support/http-requests.ts'
 import {
@@ -423,6 +425,14 @@ describe('streams at the same time', () => {
   })
 })
 
+/** Values of the call below, without those that are put into it. */
+const VALUES_OF_CALL = ((): number => {
+  const tally = { values: 0 }
+  const text = JSON.stringify(modern({ method: 'tools/list', params: { x: { y: [] } } }).body)
+  scan(text, DEFAULT_READ_BOUNDS, 0, text.length, tally)
+  return tally.values - 1
+})()
+
 describe('what one request may hold', () => {
   test.each([
     [19, 200],
@@ -450,6 +460,8 @@ describe('what one request may hold', () => {
   test.each([
     ['maxDepth', 10, (size: number) => `${'['.repeat(size - 3)}${']'.repeat(size - 3)}`],
     ['maxKeys', 10, (size: number) => JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, i) => [`k${i}`, i])))],
+    // Beside these values there are as many as the call itself has.
+    ['maxValues', 60, (size: number) => JSON.stringify(Array(size - VALUES_OF_CALL).fill(1))],
   ] as const)('%s: one less and exactly so many are taken, one more is answered 400 (-32600)', async (limit, max, make) => {
     const { url } = await holding({ limits: { [limit]: max } })
     const call = modern({ method: 'tools/list' })
