@@ -426,7 +426,7 @@ describe('streams at the same time', () => {
 })
 
 describe('messages in hand', () => {
-  const long = (length: number) => callTool('hold', { x: 'x'.repeat(length) })
+  const long = (length: number) => callTool('hold', {}, { x: 'x'.repeat(length) })
   const from = (address: string) => ({ 'x-forwarded-for': address })
 
   test('of one address take maxBodyBytesInHandPerAddress, else 429; others are not held up', async () => {
@@ -451,10 +451,10 @@ describe('messages in hand', () => {
 
   test('of this process take maxBodyBytesInHand, else 503; each value counts 32 bytes', async () => {
     const { url, go, handler } = await holding({ limits: { maxBodyBytesInHand: 20_000 } })
-    const held = askModern(url, callTool('hold', { x: Array(400).fill(1) }))
+    const held = askModern(url, callTool('hold', {}, { x: Array(400).fill(1) }))
     await until(() => handler.counts.inFlight === 1)
     expect(handler.counts.bodyBytes).toBeGreaterThan(400 * 32)
-    expectFull(await askModern(url, callTool('hold', { x: Array(400).fill(1) })), 503, 'maxBodyBytesInHand', 20_000)
+    expectFull(await askModern(url, callTool('hold', {}, { x: Array(400).fill(1) })), 503, 'maxBodyBytesInHand', 20_000)
     go.open()
     expect((await held).status).toBe(200)
     expect(handler.counts.bodyBytes).toBe(0)
