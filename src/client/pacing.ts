@@ -83,6 +83,9 @@ interface Waiting {
 /** How fast the pauses get shorter again. */
 const EASING = 0.9
 const MIN_PAUSE_MS = 1
+/** A server that says "at once" each time is not asked without end: the pause begins here, and doubles with each such refusal. */
+const FIRST_PAUSE_MS = 50
+const LONGEST_OWN_PAUSE_MS = 5_000
 
 class Line {
   readonly #options: PacingOptions
@@ -97,7 +100,11 @@ class Line {
   }
 
   slowDown(toldMs: number): void {
-    this.#pauseMs = Math.max(toldMs, this.#pauseMs * EASING)
+    if (toldMs >= MIN_PAUSE_MS) {
+      this.#pauseMs = Math.max(toldMs, this.#pauseMs * EASING)
+    } else {
+      this.#pauseMs = Math.min(LONGEST_OWN_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2))
+    }
   }
 
   /** @param refusal of one that was sent already */
