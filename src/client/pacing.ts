@@ -44,11 +44,17 @@ export class Pacing {
   }
 
   async #again<T>(request: PacedRequest<T>, order: Order, refusal: unknown): Promise<T> {
+    let ownMs = FIRST_PAUSE_MS
     for (let error = refusal; ; ) {
       const toldMs = retryAfterIn(error)
       if (toldMs === undefined) throw error
       const line = this.#lineOf(request.method)
-      line.slowDown(toldMs)
+      if (toldMs >= MIN_PAUSE_MS) {
+        line.slowDown(toldMs)
+      } else {
+        line.slowDown(ownMs)
+        ownMs = Math.min(LONGEST_OWN_PAUSE_MS, 2 * ownMs)
+      }
       await line.wait(request, order, error as RemoteError)
       try {
         return await request.send()
@@ -100,11 +106,7 @@ class Line {
   }
 
   slowDown(toldMs: number): void {
-    if (toldMs >= MIN_PAUSE_MS) {
-      this.#pauseMs = Math.max(toldMs, this.#pauseMs * EASING)
-    } else {
-      this.#pauseMs = Math.min(LONGEST_OWN_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2))
-    }
+    this.#pauseMs = Math.max(toldMs, this.#pauseMs * EASING)
   }
 
   /** @param refusal of one that was sent already */
