@@ -44,11 +44,17 @@ export class Pacing {
   }
 
   async #again<T>(request: PacedRequest<T>, order: Order, refusal: unknown): Promise<T> {
+    let ownMs = FIRST_PAUSE_MS
     for (let error = refusal; ; ) {
       const toldMs = retryAfterIn(error)
       if (toldMs === undefined) throw error
       const line = this.#lineOf(request.method)
-      line.slowDown(toldMs)
+      if (toldMs >= MIN_PAUSE_MS) {
+        line.slowDown(toldMs)
+      } else {
+        line.slowDown(ownMs)
+        ownMs = Math.min(LONGEST_OWN_PAUSE_MS, 2 * ownMs)
+      }
       await line.wait(request, order, error as RemoteError)
       try {
         return await request.send()
@@ -83,6 +89,9 @@ interface Waiting {
 /** How fast the pauses get shorter again. */
 const EASING = 0.9
 const MIN_PAUSE_MS = 1
+/** A server that says "at once" each time is not asked without end: the pause begins here, and doubles with each such refusal. */
+const FIRST_PAUSE_MS = 50
+const LONGEST_OWN_PAUSE_MS = 5_000
 
 class Line {
   readonly #options: PacingOptions

@@ -13,17 +13,21 @@ import {
   type Params,
   type SingleMessage,
 } from './message.ts'
-import { type ScanBounds, scan } from './scan.ts'
+import { type ScanBounds, scan, type Tally } from './scan.ts'
 
 export interface ReadBounds extends ScanBounds {
   /** How many messages one batch may hold. */
   maxBatch: number
 }
 
-export const DEFAULT_READ_BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
+export const DEFAULT_READ_BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000, maxBatch: 50 }
 
 /** What a client reads: answers hold schemas, and those nest deeper than anything a client sends. */
 export const ANSWER_BOUNDS: ReadBounds = { ...DEFAULT_READ_BOUNDS, maxDepth: 256 }
+
+/** The same with a bound of one's own on the values of a message. */
+export const answerBounds = (maxValues = ANSWER_BOUNDS.maxValues): ReadBounds =>
+  maxValues === ANSWER_BOUNDS.maxValues ? ANSWER_BOUNDS : { ...ANSWER_BOUNDS, maxValues }
 
 /** The longest text that is taken for a message where messages come as lines. */
 export const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024
@@ -31,9 +35,10 @@ export const DEFAULT_MAX_LINE_BYTES = 10 * 1024 * 1024
 /**
  * Never throws: text that is no message comes back as `malformed` (owed an error) or `ignored` (owed silence).
  * The message is all of `text`, or the part of it from `from` to `to`.
+ * @param tally hears how many values a message without a flaw holds
  */
-export function read(text: string, bounds: ReadBounds, from = 0, to = text.length): Incoming {
-  const flaw = scan(text, bounds, from, to)
+export function read(text: string, bounds: ReadBounds, from = 0, to = text.length, tally?: Tally): Incoming {
+  const flaw = scan(text, bounds, from, to, tally)
   const message = text.length === to - from ? text : text.slice(from, to)
   if (flaw) return refused(message, flaw)
   let value: unknown

@@ -23,17 +23,31 @@ export interface ScanBounds {
   maxDepth: number
   /** How many keys one object may have. */
   maxKeys: number
+  /**
+   * How many values the whole message may hold: members of objects and elements of arrays. An empty object or array counts as
+   * two, because it takes more memory than a number. Small values are what turns little text into much memory.
+   */
+  maxValues: number
+}
+
+/** Tells how many values were counted. The same one can be used for every scan. */
+export interface Tally {
+  values: number
 }
 
 /** Returns the first flaw, or undefined. Text that is not JSON passes: the parser says what is wrong with it. */
-export function scan(text: string, bounds: ScanBounds, from = 0, end = text.length): ErrorObject | undefined {
+export function scan(text: string, bounds: ScanBounds, from = 0, end = text.length, tally: Tally = UNREAD): ErrorObject | undefined {
   // To read every key costs more than all the rest, so that is done only for text that looks flawed without.
-  return walk(text, bounds, from, end, guessBits) && walk(text, bounds, from, end, bitOf)
+  return walk(text, bounds, from, end, guessBits, tally) && walk(text, bounds, from, end, bitOf, tally)
 }
 
+const UNREAD: Tally = { values: 0 }
+
 /** @param tell which names a key spells, or may spell */
-function walk(text: string, bounds: ScanBounds, from: number, end: number, tell: typeof bitOf): ErrorObject | undefined {
-  const { maxDepth, maxKeys } = bounds
+function walk(text: string, bounds: ScanBounds, from: number, end: number, tell: typeof bitOf, tally: Tally): ErrorObject | undefined {
+  const { maxDepth, maxKeys, maxValues } = bounds
+  // Every value but the outermost follows a comma, or the beginning of what it is in.
+  let values = 0
   let depth = 0
   let awaitsKey = false
   let followsConstructor = false
@@ -74,6 +88,7 @@ function walk(text: string, bounds: ScanBounds, from: number, end: number, tell:
       }
       case OPEN_BRACE:
         if (++depth > maxDepth) return tooDeep(maxDepth)
+        if (++values > maxValues) return tooManyValues(maxValues)
         if (depth === envelopeDepth) {
           envelope = 0
           target = 0
@@ -86,6 +101,7 @@ function walk(text: string, bounds: ScanBounds, from: number, end: number, tell:
         break
       case OPEN_BRACKET:
         if (++depth > maxDepth) return tooDeep(maxDepth)
+        if (++values > maxValues) return tooManyValues(maxValues)
         if (depth === 1) envelopeDepth = 2
         keys[depth] = -1
         followsConstructor = false
@@ -97,11 +113,13 @@ function walk(text: string, bounds: ScanBounds, from: number, end: number, tell:
         awaitsKey = false
         break
       case COMMA:
+        if (++values > maxValues) return tooManyValues(maxValues)
         followsConstructor = false
         awaitsKey = (keys[depth] as number) >= 0 && depth > 0
         break
     }
   }
+  tally.values = values
   return undefined
 }
 
@@ -126,5 +144,7 @@ const REACHES_PROTOTYPE: ErrorObject = {
 }
 
 const invalid = (message: string): ErrorObject => ({ code: INVALID_REQUEST, message })
+
+const tooManyValues = (maxValues: number): ErrorObject => invalid(`The message holds more than ${maxValues} values (maxValues)`)
 
 const tooDeep = (maxDepth: number): ErrorObject => invalid(`The message nests deeper than ${maxDepth} levels (maxDepth)`)

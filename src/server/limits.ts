@@ -21,6 +21,8 @@ export interface ServerLimits {
   askTimeoutMs: number
   /** Resources one session may be subscribed to, and URIs one listen request may name. */
   maxSubscriptions: number
+  /** What those URIs take together, in characters. */
+  maxSubscriptionBytes: number
   /** Listen requests open on one channel. */
   maxListens: number
   /** Times a call may come back with questions. */
@@ -47,6 +49,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   handlerTimeoutMs: 5 * 60_000,
   askTimeoutMs: 10 * 60_000,
   maxSubscriptions: 1000,
+  maxSubscriptionBytes: 64 * 1024,
   maxListens: 16,
   maxRounds: 10,
   maxJournalBytes: 64 * 1024,

@@ -12,6 +12,8 @@ export interface ProcessTargetOptions extends ProcessOptions {
   restarts?: boolean
   /** The longest message it may send; a longer one ends the connection. */
   maxLineBytes?: number
+  /** Values one message may hold; an answer with more fails. Default: 100,000. */
+  maxValues?: number
   /** Lines in a row that are no messages; then the connection ends. Default: 1,000. */
   maxGarbageLines?: number
   /** What may wait for a server that does not read; past it the connection ends. */

@@ -2,8 +2,8 @@
 
 import { LineReader } from '../jsonrpc/lines.ts'
 import type { Incoming } from '../jsonrpc/message.ts'
-import { read } from '../jsonrpc/read.ts'
-import { ANSWER_BOUNDS, DEFAULT_MAX_LINE_BYTES } from '../protocol/bounds.ts'
+import { type ReadBounds, read } from '../jsonrpc/read.ts'
+import { answerBounds, DEFAULT_MAX_LINE_BYTES } from '../protocol/bounds.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Link, LinkReceiver } from '../protocol/link.ts'
 import { type Child, endChild, endChildrenAtExit, endGroup, Stderr, startChild } from './child.ts'
@@ -34,6 +34,7 @@ class ProcessLink implements Link {
   readonly #options: ProcessTargetOptions
   readonly #stderr: Stderr
   readonly #writer: LineWriter
+  readonly #bounds: ReadBounds
   #receiver: LinkReceiver | undefined
   #isOver = false
   /** Lines that were no messages: all of them, and those since the last message. */
@@ -44,6 +45,7 @@ class ProcessLink implements Link {
     this.#child = child
     this.#label = label
     this.#options = options
+    this.#bounds = answerBounds(options.maxValues)
     this.#stderr = new Stderr(child.stderr, options)
     this.#writer = new LineWriter(child.stdin, { maxPendingBytes: options.maxPendingBytes ?? DEFAULT_MAX_PENDING_BYTES })
     // A broken pipe shows as the exit that caused it.
@@ -90,7 +92,7 @@ class ProcessLink implements Link {
 
   #onLine(text: string, from: number, to: number): void {
     if (this.#isOver) return
-    const message = messageIn(text, from, to)
+    const message = messageIn(text, from, to, this.#bounds)
     if (!message) return this.#skip(excerpt(text.slice(from, to)))
     this.#garbageInARow = 0
     this.#receiver?.onMessage(message)
@@ -100,7 +102,7 @@ class ProcessLink implements Link {
   #onNotUtf8(line: Uint8Array): void {
     if (this.#isOver) return
     const text = lenient.decode(line)
-    const message = messageIn(text, 0, text.length)
+    const message = messageIn(text, 0, text.length, this.#bounds)
     if (!message) return this.#skip(NOT_UTF8)
     this.#warn(NOT_UTF8)
     this.#garbageInARow = 0
@@ -153,8 +155,8 @@ class ProcessLink implements Link {
 }
 
 /** The message on a line; undefined when there is none that anybody could use or would have to answer. */
-function messageIn(text: string, from: number, to: number): Incoming | undefined {
-  const message = read(text, ANSWER_BOUNDS, from, to)
+function messageIn(text: string, from: number, to: number, bounds: ReadBounds): Incoming | undefined {
+  const message = read(text, bounds, from, to)
   if (!isNoise(message)) return message
   // An answer that lacks its result ends the request it names; a line of a log with an id in it ends nothing.
   if (message.kind !== 'malformed' || message.id === undefined || !VERSIONED.test(text.slice(from, to))) return undefined

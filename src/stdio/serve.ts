@@ -143,5 +143,5 @@ function followProcess(onSignal: () => void, onOrphaned: () => void): (() => voi
   return [() => clearInterval(timer), () => process.off('SIGTERM', onSignal), () => process.off('SIGINT', onSignal)]
 }
 
-const pickBounds = ({ maxDepth, maxKeys, maxBatch }: ServeStdioOptions): Partial<ReadBounds> =>
-  Object.fromEntries(Object.entries({ maxDepth, maxKeys, maxBatch }).filter(([, value]) => value !== undefined))
+const pickBounds = ({ maxDepth, maxKeys, maxValues, maxBatch }: ServeStdioOptions): Partial<ReadBounds> =>
+  Object.fromEntries(Object.entries({ maxDepth, maxKeys, maxValues, maxBatch }).filter(([, value]) => value !== undefined))

@@ -24,7 +24,9 @@ export class LineWriter {
   #lines = ''
   #isScheduled = false
   #isBlocked = false
-  #onDrain: (() => void)[] = []
+  /** Shared by all who wait for the reader: there may be many thousands. */
+  #drained: Promise<void> | undefined
+  #onDrain: (() => void) | undefined
   /** Tokens of the progress written within the last gap, and within the one before it. */
   #recent = new Set<string>()
   #older = new Set<string>()
@@ -51,7 +53,11 @@ export class LineWriter {
     this.#check(json)
     if (json.startsWith(PROGRESS)) this.#noteProgress(json)
     this.#put(json)
-    return this.#isBlocked ? new Promise((resolve) => this.#onDrain.push(resolve)) : undefined
+    if (!this.#isBlocked) return undefined
+    this.#drained ??= new Promise((resolve) => {
+      this.#onDrain = resolve
+    })
+    return this.#drained
   }
 
   /** The same for an answer: one that follows progress of its request leaves a little later. */
@@ -147,7 +153,9 @@ export class LineWriter {
 
   #resume(): void {
     this.#isBlocked = false
-    for (const resume of this.#onDrain.splice(0)) resume()
+    this.#onDrain?.()
+    this.#onDrain = undefined
+    this.#drained = undefined
   }
 }
 

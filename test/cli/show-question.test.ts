@@ -139,6 +139,9 @@ describe('widths', () => {
     ['e\u0301', 1],
     ['का', 2],
     ['👍', 2],
+    ['1\ufe0f\u20e3', 2],
+    ['©\ufe0f', 3],
+    ['α①…', 6],
     ['\t', 8],
   ])('%j takes %d columns', (text, width) => {
     expect(widthOf(text)).toBe(width)

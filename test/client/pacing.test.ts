@@ -42,6 +42,18 @@ describe('requests that come too fast', () => {
     expect(await outcome).toBe('a')
   })
 
+  test('are sent again ever more slowly when the server says that there is no need to wait', async () => {
+    const { sent, send, pass } = setUp()
+    const outcome = send('a', () => tooFast(0), { timeoutMs: 20_000 })
+    await pass(49)
+    expect(sent).toEqual(['a at 0'])
+    await pass(5000)
+    expect(sent).toEqual(['a at 0', 'a at 50', 'a at 150', 'a at 350', 'a at 750', 'a at 1550', 'a at 3150'])
+    await pass(20_000)
+    expect(await outcome).toMatchObject({ name: 'RemoteError' })
+    expect(sent.length).toBeLessThan(12)
+  })
+
   test('are sent again one by one, in their order, and later ones behind them', async () => {
     const { sent, send, pass } = setUp()
     let isRefused = true

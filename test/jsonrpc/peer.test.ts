@@ -12,7 +12,7 @@ import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Json, type RecordingOutlet, recordingOutlet } from '../support/recording-outlet.ts'
 
-const BOUNDS = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
+const BOUNDS = { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000, maxBatch: 50 }
 
 interface Bench {
   peer: Peer

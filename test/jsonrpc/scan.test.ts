@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_READ_BOUNDS, read } from '../../src/jsonrpc/read.ts'
 import { type ScanBounds, scan } from '../../src/jsonrpc/scan.ts'
 import { expectLinear } from '../support/linear.ts'
 
-const BOUNDS: ScanBounds = { maxDepth: 64, maxKeys: 10_000 }
+const BOUNDS: ScanBounds = { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000 }
 
 const request = (params: string): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
@@ -21,11 +22,13 @@ describe('depth', () => {
   })
 
   test('counts levels, not brackets', () => {
-    expect(scan(`[${'[],{},'.repeat(1000)}[]]`, { maxDepth: 2, maxKeys: 10 })).toBeUndefined()
+    expect(scan(`[${'[],{},'.repeat(1000)}[]]`, { maxDepth: 2, maxKeys: 10, maxValues: 100_000 })).toBeUndefined()
   })
 
   test('does not count brackets inside strings', () => {
-    expect(scan(JSON.stringify({ a: '[{'.repeat(100), '[[["{': '\\"[[[[' }), { maxDepth: 1, maxKeys: 2 })).toBeUndefined()
+    expect(
+      scan(JSON.stringify({ a: '[{'.repeat(100), '[[["{': '\\"[[[[' }), { maxDepth: 1, maxKeys: 2, maxValues: 100_000 }),
+    ).toBeUndefined()
   })
 
   test('is told with the name of the bound', () => {
@@ -44,14 +47,52 @@ describe('keys of one object', () => {
   })
 
   test('are counted for each object by itself', () => {
-    expect(scan(`[${object(3)},${object(3)},{"a":${object(3)},"b":${object(3)}}]`, { maxDepth: 9, maxKeys: 3 })).toBeUndefined()
-    expect(scan(`{"a":${object(3)},"b":1,"c":2,"d":3}`, { maxDepth: 9, maxKeys: 3 })?.message).toBe(
+    expect(
+      scan(`[${object(3)},${object(3)},{"a":${object(3)},"b":${object(3)}}]`, { maxDepth: 9, maxKeys: 3, maxValues: 100_000 }),
+    ).toBeUndefined()
+    expect(scan(`{"a":${object(3)},"b":1,"c":2,"d":3}`, { maxDepth: 9, maxKeys: 3, maxValues: 100_000 })?.message).toBe(
       'An object has more than 3 keys (maxKeys)',
     )
   })
 
   test('are not items of an array', () => {
-    expect(scan(JSON.stringify(Array.from({ length: 50 }, () => 'item')), { maxDepth: 9, maxKeys: 3 })).toBeUndefined()
+    expect(scan(JSON.stringify(Array.from({ length: 50 }, () => 'item')), { maxDepth: 9, maxKeys: 3, maxValues: 100_000 })).toBeUndefined()
+  })
+})
+
+describe('the values of a message', () => {
+  const small: ScanBounds = { maxDepth: 9, maxKeys: 100, maxValues: 10 }
+  const tooMany = { code: -32600, message: 'The message holds more than 10 values (maxValues)' }
+
+  test.each([
+    ['numbers', (count: number) => JSON.stringify(Array(count).fill(1))],
+    ['strings', (count: number) => JSON.stringify(Array(count).fill('a,[{'))],
+    ['members', (count: number) => JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, null])))],
+    ['empty arrays, each counted as two', (count: number) => `[${'1,'.repeat(count % 2)}${Array(Math.floor(count / 2)).fill('[]')}]`],
+    ['empty objects, each counted as two', (count: number) => `[${'1,'.repeat(count % 2)}${Array(Math.floor(count / 2)).fill('{}')}]`],
+    ['objects in objects', (count: number) => `{"a":{"b":1,"c":2},"d":${JSON.stringify(Array(count - 4).fill(1))}}`],
+  ])('%s: so many as the bound pass, one more does not', (_, make) => {
+    for (const count of [9, 10]) expect(scan(make(count), small)).toBeUndefined()
+    expect(scan(make(11), small)).toEqual(tooMany)
+  })
+
+  test('are told to whoever asks, and are those of the last message', () => {
+    const tally = { values: 0 }
+    scan('[1,2,3]', small, 0, 7, tally)
+    expect(tally.values).toBe(3)
+    scan('{"a":[]}', small, 0, 8, tally)
+    expect(tally.values).toBe(2)
+  })
+
+  test('one more than 100,000 make a request malformed, with its id', () => {
+    const call = (count: number): string => `{"jsonrpc":"2.0","id":7,"method":"m","params":{"x":[${Array(count).fill(1)}]}}`
+    // The members of the message and of params count too.
+    expect(read(call(100_000 - 5), DEFAULT_READ_BOUNDS).kind).toBe('request')
+    expect(read(call(100_000 - 4), DEFAULT_READ_BOUNDS)).toMatchObject({
+      kind: 'malformed',
+      id: 7,
+      error: { message: 'The message holds more than 100000 values (maxValues)' },
+    })
   })
 })
 
@@ -159,7 +200,7 @@ test('text that is not JSON is left to the parser and never throws', () => {
 describe('the time taken grows no faster than the text', () => {
   const repeat = (part: string) => (size: number) => {
     const text = `[${Array.from({ length: size / part.length }, () => part).join(',')}]`
-    return () => expect(scan(text, BOUNDS)).toBeUndefined()
+    return () => expect(scan(text, { ...BOUNDS, maxValues: Number.POSITIVE_INFINITY })).toBeUndefined()
   }
 
   test.each([

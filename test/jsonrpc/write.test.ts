@@ -4,7 +4,7 @@ import { read } from '../../src/jsonrpc/read.ts'
 import { errorJson, notificationJson, requestJson, resultJson, writtenResultJson } from '../../src/jsonrpc/write.ts'
 import { proves } from '../support/proves.ts'
 
-const BOUNDS = { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }
+const BOUNDS = { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000, maxBatch: 50 }
 const id = fc.oneof(fc.maxSafeInteger(), fc.string({ unit: 'binary' }))
 // Keys that reach a prototype are refused by who reads them.
 const json = fc.jsonValue({ maxDepth: 2 }).filter((value) => !JSON.stringify(value).includes('proto'))

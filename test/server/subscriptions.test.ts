@@ -181,6 +181,41 @@ describe('subscriptions/listen', () => {
   })
 })
 
+describe('the URIs of subscriptions', () => {
+  const uri = (length: number, name = 'x'): string => `a:${name.repeat(length - 2)}`
+  const full = {
+    code: -32603,
+    message: 'The URIs of all subscriptions are too long together: at most 100 characters (limits.maxSubscriptionBytes)',
+    data: { limit: 'maxSubscriptionBytes', max: 100 },
+  }
+
+  test('that one listen request names take maxSubscriptionBytes together', async () => {
+    const raw = rawChannel(newServer({ limits: { maxSubscriptionBytes: 100 } }))
+    expect((await listen(raw, 1, { resourceSubscriptions: [uri(50), uri(50)] })).method).toBeDefined()
+    expect((await listen(raw, 2, { resourceSubscriptions: [uri(50), uri(51)] })).error).toMatchObject(full)
+  })
+
+  test('in a listen request have at most 8,192 characters each', async () => {
+    const raw = rawChannel(newServer())
+    expect((await listen(raw, 1, { resourceSubscriptions: [uri(8192)] })).method).toBeDefined()
+    expect((await listen(raw, 2, { resourceSubscriptions: [uri(8193)] })).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('has 8193 characters; at most 8192 are accepted'),
+    })
+  })
+
+  test('of one session take maxSubscriptionBytes together, until it unsubscribes', async () => {
+    const raw = rawChannel(newServer({ limits: { maxSubscriptionBytes: 100 } }))
+    await raw.initialize('2025-11-25')
+    for (const name of ['p', 'q', 'q']) expect((await raw.ask('resources/subscribe', { uri: uri(50, name) })).result).toEqual({})
+    expect((await raw.ask('resources/subscribe', { uri: uri(3, 'r') })).error).toMatchObject(full)
+    await raw.ask('resources/unsubscribe', { uri: uri(50, 'p') })
+    await raw.ask('resources/unsubscribe', { uri: uri(50, 'p') })
+    expect((await raw.ask('resources/subscribe', { uri: uri(50, 'r') })).result).toEqual({})
+    expect((await raw.ask('resources/subscribe', { uri: uri(3, 's') })).error).toMatchObject(full)
+  })
+})
+
 test('a session may be subscribed to maxSubscriptions resources', async () => {
   const raw = rawChannel(newServer({ limits: { maxSubscriptions: 2 } }))
   await raw.initialize('2025-11-25')

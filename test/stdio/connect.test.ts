@@ -379,6 +379,16 @@ describe('a line of the server', () => {
     await untilGone(pid, 2000)
   })
 
+  test('with more values than maxValues fails its call, and the connection goes on', async () => {
+    const { call } = await connectOdd({ maxValues: 200 })
+    // The message, its result and the content have 7 values without these.
+    const answer = (count: number): string =>
+      `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"all"}],"_meta":{"x":[${Array(count).fill(1)}]}}}`
+    expect(await call('answer', { line: answer(191) })).toBe('all')
+    expect((await failureOf(call('answer', { line: answer(192) }))).message).toContain('more than 200 values (maxValues)')
+    expect(await call('answer', { line: answer(191) })).toBe('all')
+  })
+
   test('of 100 MB costs no more memory than the limit and a little', async () => {
     const client = spawn(process.execPath, [fixture('long-line-client.mjs'), String(100 * MIB)], { stdio: ['ignore', 'pipe', 'inherit'] })
     let said = ''

@@ -462,7 +462,7 @@ const socketTarget = (port: number, wire: WireMessage[]): Target => ({
           onLine: (text, from, to) => {
             const json = text.slice(from, to)
             wire.push({ from: 'server', json })
-            onMessage(read(json, { maxDepth: 64, maxKeys: 10_000, maxBatch: 50 }))
+            onMessage(read(json, { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000, maxBatch: 50 }))
           },
           onTooLong: () => socket.destroy(),
           onNotUtf8: () => socket.destroy(),

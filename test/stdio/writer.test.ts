@@ -227,3 +227,25 @@ test('the end does not wait for the gap, and loses nothing', async () => {
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(writes.join('').match(/"result"/g)).toHaveLength(2)
 })
+
+test('all who wait for the same reader share one promise, and the next wait has its own', async () => {
+  const { stream, takeAll } = slowStream(1)
+  const writer = new LineWriter(stream, { maxPendingBytes: 1000 })
+  writer.line('first')
+  await turn()
+  const waiting = writer.line('second')
+  expect(waiting).toBeInstanceOf(Promise)
+  expect(writer.line('third')).toBe(waiting)
+  await turn()
+  takeAll()
+  await turn()
+  takeAll()
+  await waiting
+  writer.line('fourth')
+  await turn()
+  const next = writer.line('fifth')
+  expect(next).toBeInstanceOf(Promise)
+  expect(next).not.toBe(waiting)
+  stream.destroy()
+  await next
+})

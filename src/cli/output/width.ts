@@ -76,11 +76,17 @@ function expandedLine(line: string): string {
   return expanded
 }
 
+const AS_PICTURE = 0xfe0f
+/** Terminals set to Chinese, Japanese or Korean draw many signs of other scripts two columns wide. */
+const WIDEST = { ambiguousAsWide: true }
+
 function widthOfCharacter(character: string): number {
   const code = character.codePointAt(0) as number
-  if (code < 0x300) return code === 0x09 ? TAB : 1
+  // With a sign for "as a picture" behind them, digits and signs such as © take two columns in some terminals.
+  if (code === AS_PICTURE) return 1
+  if (code < 0x80) return code === 0x09 ? TAB : 1
   if (DRAWN_OVER.test(character)) return isOldMark(code) ? 0 : 1
-  return PICTURE.test(character) || eastAsianWidth(code) === 2 ? 2 : 1
+  return PICTURE.test(character) || eastAsianWidth(code, WIDEST) === 2 ? 2 : 1
 }
 
 /** Marks that every terminal draws over the letter before. Those that came to Unicode later take a column of their own in some. */

@@ -20,6 +20,9 @@ export function readTorn(bytes: Buffer, maxLineBytes: number): TornBytes {
   const begun = zero === -1 ? bytes.length : zero
   for (let at = begun; at < bytes.length; at++) if (bytes[at] !== 0) return { fault: 'zeros stand in it, and other bytes after them' }
   if (begun > maxLineBytes) return { fault: `it is longer than a record may be (${maxLineBytes} bytes)` }
+  const zeros = bytes.length - begun
+  // A crash leaves zeros in the place of the record that was being written. More of them were put over records that were there.
+  if (zeros > maxLineBytes) return { fault: `${zeros} zeros stand at its end, more than a record may have bytes (${maxLineBytes})` }
   const text = bytes.subarray(0, begun).toString('latin1')
   if (!isBeginning(text)) return { fault: 'it does not begin like a record' }
   const end = endOf(text)

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { systemClock, type Timer } from '../../jsonrpc/clock.ts'
 import type { Id, Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
-import { ANSWER_BOUNDS } from '../../protocol/bounds.ts'
+import { answerBounds } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { About } from '../../protocol/link.ts'
 import { BodyText } from './body.ts'
@@ -140,7 +140,7 @@ export class Call implements HttpReply {
     const fault = (came: string): void => this.#lose(answerFault(this.#host.server, method, 'a JSON-RPC answer', came))
     if (text === undefined) return fault('bytes that are not UTF-8')
     if (text === '') return fault('an empty body')
-    const message = read(text, ANSWER_BOUNDS)
+    const message = read(text, answerBounds(this.#host.limits.maxValues))
     const seen = seenBy(id, message)
     if (seen.kind === 'answer') return this.#host.onAnswer(this, seen.message)
     fault(seen.kind === 'bad' ? seen.came : nameOfMessage(message, text))
@@ -148,7 +148,7 @@ export class Call implements HttpReply {
 
   #onEvent(name: string, data: string): void {
     if (name !== 'message') return
-    const message = read(data, ANSWER_BOUNDS)
+    const message = read(data, answerBounds(this.#host.limits.maxValues))
     const seen = seenBy(this.about.id, message)
     if (seen.kind === 'answer') this.#host.onAnswer(this, seen.message)
     else if (seen.kind === 'bad') this.#lose(answerFault(this.#host.server, this.about.method, 'a JSON-RPC answer', seen.came))

@@ -2,7 +2,7 @@
 
 import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
-import { ANSWER_BOUNDS } from '../../protocol/bounds.ts'
+import { answerBounds } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { About, Link, LinkReceiver } from '../../protocol/link.ts'
 import { revisionOf } from '../../revisions/index.ts'
@@ -176,7 +176,7 @@ export class HttpLink implements Link {
 
   /** A message of a stream that is not of one call. */
   #onData(data: string): void {
-    this.#onMessage(read(data, ANSWER_BOUNDS), data)
+    this.#onMessage(read(data, answerBounds(this.#options.limits.maxValues)), data)
   }
 
   #onMessage(message: Incoming, text: string): void {

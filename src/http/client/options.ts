@@ -2,12 +2,15 @@
 
 import type { ConnectionOptions } from 'node:tls'
 import type { Authorizer } from '../../protocol/authorizer.ts'
+import { ANSWER_BOUNDS } from '../../protocol/bounds.ts'
 
 export interface HttpClientLimits {
   /** The longest answer in JSON, in bytes. */
   maxBodyBytes: number
   /** The longest event of a stream, in characters. */
   maxEventBytes: number
+  /** Values one message may hold; an answer with more fails. */
+  maxValues: number
   /** The longest block of response headers. */
   maxHeaderBytes: number
   /** Redirects followed for one request; only to the same origin. */
@@ -33,6 +36,7 @@ export interface HttpClientLimits {
 export const DEFAULT_HTTP_CLIENT_LIMITS: HttpClientLimits = {
   maxBodyBytes: 16 * 1024 * 1024,
   maxEventBytes: 4 * 1024 * 1024,
+  maxValues: ANSWER_BOUNDS.maxValues,
   maxHeaderBytes: 16 * 1024,
   maxRedirects: 3,
   maxReconnects: 5,

@@ -1,7 +1,7 @@
 /** What a runtime must give the endpoint: a request to look at, and a way to answer it. One pair per runtime. */
 
 /** Why there is no body. */
-export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'gone'
+export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'no-room' | 'gone'
 
 export interface Ask {
   readonly method: string
@@ -18,8 +18,11 @@ export interface Ask {
   readonly remoteAddress: string | undefined
   /** How many proxies stand in front and tell the client's address; set before anything is asked. */
   proxies: number
-  /** Reads the body; calls back once. */
-  body(bounds: BodyBounds, done: (text: string | undefined, fault: BodyFault | undefined) => void): void
+  /**
+   * Reads the body; calls back once.
+   * @param grow hears of every piece of a body that comes in pieces; false when there is no room for it
+   */
+  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: (text: string | undefined, fault: BodyFault | undefined) => void): void
 }
 
 export interface BodyBounds {

@@ -11,6 +11,7 @@ import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { standsAlone } from '../../revisions/route.ts'
 import type { Ask, BodyFault, Headers, Reply } from './ask.ts'
+import { BodyHold, weightOf } from './body-hold.ts'
 import { FailedLogins } from './failed-logins.ts'
 import { acceptsOf, Guard, isJsonType } from './guard.ts'
 import { type Holder, Holders } from './holders.ts'
@@ -36,6 +37,8 @@ export interface HttpCounts {
   legacySessions: number
   /** Principals and addresses that hold something, or did a second ago. */
   callers: number
+  /** What messages take that arrive or are worked on. */
+  bodyBytes: number
   /** Bytes kept for clients that come back to a stream. */
   keptBytes: number
 }
@@ -55,6 +58,7 @@ export class Endpoint {
   readonly #stateless: StatelessOptions
   readonly #sessions: SessionSide | undefined
   readonly #twoEndpoints: TwoEndpoints | undefined
+  readonly #tally = { values: 0 }
   #isDraining = false
   #lastUrl = ''
   #lastPath = ''
@@ -101,6 +105,7 @@ export class Endpoint {
       sessions: this.#sessions?.size ?? 0,
       legacySessions: this.#twoEndpoints?.size ?? 0,
       callers: this.#holders.size,
+      bodyBytes: this.#load.bodyBytes,
       keptBytes: this.#kept.total,
     }
   }
@@ -191,14 +196,14 @@ export class Endpoint {
     }
     if (place === 'messages') {
       if (ask.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
-      return this.#read(ask, reply, (message) => {
+      return this.#read(ask, reply, principal, (message, body) => {
         if (this.#isDraining && isOwed(message)) return DRAINING
-        return this.#faultOfScopes(message, visitor) ?? this.#twoEndpoints?.receive(message, { ask, reply, ...whoIs(visitor) })
+        return this.#faultOfScopes(message, visitor) ?? this.#twoEndpoints?.receive(message, { ask, reply, body, ...whoIs(visitor) })
       })
     }
     switch (ask.method) {
       case 'POST':
-        return this.#read(ask, reply, (message) => this.#post(message, ask, reply, visitor))
+        return this.#read(ask, reply, principal, (message, body) => this.#post(message, body, ask, reply, visitor))
       case 'GET':
         // Whoever comes back for the rest of an answer can have it.
         if (this.#isDraining && ask.header('last-event-id') === undefined) return this.#refuse(reply, DRAINING)
@@ -235,13 +240,13 @@ export class Endpoint {
     return about(auth.forbid([...new Set(needed)], visitor), message.kind === 'request' ? message.id : undefined)
   }
 
-  #post(message: Incoming, ask: Ask, reply: Reply, visitor: Visitor | undefined): Refusal | undefined {
+  #post(message: Incoming, body: BodyHold, ask: Ask, reply: Reply, visitor: Visitor | undefined): Refusal | undefined {
     if (this.#isDraining && isOwed(message)) return DRAINING
     const kinds = this.#kindsOf(ask)
     if (!kinds) return refuse(406, 'The answer is application/json or text/event-stream; the Accept header takes neither')
     const lacking = this.#faultOfScopes(message, visitor)
     if (lacking) return lacking
-    const visit: Visit = { ask, reply, kinds, holder: this.#holderOf(ask, visitor?.principal), ...whoIs(visitor) }
+    const visit: Visit = { ask, reply, body, kinds, holder: this.#holderOf(ask, visitor?.principal), ...whoIs(visitor) }
     if (!this.#sessions || standsAlone(message, ask.header('mcp-protocol-version'))) {
       return answerStandingAlone(message, visit, this.#stateless)
     }
@@ -262,18 +267,30 @@ export class Endpoint {
   }
 
   /** Reads the body as a message, unless its head says that there is no point. */
-  #read(ask: Ask, reply: Reply, then: (message: Incoming) => Refusal | undefined): void {
+  #read(ask: Ask, reply: Reply, principal: string | undefined, then: (message: Incoming, body: BodyHold) => Refusal | undefined): void {
     const { limits } = this
     if (!isJsonType(ask.header('content-type'))) return this.#refuse(reply, NOT_JSON)
     if (ask.header('content-encoding') !== undefined) return this.#refuse(reply, COMPRESSED)
     const length = ask.header('content-length')
     if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#faultOfBody('too-large'))
-    ask.body(limits, (text, fault) => {
-      if (text === undefined) return this.#refuse(reply, this.#faultOfBody(fault as BodyFault))
-      // Nobody waits any more.
-      if (reply.isGone) return
-      const message = read(text, limits)
-      const refusal = then(message)
+    const holder = this.#holderOf(ask, principal)
+    const body = new BodyHold(this.#load, holder)
+    // Keeps the count of a caller whose body is still on its way.
+    holder.arriving++
+    ask.body(limits, body.grow, (text, fault) => {
+      holder.arriving--
+      if (text === undefined || reply.isGone) {
+        body.release()
+        // Nobody waits any more.
+        if (text !== undefined) return
+        return this.#refuse(reply, fault === 'no-room' ? withoutRest(body.refusal as Refusal) : this.#faultOfBody(fault as BodyFault))
+      }
+      this.#tally.values = 0
+      const message = read(text, limits, 0, text.length, this.#tally)
+      // What wants no answer is taken all the same: it may be what a call in hand waits for.
+      const hasRoom = !isOwed(message) || body.settle(weightOf(text, this.#tally.values))
+      const refusal = hasRoom ? then(message, body) : body.refusal
+      if (!body.isInHand) body.release()
       if (refusal) this.#refuse(reply, about(refusal, refusal.id ?? (message.kind === 'request' ? message.id : undefined)))
     })
   }
@@ -318,6 +335,9 @@ const whoIs = (visitor: Visitor | undefined): { principal: string | undefined; a
   principal: visitor?.principal,
   access: visitor?.auth ?? null,
 })
+
+/** The rest of the body is not read. */
+const withoutRest = (refusal: Refusal): Refusal => ({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })
 
 const ONLY_JSON = { json: true, events: false }
 const ONLY_EVENTS = { json: false, events: true }

@@ -33,6 +33,10 @@ export class Holder {
   /** Sessions of the oldest transport. */
   conversations = 0
   readonly sessions = new Set<HeldSession>()
+  /** What the bodies of its requests take: those that arrive, and those in hand. */
+  bodyBytes = 0
+  /** Bodies that arrive. */
+  arriving = 0
   /** Bytes kept for clients that come back. */
   keptBytes = 0
   /** What keeps them, oldest first: streams that ended, and streams that did not. */
@@ -52,6 +56,8 @@ export class Holder {
       this.streams === 0 &&
       this.conversations === 0 &&
       this.sessions.size === 0 &&
+      this.bodyBytes === 0 &&
+      this.arriving === 0 &&
       this.keptBytes === 0
     )
   }

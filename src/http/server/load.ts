@@ -1,5 +1,6 @@
 /** How much is going on at once, and whether there is room for more. */
 
+import type { BodyHold } from './body-hold.ts'
 import type { Holder } from './holders.ts'
 import type { HttpLimits } from './options.ts'
 import { busy, type Refusal } from './refusal.ts'
@@ -9,6 +10,7 @@ export class Load {
   readonly #onIdle: (() => void)[] = []
   #inFlight = 0
   #abandoned = 0
+  #bodyBytes = 0
 
   constructor(limits: HttpLimits) {
     this.#limits = limits
@@ -23,8 +25,13 @@ export class Load {
     return this.#abandoned
   }
 
+  /** What the bodies take that arrive or are in hand. */
+  get bodyBytes(): number {
+    return this.#bodyBytes
+  }
+
   /** Counts one more request in hand; a refusal when there is no room, and then nothing is counted. */
-  enter(holder: Holder): Refusal | undefined {
+  enter(holder: Holder, body: BodyHold): Refusal | undefined {
     const { maxInFlight, maxAbandoned } = this.#limits
     if (this.#inFlight >= maxInFlight) return busy(503, 'maxInFlight', maxInFlight, 'requests at once')
     if (holder.kind !== 'unknown') {
@@ -35,10 +42,31 @@ export class Load {
     }
     this.#inFlight++
     holder.inFlight++
+    body.isInHand = true
     return undefined
   }
 
-  leave(holder: Holder): void {
+  /** Counts bytes of a body; a refusal when there is no room, and then nothing is counted. */
+  takeBytes(holder: Holder, bytes: number): Refusal | undefined {
+    const { maxBodyBytesInHand: max, maxBodyBytesInHandPerAddress: maxEach } = this.#limits
+    if (bytes > 0) {
+      if (this.#bodyBytes + bytes > max) return busy(503, 'maxBodyBytesInHand', max, 'bytes of messages in hand')
+      if (holder.kind !== 'unknown' && maxEach !== false && holder.bodyBytes + bytes > maxEach)
+        return busy(429, 'maxBodyBytesInHandPerAddress', maxEach, 'bytes of messages in hand from one caller')
+    }
+    this.#bodyBytes += bytes
+    holder.bodyBytes += bytes
+    return undefined
+  }
+
+  giveBytes(holder: Holder, bytes: number): void {
+    this.#bodyBytes -= bytes
+    holder.bodyBytes -= bytes
+  }
+
+  /** @param body none when it is still in use */
+  leave(holder: Holder, body: BodyHold | undefined): void {
+    body?.release()
     this.#inFlight--
     holder.inFlight--
     if (this.#inFlight === 0 && this.#onIdle.length > 0) for (const resolve of this.#onIdle.splice(0)) resolve()

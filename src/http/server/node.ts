@@ -125,9 +125,9 @@ export class NodeVisit implements Ask, Reply {
     return this.proxies === 0 ? remoteAddress : forwardedAddress(this.header('x-forwarded-for'), this.proxies, remoteAddress)
   }
 
-  body(bounds: BodyBounds, done: OnBody): void {
+  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody): void {
     if (this.#parsed !== undefined) return done(typeof this.#parsed === 'string' ? this.#parsed : JSON.stringify(this.#parsed), undefined)
-    this.#body = new NodeBody(this.#request, bounds, done)
+    this.#body = new NodeBody(this.#request, bounds, grow, done)
   }
 
   send(status: number, headers: Headers, body?: string): void {
@@ -222,6 +222,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 class NodeBody {
   readonly #request: IncomingMessage
   readonly #bounds: BodyBounds
+  readonly #grow: (bytes: number) => boolean
   readonly #done: OnBody
   #first: Buffer | undefined
   #more: Buffer[] | undefined
@@ -231,9 +232,10 @@ class NodeBody {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isOver = false
 
-  constructor(request: IncomingMessage, bounds: BodyBounds, done: OnBody) {
+  constructor(request: IncomingMessage, bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody) {
     this.#request = request
     this.#bounds = bounds
+    this.#grow = grow
     this.#done = done
     request.on('data', this.#onData)
     request.on('end', this.#onEnd)
@@ -261,6 +263,9 @@ class NodeBody {
     if (this.#isOver) return
     this.#size += chunk.length
     if (this.#size > this.#bounds.maxBodyBytes) return this.#settle(undefined, 'too-large')
+    const isWhole = !this.#first && this.#size >= Number(this.#request.headers['content-length'])
+    // A body in one piece is counted when it is read, in the same turn.
+    if (!isWhole && !this.#grow(chunk.length)) return this.#settle(undefined, 'no-room')
     if (!this.#first) this.#first = chunk
     else if (this.#more) this.#more.push(chunk)
     else this.#more = [this.#first, chunk]

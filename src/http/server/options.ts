@@ -28,6 +28,12 @@ export interface HttpLimits extends ReadBounds, BodyBounds {
   maxInFlightPerPrincipal: number
   maxInFlightPerAddress: number | false
   maxInFlight: number
+  /**
+   * Memory that messages take which arrive or are worked on: their length, and 32 bytes for each value in them. Of this process,
+   * and of one principal, or of one address where nobody authenticates.
+   */
+  maxBodyBytesInHand: number
+  maxBodyBytesInHandPerAddress: number | false
   /** Those of one principal or address that nobody waits for, because the client went away. */
   maxAbandoned: number
   /** Streams of events open at the same time: of one session, of one principal without sessions, of one address, of this process. */
@@ -82,6 +88,8 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   maxInFlightPerPrincipal: 256,
   maxInFlightPerAddress: 256,
   maxInFlight: 2048,
+  maxBodyBytesInHand: 64 * 1024 * 1024,
+  maxBodyBytesInHandPerAddress: 16 * 1024 * 1024,
   maxAbandoned: 64,
   maxStreamsPerSession: 8,
   maxListensPerPrincipal: 16,

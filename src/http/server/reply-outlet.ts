@@ -4,6 +4,7 @@ import type { KeptText } from '../../jsonrpc/kept-text.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Access } from '../../protocol/access.ts'
 import type { Headers, Reply } from './ask.ts'
+import type { BodyHold } from './body-hold.ts'
 import { EVENT_STREAM_HEADERS } from './event-stream.ts'
 import { JSON_TYPE } from './refusal.ts'
 import { SlowAnswer, type SlowAnswers } from './slow-answers.ts'
@@ -28,7 +29,7 @@ export interface ReplyHost {
   /** The status of an answer in JSON. */
   statusOf(errorCode: number | undefined): number
   /** The request has its answer, or will have none. */
-  onOver(): void
+  onOver(body: BodyHold): void
   /** Nobody waits for the answer any more, but it is still worked on; and the end of that. */
   onAbandoned?(): void
   onAbandonedOver?(): void
@@ -45,16 +46,18 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   readonly #reply: Reply
   readonly #kinds: Kinds
   readonly #host: ReplyHost
+  readonly #body: BodyHold
   #stream: AnswerStream | undefined
   #isOver = false
   #isAbandoned = false
 
-  constructor(reply: Reply, kinds: Kinds, host: ReplyHost, sender: Access) {
+  constructor(reply: Reply, kinds: Kinds, host: ReplyHost, sender: Access, body: BodyHold) {
     super()
     this.sender = sender
     this.#reply = reply
     this.#kinds = kinds
     this.#host = host
+    this.#body = body
     if (kinds.events) host.slow.add(this)
   }
 
@@ -117,7 +120,7 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     this.#isOver = true
     this.#host.slow.remove(this)
     if (this.#isAbandoned) this.#host.onAbandonedOver?.()
-    this.#host.onOver()
+    this.#host.onOver(this.#body)
   }
 }
 

@@ -113,17 +113,17 @@ export class SessionSide {
     return this.#sessions.find(id, principal) ?? NOT_FOUND
   }
 
-  #initialize(message: RequestMessage, { reply, principal, holder, access, kinds }: Visit): Refusal | undefined {
+  #initialize(message: RequestMessage, { reply, principal, holder, access, kinds, body }: Visit): Refusal | undefined {
     const { load } = this.#options
-    const full = load.enter(holder)
+    const full = load.enter(holder, body)
     if (full) return about(full, message.id)
     const crowded = this.#sessions.faultOfRoom(holder)
     if (crowded) {
-      load.leave(holder)
+      load.leave(holder, body)
       return about(crowded, message.id)
     }
     const session = this.#sessions.begin(principal, holder)
-    const over = (): void => load.leave(holder)
+    const over = (): void => load.leave(holder, body)
     // Also when the answer was sent and did not arrive: nobody knows the id then.
     reply.onGone = () => this.#sessions.end(session, 'The client went away during the handshake')
     session.channel.receive(message, {
@@ -149,7 +149,7 @@ export class SessionSide {
     return undefined
   }
 
-  #postInto(session: HttpSession, message: Incoming, { reply, access, kinds }: Visit): Refusal | undefined {
+  #postInto(session: HttpSession, message: Incoming, { reply, access, kinds, body }: Visit): Refusal | undefined {
     session.touch()
     if (!isOwed(message)) {
       const fault = faultOfShape(message) ?? faultOfBatch(message, session.channel.version)
@@ -159,21 +159,21 @@ export class SessionSide {
       return undefined
     }
     const { load } = this.#options
-    const full = load.enter(session.holder)
+    const full = load.enter(session.holder, body)
     if (full) return about(full, idOf(message))
     const crowded = session.enter()
     if (crowded) {
-      load.leave(session.holder)
+      load.leave(session.holder, body)
       return about(crowded, idOf(message))
     }
-    const outlet = new ReplyOutlet(reply, kinds, session, access)
+    const outlet = new ReplyOutlet(reply, kinds, session, access, body)
     reply.onGone = () => outlet.abandon()
     session.channel.receive(message, outlet)
     return undefined
   }
 
   /** A request of an older revision where nothing is kept: it is answered as if a session stood around it. */
-  #postAlone(message: Incoming, { ask, reply, principal, holder, access, kinds }: Visit): Refusal | undefined {
+  #postAlone(message: Incoming, { ask, reply, principal, holder, access, kinds, body }: Visit): Refusal | undefined {
     const isHandshake = message.kind === 'request' && message.method === 'initialize'
     const assumed = isHandshake ? undefined : (ask.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
     if (!isOwed(message)) {
@@ -182,7 +182,7 @@ export class SessionSide {
       return fault
     }
     const { load, open } = this.#options
-    const full = load.enter(holder)
+    const full = load.enter(holder, body)
     if (full) return about(full, idOf(message))
     const channel = this.#service.open({ outlet: SILENT, principal, assumed })
     const host: ReplyHost = {
@@ -191,13 +191,13 @@ export class SessionSide {
       beginAnswer: (to) => new PlainStream(to, open, holder, undefined, () => outlet.abandon()),
       statusOf,
       onOver: () => {
-        load.leave(holder)
+        load.leave(holder, body)
         queueMicrotask(() => channel.close('The request was answered'))
       },
       onAbandoned: () => load.abandon(holder),
       onAbandonedOver: () => load.unabandon(holder),
     }
-    const outlet = new ReplyOutlet(reply, kinds, host, access)
+    const outlet = new ReplyOutlet(reply, kinds, host, access, body)
     reply.onGone = () => outlet.abandon()
     channel.receive(message, outlet)
     return undefined

@@ -5,6 +5,7 @@ import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import type { Channel, Service } from '../../protocol/service.ts'
 import type { Reply } from './ask.ts'
+import type { BodyHold } from './body-hold.ts'
 import type { HeldSession, Holder } from './holders.ts'
 import type { KeptBytes } from './kept-bytes.ts'
 import type { Load } from './load.ts'
@@ -57,10 +58,10 @@ export class HttpSession implements Outlet, ReplyHost, HeldSession {
     return undefined
   }
 
-  onOver(): void {
+  onOver(body: BodyHold): void {
     this.#inFlight--
     this.#isUsed = true
-    this.#around.load.leave(this.holder)
+    this.#around.load.leave(this.holder, body)
   }
 
   onAbandoned(): void {

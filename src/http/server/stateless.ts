@@ -8,6 +8,7 @@ import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { faultOfHeader, route } from '../../revisions/route.ts'
 import type { Ask, Reply } from './ask.ts'
+import type { BodyHold } from './body-hold.ts'
 import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
 import type { Holder } from './holders.ts'
 import type { Load } from './load.ts'
@@ -37,6 +38,8 @@ export interface Visit {
   principal: string | undefined
   /** Whoever this request is counted as. */
   holder: Holder
+  /** What its body takes. */
+  body: BodyHold
   access: Access
   kinds: Kinds
 }
@@ -84,9 +87,9 @@ function answerRequest(message: RequestMessage, visit: Visit, options: Stateless
   const isListen = message.method === 'subscriptions/listen'
   if (isListen && !visit.kinds.events)
     return about(refuse(406, 'subscriptions/listen is answered with text/event-stream, which is not taken or not given here'), message.id)
-  const full = isListen ? enterListen(holder, options) : load.enter(holder)
+  const full = isListen ? enterListen(holder, options) : load.enter(holder, visit.body)
   if (full) return about(full, message.id)
-  new StandingAlone(principal, holder, isListen, options).start(message, visit, revision.version)
+  new StandingAlone(principal, holder, visit.body, isListen, options).start(message, visit, revision.version)
   return undefined
 }
 
@@ -95,21 +98,24 @@ class StandingAlone implements ReplyHost {
   readonly #options: StatelessOptions
   readonly #principal: string | undefined
   readonly #holder: Holder
+  readonly #body: BodyHold
   readonly #isListen: boolean
   #answering: Answering | undefined
   #isGone = false
   #isOver = false
+  #isAbandoned = false
 
-  constructor(principal: string | undefined, holder: Holder, isListen: boolean, options: StatelessOptions) {
+  constructor(principal: string | undefined, holder: Holder, body: BodyHold, isListen: boolean, options: StatelessOptions) {
+    this.#body = body
     this.#holder = holder
     this.#options = options
     this.#principal = principal
     this.#isListen = isListen
   }
 
-  start(message: RequestMessage, { reply, kinds, access }: Visit, version: string): void {
+  start(message: RequestMessage, { reply, kinds, access, body }: Visit, version: string): void {
     reply.onGone = this.#onGone
-    const outlet = new ReplyOutlet(reply, kinds, this, access)
+    const outlet = new ReplyOutlet(reply, kinds, this, access, body)
     const { canListen, service } = this.#options
     const sender = { version, principal: this.#principal, account: this.#holder.key, canListen }
     this.#answering = service.answer(message, outlet, sender)
@@ -145,7 +151,7 @@ class StandingAlone implements ReplyHost {
     const { load } = this.#options
     this.#isOver = true
     if (this.#isListen) load.leaveListen(this.#holder)
-    else load.leave(this.#holder)
+    else load.leave(this.#holder, this.#isAbandoned ? undefined : this.#body)
   }
 
   readonly #onGone = (): void => {
@@ -160,9 +166,11 @@ class StandingAlone implements ReplyHost {
     // The request is over, but its handler may not look at the signal: until it ends it is work for nobody.
     const { load } = this.#options
     load.abandon(this.#holder)
+    this.#isAbandoned = true
     answering.onStopped = () => {
       answering.onStopped = undefined
       load.unabandon(this.#holder)
+      this.#body.release()
     }
     answering.cancel(new DOMException('The client went away', 'AbortError'))
   }

@@ -6,6 +6,7 @@ import type { Access } from '../../protocol/access.ts'
 import { randomId } from '../../protocol/bytes.ts'
 import type { Channel, Service } from '../../protocol/service.ts'
 import type { Ask, Reply } from './ask.ts'
+import type { BodyHold } from './body-hold.ts'
 import type { Holder } from './holders.ts'
 import type { Load } from './load.ts'
 import type { OpenStreams } from './open-streams.ts'
@@ -63,7 +64,7 @@ export class TwoEndpoints {
     return undefined
   }
 
-  receive(message: Incoming, { ask, reply, principal, access }: Omit<Visit, 'kinds' | 'holder'>): Refusal | undefined {
+  receive(message: Incoming, { ask, reply, principal, access, body }: Omit<Visit, 'kinds' | 'holder'>): Refusal | undefined {
     const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(ask.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must have sessionId, as the endpoint event gave it')
     const conversation = this.#conversations.get(id)
@@ -72,10 +73,10 @@ export class TwoEndpoints {
     if (message.kind === 'ignored') return refuse(400, message.reason)
     const owesAnswer = isOwed(message)
     if (owesAnswer && conversation.isRetired) return about(NOT_FOUND, idOf(message))
-    const full = owesAnswer ? this.#enter(conversation) : undefined
+    const full = owesAnswer ? this.#enter(conversation, body) : undefined
     if (full) return about(full, idOf(message))
     reply.send(202, {})
-    conversation.channel.receive(message, this.#outletOf(id, conversation, owesAnswer, access))
+    conversation.channel.receive(message, this.#outletOf(id, conversation, owesAnswer, access, body))
     return undefined
   }
 
@@ -99,20 +100,20 @@ export class TwoEndpoints {
     return load.faultOfStreams(holder, open.size)
   }
 
-  #enter(conversation: Conversation): Refusal | undefined {
+  #enter(conversation: Conversation, body: BodyHold): Refusal | undefined {
     const { load, limits } = this.#options
     const max = limits.maxInFlightPerSession
     if (conversation.inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
-    const full = load.enter(conversation.holder)
+    const full = load.enter(conversation.holder, body)
     if (!full) conversation.inFlight++
     return full
   }
 
-  #outletOf(id: string, conversation: Conversation, owesAnswer: boolean, sender: Access): Outlet {
+  #outletOf(id: string, conversation: Conversation, owesAnswer: boolean, sender: Access, body: BodyHold): Outlet {
     const over = (): void => {
       if (!owesAnswer) return
       conversation.inFlight--
-      this.#options.load.leave(conversation.holder)
+      this.#options.load.leave(conversation.holder, body)
       if (conversation.isRetired) queueMicrotask(() => this.#retire(id))
     }
     return {

@@ -46,19 +46,19 @@ export class WebAsk implements Ask {
     return undefined
   }
 
-  body(bounds: BodyBounds, done: (text: string | undefined, fault: BodyFault | undefined) => void): void {
-    readBody(this.#request, bounds).then(
+  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: (text: string | undefined, fault: BodyFault | undefined) => void): void {
+    readBody(this.#request, bounds, grow).then(
       (text) => done(text, undefined),
       (fault: unknown) => done(undefined, isFault(fault) ? fault : 'gone'),
     )
   }
 }
 
-const FAULTS: readonly unknown[] = ['too-large', 'too-slow', 'not-utf8']
+const FAULTS: readonly unknown[] = ['too-large', 'too-slow', 'not-utf8', 'no-room']
 const isFault = (value: unknown): value is BodyFault => FAULTS.includes(value)
 
 /** Rejects with a `BodyFault`. */
-async function readBody(request: Request, bounds: BodyBounds): Promise<string> {
+async function readBody(request: Request, bounds: BodyBounds, grow: (bytes: number) => boolean): Promise<string> {
   const reader = request.body?.getReader()
   if (!reader) return ''
   const chunks: Uint8Array[] = []
@@ -83,6 +83,7 @@ async function readBody(request: Request, bounds: BodyBounds): Promise<string> {
       if (done) break
       size += value.byteLength
       if (size > bounds.maxBodyBytes) throw 'too-large' satisfies BodyFault
+      if (!grow(value.byteLength)) throw 'no-room' satisfies BodyFault
       chunks.push(value)
     }
   } catch (fault) {

@@ -18,7 +18,7 @@ import type { Question } from '../ask/question.ts'
 import type { Call, Caller, Dialect } from '../call.ts'
 import type { Core } from '../core.ts'
 import { notFound, readUri } from '../features/resources.ts'
-import { changeNotice, covers, tooMany } from '../features/subscriptions.ts'
+import { changeNotice, covers, tooLong, tooMany } from '../features/subscriptions.ts'
 import type { Quota } from '../quota.ts'
 
 export interface SessionOptions {
@@ -41,6 +41,8 @@ export class Session implements Dialect {
   readonly #caller: Omit<Caller, 'auth'>
   /** Resources, each with what its subscriber was allowed to read. */
   #subscriptions: Map<string, Access> | undefined
+  /** Characters of their URIs. */
+  #subscribedLength = 0
   /** Questions that wait for the client to be ready for them. */
   #onReady: { resolve: () => void; reject: (error: McpError) => void }[] | undefined
   #isReady = false
@@ -156,12 +158,17 @@ export class Session implements Dialect {
     this.#subscriptions = subscriptions
     if (subscriptions.size >= core.limits.maxSubscriptions && !subscriptions.has(uri))
       throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
+    if (!subscriptions.has(uri)) {
+      const { maxSubscriptionBytes } = core.limits
+      if (this.#subscribedLength + uri.length > maxSubscriptionBytes) throw tooLong(maxSubscriptionBytes)
+      this.#subscribedLength += uri.length
+    }
     subscriptions.set(uri, access)
     return {}
   }
 
   #unsubscribe(uri: string): Params {
-    this.#subscriptions?.delete(uri)
+    if (this.#subscriptions?.delete(uri)) this.#subscribedLength -= uri.length
     return {}
   }
 

@@ -8,6 +8,7 @@ import { META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Change } from '../../protocol/ports.ts'
 import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import { MAX_URI_LENGTH } from '../../protocol/uri-template/index.ts'
 import type { Hearer } from '../audience.ts'
 import type { Core } from '../core.ts'
 import { scopesOfAll } from '../required-scopes.ts'
@@ -103,10 +104,34 @@ function honoured(wanted: unknown, core: Core): SubscriptionFilter {
     if (!Array.isArray(uris) || uris.some((uri) => typeof uri !== 'string'))
       throw new McpError('ERR_INVALID_PARAMS', 'params.notifications.resourceSubscriptions must be a list of URIs')
     if (uris.length > core.limits.maxSubscriptions) throw tooMany('maxSubscriptions', core.limits.maxSubscriptions)
+    const long = (uris as string[]).find(({ length }) => length > MAX_URI_LENGTH)
+    if (long !== undefined)
+      throw new McpError(
+        'ERR_INVALID_PARAMS',
+        `A URI in params.notifications.resourceSubscriptions has ${long.length} characters; at most ${MAX_URI_LENGTH} are accepted`,
+      )
+    const { maxSubscriptionBytes } = core.limits
+    if (lengthOf(uris as string[]) > maxSubscriptionBytes) throw tooLong(maxSubscriptionBytes)
     if (core.resources.isOffered) filter.resourceSubscriptions = uris as string[]
   }
   return filter
 }
+
+/** Characters of all URIs together. */
+function lengthOf(uris: Iterable<string>): number {
+  let length = 0
+  for (const uri of uris) length += uri.length
+  return length
+}
+
+export const tooLong = (max: number): McpError =>
+  new McpError(
+    'ERR_LIMIT',
+    `The URIs of all subscriptions are too long together: at most ${max} characters (limits.maxSubscriptionBytes)`,
+    {
+      data: { reason: 'limit', limit: 'maxSubscriptionBytes', max },
+    },
+  )
 
 export const tooMany = (limit: string, max: number): McpError =>
   new McpError('ERR_LIMIT', `Too many subscriptions: at most ${max} (limits.${limit})`, { data: { reason: 'limit', limit, max } })

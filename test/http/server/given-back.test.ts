@@ -154,6 +154,7 @@ test(
           sessions: 0,
           legacySessions: 0,
           callers: 0,
+          bodyBytes: 0,
           keptBytes: 0,
         })
         counted({ 'sequences after which every counter is zero': 1, connections: plans.length })

@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import type { ListenOptions } from '../../../src/http/index.ts'
+import { DEFAULT_READ_BOUNDS } from '../../../src/jsonrpc/read.ts'
+import { scan } from '../../../src/jsonrpc/scan.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { type EventReader, type HttpAnswer, http, httpStream, rawHttp } from '../../support/http-requests.ts'
 import {
@@ -423,6 +425,77 @@ describe('streams at the same time', () => {
   })
 })
 
+describe('messages in hand', () => {
+  const long = (length: number) => callTool('hold', {}, { x: 'x'.repeat(length) })
+  const from = (address: string) => ({ 'x-forwarded-for': address })
+
+  test('of one address take maxBodyBytesInHandPerAddress, else 429; others are not held up', async () => {
+    const max = 20_000
+    const { url, go, handler } = await holding({ trustProxy: true, limits: { maxBodyBytesInHandPerAddress: max } })
+    const session = await openSession(url, '2025-11-25', { headers: from('192.0.2.1') })
+    expect(handler.counts.bodyBytes).toBe(0)
+    const held = [askModern(url, long(8000), from('192.0.2.1')), session.ask(long(8000))]
+    await until(() => handler.counts.inFlight === 2)
+    const left = max - handler.counts.bodyBytes
+    expect(left).toBeLessThan(4000)
+    expectFull(await askModern(url, long(4000), from('192.0.2.1')), 429, 'maxBodyBytesInHandPerAddress', max)
+    expectFull(await session.ask({ ...long(4000), id: 2 }), 429, 'maxBodyBytesInHandPerAddress', max)
+    // What wants no answer is taken all the same.
+    expect((await session.post({ jsonrpc: '2.0', method: 'notifications/x', params: { x: 'x'.repeat(4000) } })).status).toBe(202)
+    held.push(askModern(url, long(8000), from('192.0.2.2')))
+    await until(() => handler.counts.inFlight === 3)
+    go.open()
+    for (const answer of held) expect((await answer).status).toBe(200)
+    expect(handler.counts.bodyBytes).toBe(0)
+  })
+
+  test('of this process take maxBodyBytesInHand, else 503; each value counts 32 bytes', async () => {
+    const { url, go, handler } = await holding({ limits: { maxBodyBytesInHand: 20_000 } })
+    const held = askModern(url, callTool('hold', {}, { x: Array(400).fill(1) }))
+    await until(() => handler.counts.inFlight === 1)
+    expect(handler.counts.bodyBytes).toBeGreaterThan(400 * 32)
+    expectFull(await askModern(url, callTool('hold', {}, { x: Array(400).fill(1) })), 503, 'maxBodyBytesInHand', 20_000)
+    go.open()
+    expect((await held).status).toBe(200)
+    expect(handler.counts.bodyBytes).toBe(0)
+  })
+
+  test('count while they arrive, and until the handler of a client that went away is done', async () => {
+    const { url, port, go, handler } = await holding({ limits: { maxBodyBytesInHand: 20_000 } })
+    const head = 'POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 30000\r\n\r\n'
+    const slow = rawHttp(port, head + 'x'.repeat(15_000))
+    await until(() => handler.counts.bodyBytes === 15_000)
+    expectFull(await askModern(url, long(6000)), 503, 'maxBodyBytesInHand', 20_000)
+    slow.socket.destroy()
+    await until(() => handler.counts.bodyBytes === 0)
+    expect((await rawHttp(port, head + 'x'.repeat(25_000)).closed).slice(0, 12)).toBe('HTTP/1.1 503')
+    expect(handler.counts.bodyBytes).toBe(0)
+    const controller = new AbortController()
+    const call = modern(long(8000))
+    const gone = fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...call.headers },
+      body: JSON.stringify(call.body),
+      signal: controller.signal,
+    })
+    await until(() => handler.counts.inFlight === 1)
+    controller.abort()
+    await gone.catch(() => {})
+    await until(() => handler.counts.abandoned === 1)
+    expect(handler.counts.bodyBytes).toBeGreaterThan(8000)
+    go.open()
+    await until(() => handler.counts.bodyBytes === 0)
+  })
+})
+
+/** Values of the call below, without those that are put into it. */
+const VALUES_OF_CALL = ((): number => {
+  const tally = { values: 0 }
+  const text = JSON.stringify(modern({ method: 'tools/list', params: { x: { y: [] } } }).body)
+  scan(text, DEFAULT_READ_BOUNDS, 0, text.length, tally)
+  return tally.values - 1
+})()
+
 describe('what one request may hold', () => {
   test.each([
     [19, 200],
@@ -450,6 +523,8 @@ describe('what one request may hold', () => {
   test.each([
     ['maxDepth', 10, (size: number) => `${'['.repeat(size - 3)}${']'.repeat(size - 3)}`],
     ['maxKeys', 10, (size: number) => JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, i) => [`k${i}`, i])))],
+    // Beside these values there are as many as the call itself has.
+    ['maxValues', 60, (size: number) => JSON.stringify(Array(size - VALUES_OF_CALL).fill(1))],
   ] as const)('%s: one less and exactly so many are taken, one more is answered 400 (-32600)', async (limit, max, make) => {
     const { url } = await holding({ limits: { [limit]: max } })
     const call = modern({ method: 'tools/list' })

@@ -1,0 +1,44 @@
+/** What the body of one request takes in memory: while it arrives, and until the request has its answer. */
+
+import type { Holder } from './holders.ts'
+import type { Load } from './load.ts'
+import type { Refusal } from './refusal.ts'
+
+/** What one value costs beside its text: about that of a number in an array, or half of an empty object. */
+const VALUE_COST = 32
+
+/** About how much memory a message takes once it is parsed. */
+export const weightOf = (text: string, values: number): number => text.length + values * VALUE_COST
+
+export class BodyHold {
+  readonly #load: Load
+  readonly #holder: Holder
+  #bytes = 0
+  /** The request is worked on: whoever ends that gives the bytes back. */
+  isInHand = false
+  /** Why there was no room. */
+  refusal: Refusal | undefined
+
+  constructor(load: Load, holder: Holder) {
+    this.#load = load
+    this.#holder = holder
+  }
+
+  /** False when there is no room for so many more. */
+  readonly grow = (bytes: number): boolean => {
+    this.refusal = this.#load.takeBytes(this.#holder, bytes)
+    if (this.refusal) return false
+    this.#bytes += bytes
+    return true
+  }
+
+  /** Counts what the parsed message takes instead of what came. */
+  settle(bytes: number): boolean {
+    return this.grow(bytes - this.#bytes)
+  }
+
+  release(): void {
+    this.#load.giveBytes(this.#holder, this.#bytes)
+    this.#bytes = 0
+  }
+}
