@@ -22,7 +22,10 @@ export function findFaults(file, source, { everywhere = false } = {}) {
       const { node: at = node, ...rest } = fault
       if (!everywhere && !ENDS_AND_BOUNDS.test(surroundings(at, parents, source))) continue
       const line = source.slice(0, at.start).split('\n').length
-      faults.push({ file, line, start: at.start, end: at.end, was: oneLine(source.slice(at.start, at.end)), ...rest })
+      // A statement that began with a parenthesis would be an argument list of the line above it.
+      const isStatement = at === node && parents.at(-1)?.type === 'ExpressionStatement'
+      const code = isStatement ? (isOn) => `void 0, ${rest.code(isOn)}` : rest.code
+      faults.push({ file, line, start: at.start, end: at.end, was: oneLine(source.slice(at.start, at.end)), ...rest, code })
     }
   })
   return faults

@@ -22,8 +22,8 @@ export interface ReadBounds extends ScanBounds {
 
 export const DEFAULT_READ_BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000, maxBatch: 50 }
 
-/** What a client reads: answers hold schemas, and those nest deeper than anything a client sends. */
-export const ANSWER_BOUNDS: ReadBounds = { ...DEFAULT_READ_BOUNDS, maxDepth: 256 }
+/** What a client reads: answers hold long lists of schemas, which nest deeper and hold more than anything a client sends. */
+export const ANSWER_BOUNDS: ReadBounds = { ...DEFAULT_READ_BOUNDS, maxDepth: 256, maxValues: 1_000_000 }
 
 /** The same with a bound of one's own on the values of a message. */
 export const answerBounds = (maxValues = ANSWER_BOUNDS.maxValues): ReadBounds =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { BodyHold } from '../../../src/http/server/body-hold.ts'
 import { Endpoint } from '../../../src/http/server/endpoint.ts'
 import { Holder, Holders } from '../../../src/http/server/holders.ts'
 import { Load } from '../../../src/http/server/load.ts'
@@ -11,6 +12,8 @@ import { selectRevisions } from '../../../src/revisions/index.ts'
 import { MODERN, testServer } from '../../support/http-service.ts'
 import { envelope } from '../../support/raw-channel.ts'
 import { countingClock, TestReply } from './test-sink.ts'
+
+const holdOf = (load: Load, holder: Holder): BodyHold => new BodyHold(load, holder)
 
 const limitsOf = (limits: Partial<HttpLimits>): HttpLimits => ({ ...DEFAULT_HTTP_LIMITS, ...limits })
 const watched = (promise: Promise<unknown>): { isOver: boolean } => {
@@ -31,29 +34,29 @@ describe('requests in hand', () => {
   ] as const)('of a holder by %s are bounded by %s, and given back', (kind, limit, status) => {
     const load = new Load(limitsOf({ [limit]: 2 }))
     const holder = new Holder(kind)
-    expect([load.enter(holder), load.enter(holder)]).toEqual([undefined, undefined])
-    expect(load.enter(holder)).toMatchObject({ status, limit })
+    expect([load.enter(holder, holdOf(load, holder)), load.enter(holder, holdOf(load, holder))]).toEqual([undefined, undefined])
+    expect(load.enter(holder, holdOf(load, holder))).toMatchObject({ status, limit })
     expect([load.inFlight, holder.inFlight]).toEqual([2, 2])
-    load.leave(holder)
-    expect(load.enter(holder)).toBeUndefined()
+    load.leave(holder, undefined)
+    expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
   })
 
   test('of callers that nobody can tell apart have only the bound of the process', () => {
     const load = new Load(limitsOf({ maxInFlightPerAddress: 1, maxInFlightPerPrincipal: 1, maxAbandoned: 1 }))
     const holder = new Holder('unknown')
-    for (let i = 0; i < 3; i++) expect(load.enter(holder)).toBeUndefined()
+    for (let i = 0; i < 3; i++) expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
   })
 
   test('that nobody waits for are bounded, and given back', () => {
     const load = new Load(limitsOf({ maxAbandoned: 2 }))
     const holder = new Holder('address')
     load.abandon(holder)
-    expect(load.enter(holder)).toBeUndefined()
+    expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
     load.abandon(holder)
-    expect(load.enter(holder)).toMatchObject({ status: 429, limit: 'maxAbandoned' })
-    expect(load.enter(new Holder('address'))).toBeUndefined()
+    expect(load.enter(holder, holdOf(load, holder))).toMatchObject({ status: 429, limit: 'maxAbandoned' })
+    expect(load.enter(new Holder('address'), holdOf(load, holder))).toBeUndefined()
     load.unabandon(holder)
-    expect(load.enter(holder)).toBeUndefined()
+    expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
     expect([load.abandoned, holder.abandoned]).toEqual([1, 1])
   })
 
@@ -61,13 +64,13 @@ describe('requests in hand', () => {
     const load = new Load(limitsOf({}))
     const holder = new Holder('address')
     await load.whenIdle()
-    load.enter(holder)
-    load.enter(holder)
+    load.enter(holder, holdOf(load, holder))
+    load.enter(holder, holdOf(load, holder))
     const waiting = [watched(load.whenIdle()), watched(load.whenIdle())]
-    load.leave(holder)
+    load.leave(holder, undefined)
     await Promise.resolve()
     expect(waiting.map(({ isOver }) => isOver)).toEqual([false, false])
-    load.leave(holder)
+    load.leave(holder, undefined)
     await Promise.resolve()
     expect(waiting.map(({ isOver }) => isOver)).toEqual([true, true])
   })
@@ -188,7 +191,7 @@ describe('a request that stands alone', () => {
     const start = (): unknown =>
       answerStandingAlone(
         request,
-        { ask, reply, principal: undefined, holder, access: null, kinds: { json: true, events: true } },
+        { ask, reply, principal: undefined, holder, access: null, kinds: { json: true, events: true }, body: holdOf(load, holder) },
         { service, supported: selectRevisions([MODERN]), limits, load, open, canListen: true, requireMcpHeaders: false },
       )
     return { load, holder, reply, start }
@@ -262,7 +265,7 @@ test('a server whose last session has ended has no timer left', async () => {
         isLocal: true,
         remoteAddress: '127.0.0.1',
         proxies: 0,
-        body: (_bounds, done) => done(body, undefined),
+        body: (_bounds, _grow, done) => done(body, undefined),
       },
       reply,
     )
@@ -282,7 +285,7 @@ test('a server whose last session has ended has no timer left', async () => {
   for (const { id } of sessions) expect((await send('DELETE', '', { 'mcp-session-id': id })).status).toBeLessThan(300)
   await clock.advance(10_000)
   expect([endpoint.counts, timers()]).toEqual([
-    { inFlight: 0, abandoned: 0, streams: 0, sessions: 0, legacySessions: 0, callers: 0, keptBytes: 0 },
+    { inFlight: 0, abandoned: 0, streams: 0, sessions: 0, legacySessions: 0, callers: 0, keptBytes: 0, bodyBytes: 0 },
     0,
   ])
 })

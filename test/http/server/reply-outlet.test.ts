@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { BodyHold } from '../../../src/http/server/body-hold.ts'
 import { type AnswerStream, type Kinds, type ReplyHost, ReplyOutlet } from '../../../src/http/server/reply-outlet.ts'
 import { SlowAnswers } from '../../../src/http/server/slow-answers.ts'
 import { KeptText } from '../../../src/jsonrpc/kept-text.ts'
@@ -26,7 +27,7 @@ function outletOf(kinds: Kinds = ANY, parts: Partial<ReplyHost> = {}) {
   const slow = new SlowAnswers(2, () => {})
   const reply = new TestReply()
   const host: ReplyHost = { slow, ...calls, ...parts }
-  return { slow, reply, outlet: new ReplyOutlet(reply, kinds, host, null) }
+  return { slow, reply, outlet: new ReplyOutlet(reply, kinds, host, null, { release() {} } as BodyHold) }
 }
 
 describe('a request whose client went away', () => {

@@ -145,7 +145,11 @@ describe('the body of a web request', () => {
     })
     const request = new Request('http://localhost/mcp', { method: 'POST', body, duplex: 'half' } as RequestInit)
     const said = new Promise<[string | undefined, BodyFault | undefined]>((resolve) =>
-      new WebAsk(request, undefined).body(BOUNDS, (text, fault) => resolve([text, fault])),
+      new WebAsk(request, undefined).body(
+        BOUNDS,
+        () => true,
+        (text, fault) => resolve([text, fault]),
+      ),
     )
     return { said, cancelled, write: (text: string) => controller?.enqueue(new TextEncoder().encode(text)), end: () => controller?.close() }
   }
