@@ -68,7 +68,6 @@ class ProcessLink implements Link {
     })
     this.#child.stdout.once('end', () => {
       reader.end()
-      if (this.#isOver) return
       setTimeout(() => this.#fail(new McpError('ERR_CLOSED', `${this.#label} closed its output`)), EXIT_AFTER_OUTPUT_MS).unref()
     })
     this.#child.once('exit', () => this.#onExit())

@@ -237,7 +237,7 @@ describe('a request that stands alone', () => {
   })
 })
 
-test('a server whose last session has ended has no timer left', async () => {
+test('sessions end when nobody uses them, and with the last of them the timer', async () => {
   const { clock, timers } = countingClock()
   const endpoint = new Endpoint(testServer(), {}, clock)
   const headers = (more: Record<string, string>): Record<string, string> => ({
@@ -282,6 +282,12 @@ test('a server whose last session has ended has no timer left', async () => {
   ])
   await clock.advance(10_000)
   expect([endpoint.counts.sessions, timers()]).toEqual([2, 1])
+  // Those that nobody uses end by themselves.
+  const { id: idle } = await open()
+  await clock.advance(DEFAULT_HTTP_LIMITS.sessionIdleMs / 2)
+  for (const { id } of sessions) await send('POST', '{"jsonrpc":"2.0","id":2,"method":"ping"}', { 'mcp-session-id': id })
+  await clock.advance(DEFAULT_HTTP_LIMITS.sessionIdleMs / 2)
+  expect([endpoint.counts.sessions, (await send('DELETE', '', { 'mcp-session-id': idle })).status]).toEqual([2, 404])
   for (const { id } of sessions) expect((await send('DELETE', '', { 'mcp-session-id': id })).status).toBeLessThan(300)
   await clock.advance(10_000)
   expect([endpoint.counts, timers()]).toEqual([
