@@ -13,6 +13,7 @@ import { isCode, namesIn } from './launch/names-in.ts'
 import { manifestsOf, NODE_RUNNER, packageRuns, runsUnnamed } from './launch/runners.ts'
 import { changesWhatRuns } from './launch/variables.ts'
 import { assignmentsIn, nodeOptionWords, shebangWords, shellWords } from './launch/words.ts'
+import { WRAPPERS } from './launch/wrappers.ts'
 import type { ProcessWay } from './servers/spec.ts'
 
 export interface EntryFileLimits {
@@ -82,10 +83,6 @@ const ENDINGS: Readonly<Record<Family, readonly string[]>> = {
   java: ['.class', '.java'],
   other: [],
 }
-
-/** The programs that start another one which stands in their arguments. */
-const WRAPPERS =
-  /^(?:env|timeout|nice|ionice|nohup|stdbuf|setsid|setarch|taskset|chrt|numactl|time|xargs|parallel|watch|find|flock|sudo|doas|su|runuser|chroot|unshare|nsenter|setpriv|firejail|bwrap|systemd-run|strace|ltrace|gdb|script|unbuffer|expect|rlwrap|winpty|caffeinate|arch|busybox|toybox|tini|dumb-init|direnv|mise|asdf|nix|nix-shell|conda|poetry|pipenv|hatch|pdm|rye|bundle|dotenv|dotenvx|doppler|op|cross-env|concurrently|nodemon|command|exec|open)$/
 
 /** Options of node whose value is a module: a file, or a package that is installed. */
 const LOADING = /^(?:-r|--require|--import|--loader|--experimental-loader)$/

@@ -1,6 +1,7 @@
 /** The words of a command, by what runs them: an option that takes a secret is one thing, a text that is run is another. */
 
 import { basename } from 'node:path'
+import { WRAPPERS } from '../launch/wrappers.ts'
 
 const SHELLS =
   /^(?:(?:ba|da|z|fi|k|mk|pdk|c|tc|a|r)?sh|busybox|toybox|cmd|powershell|pwsh|nu|xonsh|elvish|eval|exec|source|xargs|parallel|watch|su|script|ssh|expect|make|just)$/i
@@ -45,10 +46,6 @@ export const isPlace = (value: string): boolean =>
   /^(?:~|\.{1,2})?\/|^[A-Za-z]:[\\/]/.test(value) || (/^[a-z][\w+.-]*:\/\//i.test(value) && !DATABASE.test(value))
 
 const DATABASE = /^(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?):\/\//i
-
-/** Programs whose first words are another program, behind arguments of their own. */
-const WRAPPERS =
-  /^(?:env|timeout|nice|ionice|nohup|stdbuf|setsid|taskset|chrt|numactl|time|find|flock|sudo|doas|runuser|chroot|unshare|nsenter|firejail|bwrap|systemd-run|strace|ltrace|gdb|rlwrap|winpty|caffeinate|arch|tini|dumb-init|direnv|mise|asdf|nix|nix-shell|conda|poetry|pipenv|hatch|pdm|rye|bundle|dotenv|dotenvx|doppler|op|cross-env|concurrently|nodemon|command|open)$/i
 
 /** Words in front of the name of a program or a package, which name none themselves. */
 const SUBCOMMAND = /^(?:run|exec|x|dlx|tool|start|test|create|compose|container|image|\d[\w.]*|.*=.*)$/i
