@@ -211,7 +211,7 @@ describe('whatever the bytes', () => {
       const items = Array.from({ length: Math.floor(size / 12) }, () => '{"abcdef":1}').join(',')
       const bytes = Buffer.from(`{"jsonrpc":"2.0","id":"big","method":"ping","params":{"a":[${items}]}}\n`)
       const before = process.cpuUsage()
-      const { input, lines, close } = serveHere(server)
+      const { input, lines, close } = serveHere(server, { maxValues: Number.POSITIVE_INFINITY })
       for (let at = 0; at < bytes.length; at += 65_536) input.write(bytes.subarray(at, at + 65_536))
       expect(JSON.parse(await lines.next())).toMatchObject({ id: 'big', result: {} })
       await close()
@@ -488,11 +488,11 @@ interface Lines {
 /** A server on streams of this process. */
 function serveHere(
   server: Server,
-  { highWaterMark = 1 << 20 }: { highWaterMark?: number } = {},
+  { highWaterMark = 1 << 20, maxValues }: { highWaterMark?: number; maxValues?: number } = {},
 ): { input: PassThrough; output: PassThrough; serving: ReturnType<typeof serveStdio>; lines: Lines; close(): Promise<void> } {
   const input = new PassThrough({ highWaterMark: 1 << 24 })
   const output = new PassThrough({ highWaterMark })
-  const serving = serveStdio(server, { streams: { input, output }, maxLineBytes: 16 * MIB })
+  const serving = serveStdio(server, { streams: { input, output }, maxLineBytes: 16 * MIB, ...(maxValues !== undefined && { maxValues }) })
   const ready: string[] = []
   const waiting: ((line: string) => void)[] = []
   const reader = new LineReader({
