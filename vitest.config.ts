@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build.ts', 'test/conformance/set-up.ts'],
+    setupFiles: ['test/support/property-settings.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 15_000,

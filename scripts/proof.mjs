@@ -20,7 +20,7 @@ countOf('sample', values.sample)
 
 await setUp()
 const files = readdirSync(`${root}/test`, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.test.ts') && readFileSync(`${root}/test/${file}`, 'utf8').includes('support/proof.ts'))
+  .filter((file) => file.endsWith('.test.ts') && /support\/proof\.ts|'fast-check'/.test(readFileSync(`${root}/test/${file}`, 'utf8')))
   .map((file) => `test/${file}`)
 say(`${files.length} files of property and fault tests, ${factor} times the usual number of runs ...`)
 const results = `${root}.cache/proof-results.json`
@@ -34,10 +34,12 @@ const vitest = [
   `--outputFile.json=${results}`,
 ]
 const began = Date.now()
+const propertySeed = process.env.PORTICO_PROPERTY_SEED ?? String(began % 2 ** 31)
+say(`PORTICO_PROPERTY_SEED=${propertySeed} repeats this run`)
 const { status } = spawnSync(process.execPath, [...vitest, ...files], {
   cwd: root,
   stdio: ['ignore', process.stderr, 'inherit'],
-  env: { ...process.env, PORTICO_PROOF_FACTOR: String(factor) },
+  env: { ...process.env, PORTICO_PROOF_FACTOR: String(factor), PORTICO_PROPERTY_SEED: propertySeed },
 })
 printLedger(JSON.parse(readFileSync(results, 'utf8')))
 

@@ -1,5 +1,6 @@
 /** What went wrong, as help: what was expected and what came, what to do, and the exit code. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
 import { type ExitName, exitNameOf } from './exit-codes.ts'
@@ -62,7 +63,7 @@ export function explain(error: unknown): Explained {
     const { code, data } = error
     return explained(exitNameOf(code), `${error.message} (${code})`, { kind: 'local', code, data }, adviceFor(error))
   }
-  const { message = String(error), code } = (error ?? {}) as { message?: string; code?: string }
+  const { message = asText(error), code } = (error ?? {}) as { message?: string; code?: string }
   return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
 }
 

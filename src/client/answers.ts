@@ -1,5 +1,6 @@
 /** Answers to what a server asks: the person, the model, the directories. What has no handler is not offered. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import { isObject, type Params } from '../jsonrpc/message.ts'
 import type { ElicitParams, ElicitResult, FormElicitParams, FormSchema, UrlElicitParams } from '../protocol/elicitation.ts'
 import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
@@ -94,7 +95,7 @@ export class Answerer {
       case 'roots/list':
         return { roots: await this.roots() }
       default:
-        throw new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${String((request as { method?: unknown }).method)}`)
+        throw new McpError('ERR_METHOD_NOT_FOUND', `Method not found: ${asText((request as { method?: unknown }).method)}`)
     }
   }
 

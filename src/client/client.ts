@@ -1,5 +1,6 @@
 /** The client library's face: one server, whatever it speaks. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { INVALID_PARAMS, isObject } from '../jsonrpc/message.ts'
 import { onAbort } from '../jsonrpc/on-abort.ts'
@@ -304,7 +305,7 @@ export class Client {
       .all()
       .then(
         () => {},
-        (error: unknown) => this.#settings.onWarning(`The tools could not be listed: ${String(error)}`),
+        (error: unknown) => this.#settings.onWarning(`The tools could not be listed: ${asText(error)}`),
       )
       .finally(() => {
         this.#learning = undefined

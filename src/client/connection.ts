@@ -1,5 +1,6 @@
 /** The connection behind a client: opened, watched, and opened again when it may be. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import type { Deadline } from '../jsonrpc/deadlines.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { onAbort } from '../jsonrpc/on-abort.ts'
@@ -224,7 +225,7 @@ export class Connection {
         await this.#openAs(this.#memory.get(this.#target.key))
         break
       } catch (error) {
-        this.#settings.onWarning(`${this.#target.label} could not be started again: ${String(error)}`)
+        this.#settings.onWarning(`${this.#target.label} could not be started again: ${asText(error)}`)
         if (this.#mayRestart()) continue
         this.#over(error as Error)
         throw error
@@ -278,7 +279,7 @@ export class Connection {
     if (wanted)
       await this.dialect
         .listenTo(wanted)
-        .catch((error: unknown) => this.#settings.onWarning(`Changes are no longer told: ${String(error)}`))
+        .catch((error: unknown) => this.#settings.onWarning(`Changes are no longer told: ${asText(error)}`))
   }
 
   #mayRestart(): boolean {

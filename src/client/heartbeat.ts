@@ -1,5 +1,6 @@
 /** Looks now and then whether a quiet server is still there. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import type { Clock, Timer } from '../jsonrpc/clock.ts'
 
 export interface HeartbeatOptions {
@@ -36,7 +37,7 @@ export function startHeartbeat(options: HeartbeatOptions): () => void {
       } catch (error) {
         misses++
         if (isStopped) return
-        options.onWarning(`Ping failed (${misses} of ${MISSES}): ${String(error)}`)
+        options.onWarning(`Ping failed (${misses} of ${MISSES}): ${asText(error)}`)
         if (misses >= MISSES) return options.onDead(error)
       }
     }

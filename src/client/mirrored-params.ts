@@ -1,5 +1,6 @@
 /** The tools of one server as a transport with headers must know them: which arguments travel beside the message. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import { type MirroredParam, mirroredIn, type ParamHeaders, paramHeaders } from '../protocol/param-headers.ts'
@@ -27,12 +28,12 @@ export class MirroredParams {
   }
 
   knows(name: unknown): boolean {
-    return this.#isComplete || this.#tools.has(String(name))
+    return this.#isComplete || this.#tools.has(asText(name))
   }
 
   /** Throws when the tool may not be called for what its definition says, or not with these arguments. */
   of({ name, arguments: args }: Params): MirroredParam[] {
-    const known = this.#tools.get(String(name))
+    const known = this.#tools.get(asText(name))
     if (known === undefined) return []
     if (known.fault !== undefined) throw new McpError('ERR_UNSUPPORTED', `Tool ${JSON.stringify(name)} cannot be called: ${known.fault}`)
     if (known.headers.length === 0) return NONE

@@ -1,5 +1,6 @@
 /** Trace context of outgoing requests: what the program gives, checked, as metadata. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import { hasTrace, readTrace, TRACE_KEYS, type TraceContext } from '../protocol/trace-context.ts'
 import type { CallOptions } from './options.ts'
 
@@ -28,7 +29,7 @@ function current(source: TraceSource | undefined, onWarning: (message: string) =
   try {
     return source()
   } catch (error) {
-    onWarning(`Trace context is left out: ${String(error)}`)
+    onWarning(`Trace context is left out: ${asText(error)}`)
     return undefined
   }
 }

@@ -4,6 +4,7 @@
  * caller says.
  */
 
+import { asText } from './as-text.ts'
 import { BatchOutlet } from './batch.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
@@ -311,7 +312,7 @@ export class Peer {
     try {
       this.#options.onNotification(message, outlet)
     } catch (error) {
-      this.#options.onIgnored?.(`${message.method} could not be used: ${String(error)}`)
+      this.#options.onIgnored?.(`${message.method} could not be used: ${asText(error)}`)
     }
   }
 
@@ -397,7 +398,7 @@ export class Peer {
     try {
       pending.options.onGiveUp?.(pending.id, reason, pending.method)
     } catch (cause) {
-      this.#options.onIgnored?.(`The other side could not be told that ${pending.method} was given up: ${String(cause)}`)
+      this.#options.onIgnored?.(`The other side could not be told that ${pending.method} was given up: ${asText(cause)}`)
     }
   }
 

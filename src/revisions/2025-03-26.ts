@@ -1,5 +1,6 @@
 /** 2025-03-26: batches, audio, tool annotations, progress messages, the completions capability. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import type { Delta, Fit } from './revision.ts'
 import { each, inContent, ofType, within, without } from './shapes.ts'
 
@@ -12,7 +13,7 @@ const audioAsResource: Fit = ({ data, mimeType, annotations }) => ({
 
 const audioAsNote: Fit = ({ mimeType }) => ({
   type: 'text',
-  text: `[audio of type ${String(mimeType)} left out: this protocol revision has none]`,
+  text: `[audio of type ${asText(mimeType)} left out: this protocol revision has none]`,
 })
 
 const { 'tools/call': toolContent, 'prompts/get': promptContent } = inContent(ofType('audio', audioAsResource))

@@ -1,5 +1,6 @@
 /** 2025-06-18: no more batches; elicitation, structured output, resource links, titles, completion context. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import { isObject } from '../jsonrpc/message.ts'
 import type { Delta, Fit } from './revision.ts'
 import { each, inOrder, ofType, within, without } from './shapes.ts'
@@ -13,7 +14,7 @@ const plainResource: Fit = inOrder(titleAsName, without('title', '_meta'), undat
 
 const linkAsText: Fit = (link) => ({
   type: 'text',
-  text: `${String(link.title ?? link.name)}: ${String(link.uri)}${link.description === undefined ? '' : ` (${String(link.description)})`}`,
+  text: `${asText(link.title ?? link.name)}: ${asText(link.uri)}${link.description === undefined ? '' : ` (${asText(link.description)})`}`,
   ...(isObject(link.annotations) ? { annotations: link.annotations } : {}),
 })
 

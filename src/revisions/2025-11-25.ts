@@ -1,5 +1,6 @@
 /** 2025-11-25: icons, URL elicitation, richer forms, tools in sampling, bad arguments shown to the model. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import { isObject } from '../jsonrpc/message.ts'
 import type { Delta, Fit } from './revision.ts'
 import { each, inBlocks, inContent, inOrder, objectsIn, ofType, within, without } from './shapes.ts'
@@ -17,10 +18,10 @@ const formOnly: Fit = (capabilities) => {
 const plainSampling: Fit = within('sampling', without('context', 'tools'))
 
 // A conversation that was held with tools can still be read without them.
-const toolUseAsText: Fit = ({ name, input }) => ({ type: 'text', text: `[call of tool ${String(name)}: ${JSON.stringify(input)}]` })
+const toolUseAsText: Fit = ({ name, input }) => ({ type: 'text', text: `[call of tool ${asText(name)}: ${JSON.stringify(input)}]` })
 
 const toolResultAsText: Fit = ({ content }) => {
-  const texts = objectsIn(content).map(({ type, text }) => (type === 'text' ? text : `[${String(type)}]`))
+  const texts = objectsIn(content).map(({ type, text }) => (type === 'text' ? text : `[${asText(type)}]`))
   return { type: 'text', text: `[result of tool call: ${texts.join('\n')}]` }
 }
 

@@ -1,5 +1,6 @@
 /** The one decision which revision a request speaks, made from the request and the session it arrived in. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import { type Incoming, isObject, type Params, type RequestMessage } from '../jsonrpc/message.ts'
 import { META } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
@@ -69,7 +70,7 @@ export function faultOfHeader(message: RequestMessage, header: string | undefine
 
 /** The handshake is answered in the revision it agrees on. */
 function routeHandshake(requested: unknown, supported: readonly Revision[]): Route {
-  const revision = answerHandshake(String(requested), supported)
+  const revision = answerHandshake(asText(requested), supported)
   if (revision) return { revision }
   const spoken = describeRevisions(supported)
   const data = { supported: supported.map(({ version }) => version), requested: requested ?? null }

@@ -1,5 +1,6 @@
 /** Several choices of one field, for forms that have no such field: they are typed in, separated by commas. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import { isObject } from '../jsonrpc/message.ts'
 import type { Fit, Json, Mend } from './revision.ts'
 import { objectsIn, within } from './shapes.ts'
@@ -7,7 +8,7 @@ import { objectsIn, within } from './shapes.ts'
 export const typedField: Fit = ({ items, ...field }) => {
   const list = choicesOf(items).map(({ value, title }) => (title === undefined ? value : `${value} (${title})`))
   const hint = `Any of these, separated by commas: ${list.join(', ')}`
-  return { ...field, type: 'string', description: field.description === undefined ? hint : `${String(field.description)} (${hint})` }
+  return { ...field, type: 'string', description: field.description === undefined ? hint : `${asText(field.description)} (${hint})` }
 }
 
 export const joinTyped: Fit = within('content', (content) =>
@@ -53,9 +54,9 @@ interface SelectChoice {
 
 function choicesOf(items: unknown): SelectChoice[] {
   if (!isObject(items)) return []
-  if (Array.isArray(items.enum)) return items.enum.map((value) => ({ value: String(value), title: undefined }))
+  if (Array.isArray(items.enum)) return items.enum.map((value) => ({ value: asText(value), title: undefined }))
   return objectsIn(items.anyOf).map((choice) => ({
-    value: String(choice.const),
-    title: choice.title === undefined ? undefined : String(choice.title),
+    value: asText(choice.const),
+    title: choice.title === undefined ? undefined : asText(choice.title),
   }))
 }

@@ -1,5 +1,6 @@
 /** Checks that every definition shares, made when it is given rather than when a client trips over it. */
 
+import { asText } from '../jsonrpc/as-text.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
 import { isScope } from '../protocol/access.ts'
 import type { Cacheable, Meta } from '../protocol/base.ts'
@@ -19,7 +20,7 @@ export function checkWritable(what: string, listed: unknown): void {
   try {
     jsonOf(listed)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = cause instanceof Error ? cause.message : asText(cause)
     throw new McpError('ERR_DEFINITION', `${what} cannot be written as JSON: ${why}`, { cause })
   }
 }
@@ -32,7 +33,7 @@ export function checkCache(what: string, cache: Cacheable | undefined): void {
 
 export function faultOfCache({ ttlMs, cacheScope }: Cacheable): string | undefined {
   if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && ttlMs >= 0))
-    return `ttlMs must be a whole number of milliseconds, 0 or more, not ${String(ttlMs)}`
+    return `ttlMs must be a whole number of milliseconds, 0 or more, not ${asText(ttlMs)}`
   if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private')
     return `cacheScope must be "public" or "private", not ${JSON.stringify(cacheScope)}`
   return undefined

@@ -1,6 +1,7 @@
 /** A server on its standard streams: messages in and out, nothing else, and gone when its client is. */
 
 import type { Readable, Writable } from 'node:stream'
+import { asText } from '../jsonrpc/as-text.ts'
 import { LineReader } from '../jsonrpc/lines.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
@@ -56,7 +57,7 @@ export function serveStdio(service: Service, options: ServeStdioOptions = {}): S
     try {
       return isAnswer ? writer.answer(json) : writer.line(json)
     } catch (error) {
-      void finish(0, String(error))
+      void finish(0, asText(error))
       return undefined
     }
   }

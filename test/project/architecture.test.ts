@@ -18,11 +18,14 @@ test('every folder of src is described', () => {
     expect(text).toContain(`\`src/${folder}/\``)
 })
 
-test('no time limit stands in AbortSignal.any alone: Node collects it before its time', () => {
-  const files = readdirSync(`${root}/src`, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
-  expect(files.length).toBeGreaterThan(100)
-  for (const file of files)
-    expect(readFileSync(`${root}/src/${file}`, 'utf8'), file).not.toMatch(/AbortSignal\.any\(\[[^\]]*AbortSignal\.timeout/)
+const sources = readdirSync(`${root}/src`, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+
+test.each([
+  ['AbortSignal.any with an inline timeout: Node collects the timeout before its time', /AbortSignal\.any\(\[[^\]]*AbortSignal\.timeout/],
+  ['String() of what others threw or sent: it runs their own toString. Use asText()', /(?<![\w.])String\((error|cause|reason)\)/],
+])('no source uses %s', (_what, pattern) => {
+  expect(sources.length).toBeGreaterThan(100)
+  expect(sources.filter((file) => pattern.test(readFileSync(`${root}/src/${file}`, 'utf8')))).toEqual([])
 })
 
 test('every part of the protocol has its place: base, lifecycle, authorization, features of servers and clients, utilities [T-BASE-006]', () => {

@@ -1,5 +1,6 @@
 /** Tokens by sending a person to the authorization server, and what they come back with. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isLoopback } from '../../protocol/person-url.ts'
 import { authFault } from './faults.ts'
@@ -49,7 +50,7 @@ async function visit(redirect: Redirect, login: Login, lifetimeMs: number, signa
     return await Promise.race([redirect.visit(login.url, { signal: over, isOurs: (url) => login.isOurs(url) }), ended])
   } catch (error) {
     if (error instanceof McpError || signal.aborted) throw error
-    const words = error instanceof Error ? error.message : String(error)
+    const words = error instanceof Error ? error.message : asText(error)
     throw authFault('browser', `The page for the login could not be shown: ${words}`, { cause: error })
   } finally {
     over.removeEventListener('abort', stop)

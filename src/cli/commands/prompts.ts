@@ -1,6 +1,7 @@
 /** `portico prompts` and `portico get`: templates of a server for people. */
 
 import type { Command } from 'commander'
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { GetPromptResult, Prompt } from '../../protocol/prompts.ts'
 import type { JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { assign } from '../arguments/assignment.ts'
@@ -104,7 +105,7 @@ const schemaOf = ({ arguments: args = [] }: Prompt): JsonSchema => ({
 async function printPrompt({ io, screen }: Invocation, result: GetPromptResult, media: MediaFolder): Promise<void> {
   if (screen.isJson) return screen.printJson(result)
   for (const { role, content } of result.messages) {
-    screen.print(words`${screen.style.bold(String(role))}`)
+    screen.print(words`${screen.style.bold(asText(role))}`)
     await printBlock({ io, screen }, content, media, 'prompt')
   }
 }

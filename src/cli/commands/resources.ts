@@ -3,6 +3,7 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { ResourceContents } from '../../protocol/resources.ts'
 import { UsageError } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
@@ -93,7 +94,7 @@ async function readAction(
 }
 
 async function writeContents({ io, screen }: Invocation, output: string, contents: readonly ResourceContents[]): Promise<void> {
-  const parts = contents.map((each) => ('text' in each ? Buffer.from(String(each.text)) : (bytesOf(String(each.blob)) ?? Buffer.alloc(0))))
+  const parts = contents.map((each) => ('text' in each ? Buffer.from(asText(each.text)) : (bytesOf(asText(each.blob)) ?? Buffer.alloc(0))))
   if (output === '-') return screen.printBytes(Buffer.concat(parts))
   const file = await open(resolve(io.cwd, output), 'w')
   try {

@@ -1,5 +1,6 @@
 /** A checkup: steps one after the other, each with its time, until one fails. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 export interface Finding {
@@ -69,7 +70,7 @@ const describe = (error: unknown): string => {
   // OpenSSL's own messages are full of addresses and line numbers; the reason is the part for people.
   const { reason, library } = (error ?? {}) as { reason?: unknown; library?: unknown }
   if (typeof reason === 'string' && typeof library === 'string') return reason
-  return error instanceof Error ? error.message : String(error)
+  return error instanceof Error ? error.message : asText(error)
 }
 
 const ADVICE: Readonly<Record<string, string>> = {

@@ -8,6 +8,7 @@ import { discover } from '../../auth/client/discover.ts'
 import { DEFAULT_OAUTH_LIMITS } from '../../auth/client/http.ts'
 import { safeFetch } from '../../auth/safe-fetch.ts'
 import type { Client } from '../../client/client.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isLoopback } from '../../protocol/person-url.ts'
 import { type Checkup, Failure } from './checkup.ts'
@@ -128,7 +129,7 @@ async function readWellKnown(
     onWarning: () => {},
   })
   const { issuer, authorizationEndpoint } = found.metadata
-  return { detail: `logins at ${issuer ?? new URL(String(authorizationEndpoint)).origin}`, value: undefined }
+  return { detail: `logins at ${issuer ?? new URL(asText(authorizationEndpoint)).origin}`, value: undefined }
 }
 
 /** One attempt says two things: whether the two sides understand each other, and whether we may come in. */

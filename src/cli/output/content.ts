@@ -1,5 +1,6 @@
 /** Content blocks and resource contents, for people. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { ContentBlock } from '../../protocol/content.ts'
 import type { ResourceContents } from '../../protocol/resources.ts'
 import type { CallToolResult } from '../../protocol/tools.ts'
@@ -29,12 +30,12 @@ export function printValue(screen: Screen, value: unknown): void {
 export async function printBlock({ io, screen }: Where, block: ContentBlock, media: MediaFolder, stem: string): Promise<void> {
   switch (block.type) {
     case 'text':
-      return screen.print(untrustedLines(String(block.text)))
+      return screen.print(untrustedLines(asText(block.text)))
     case 'image':
     case 'audio':
-      return printMedia({ io, screen }, String(block.data), String(block.mimeType), block.type, media, stem)
+      return printMedia({ io, screen }, asText(block.data), asText(block.mimeType), block.type, media, stem)
     case 'resource_link':
-      return screen.print(words`${screen.style.cyan('→')} ${String(block.uri)} ${screen.style.dim(block.title ?? block.name ?? '')}`)
+      return screen.print(words`${screen.style.cyan('→')} ${asText(block.uri)} ${screen.style.dim(block.title ?? block.name ?? '')}`)
     case 'resource':
       return printContents({ io, screen }, block.resource, media, stem)
     default:
@@ -45,7 +46,7 @@ export async function printBlock({ io, screen }: Where, block: ContentBlock, med
 export async function printContents(where: Where, contents: ResourceContents, media: MediaFolder, stem: string): Promise<void> {
   const { screen } = where
   screen.note(
-    words`${screen.noteStyle.dim(String(contents.uri))}${screen.noteStyle.dim(contents.mimeType === undefined ? '' : ` (${contents.mimeType})`)}`,
+    words`${screen.noteStyle.dim(asText(contents.uri))}${screen.noteStyle.dim(contents.mimeType === undefined ? '' : ` (${contents.mimeType})`)}`,
   )
   if ('text' in contents && typeof contents.text === 'string') return screen.print(untrustedLines(contents.text))
   if ('blob' in contents && typeof contents.blob === 'string')

@@ -6,6 +6,7 @@ import type { Answers, Asking } from '../../client/answers.ts'
 import { secretFields } from '../../host/ask/form-lines.ts'
 import type { Answer, Asker, Question, Subject } from '../../host/ask/question.ts'
 import type { ActionKind } from '../../host/consent/action.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { Cancelled, Declined } from '../../protocol/errors.ts'
 import { personUrl } from '../../protocol/person-url.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
@@ -79,7 +80,7 @@ function questionOf(action: ActionKind, subject: Subject, server: string, where:
 function composed(answer: Answer): CreateMessageResult {
   if (answer.kind === 'deny') throw new Declined('The person said no')
   if (answer.kind === 'cancel') throw new Cancelled('The person closed the question')
-  return { role: 'assistant', model: 'person', stopReason: 'endTurn', content: { type: 'text', text: String(answer.edited) } }
+  return { role: 'assistant', model: 'person', stopReason: 'endTurn', content: { type: 'text', text: asText(answer.edited) } }
 }
 
 const withoutTools = ({ tools: _tools, toolChoice: _choice, ...params }: CreateMessageParams): CreateMessageParams => params

@@ -1,6 +1,7 @@
 /** A form of a server, filled in field by field, looked over before it is sent. */
 
 import { nameText } from '../../host/ask/question-line.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { Field, FormSchema } from '../../protocol/elicitation.ts'
 import { compileForeign } from '../../protocol/schema/foreign.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
@@ -74,13 +75,13 @@ async function ask(prompts: Prompts, name: string, field: Field, isRequired: boo
     return chosen === 'skip' ? undefined : chosen === 'yes'
   }
   if (field.type === 'array') {
-    const chosen = await prompts.chooseSeveral(title, choicesOf(field.items), Array.isArray(before) ? before.map(String) : [])
+    const chosen = await prompts.chooseSeveral(title, choicesOf(field.items), Array.isArray(before) ? before.map(asText) : [])
     return chosen.length === 0 && !isRequired ? undefined : chosen
   }
   const choices = field.type === 'string' ? choicesOf(field) : []
   if (choices.length > 0) return chooseOne(prompts, title, choices, isRequired, before)
   const typed = await prompts.line(title, {
-    initial: before === undefined ? '' : String(before),
+    initial: before === undefined ? '' : asText(before),
     validate: (text) => {
       if (text === '') return isRequired && field.type !== 'string' ? 'This one is needed' : undefined
       return field.type === 'string' ? undefined : numberFault(text, field.type)

@@ -1,5 +1,6 @@
 /** Talking to a server that opens with a handshake and may ask things itself. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { Exchange } from '../../jsonrpc/exchange.ts'
 import { type ErrorObject, type Id, INTERNAL_ERROR, isId, isObject, type NotificationMessage, type Params } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
@@ -18,6 +19,9 @@ import type { CallOptions } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { Wire } from '../wire.ts'
 import { type ClientDialect, changeIn, faultOfRequest, type ServerDescription } from './dialect.ts'
+
+/** A server's reason for giving up is shown and logged: a bound of its own. */
+const MAX_REASON_CHARS = 1000
 
 export class ClientSession implements ClientDialect {
   readonly revision: Revision
@@ -139,7 +143,7 @@ export class ClientSession implements ClientDialect {
     // The code that the specification's own example of a rejected request has.
     if (error instanceof Declined) return { code: -1, message: error.message === '' ? 'The user rejected the request' : error.message }
     if (!(error instanceof McpError)) {
-      this.#settings.onWarning(`A handler failed: ${String(error)}`)
+      this.#settings.onWarning(`A handler failed: ${asText(error)}`)
       return { code: INTERNAL_ERROR, message: 'Internal error' }
     }
     if (!('isForPeer' in ERRORS[error.code])) {
@@ -166,7 +170,7 @@ export class ClientSession implements ClientDialect {
         return
       case 'notifications/cancelled': {
         const id = params?.requestId
-        if (isId(id)) this.#wire.cancel(id, String(params?.reason ?? 'The server withdrew its request'))
+        if (isId(id)) this.#wire.cancel(id, asText(params?.reason ?? 'The server withdrew its request').slice(0, MAX_REASON_CHARS))
         return
       }
       case 'notifications/elicitation/complete': {

@@ -1,5 +1,6 @@
 /** Talking to a server that knows nothing between requests: each carries all that is needed. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { Deadline } from '../../jsonrpc/deadlines.ts'
 import { type Id, isObject, type NotificationMessage, numbered, type Params } from '../../jsonrpc/message.ts'
 import { jsonOf, writtenRequestJson } from '../../jsonrpc/write.ts'
@@ -238,7 +239,7 @@ const MAX_REOPEN_MS = 30_000
 const PASSING = new Set<unknown>(['ERR_NETWORK', 'ERR_CLOSED', 'ERR_TIMEOUT', 'ERR_HTTP'])
 const mayPass = (error: unknown): boolean => error instanceof McpError && PASSING.has(error.code)
 
-const notTold = (error: unknown): string => `Changes are no longer told: ${String(error)}`
+const notTold = (error: unknown): string => `Changes are no longer told: ${asText(error)}`
 
 const notAcknowledged = (ms: number): McpError =>
   new McpError('ERR_TIMEOUT', `subscriptions/listen was not acknowledged within ${ms} ms (limits.timeoutMs)`)

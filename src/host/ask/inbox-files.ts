@@ -8,6 +8,7 @@ import { link, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LockLimits, type ProcessMark, processMark, withLockFile } from '../../files/lock-file.ts'
 import { codeOf, kept, privateFolder, readPrivate, removePrivate, sweep, writePrivate } from '../../files/private-file.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -168,7 +169,7 @@ function signedPayload(key: Uint8Array, bytes: Uint8Array): Record<string, unkno
 
 const macOf = (key: Uint8Array, payload: unknown): Buffer => createHmac('sha256', key).update(canonicalJson(payload)).digest()
 
-const isAnswer = (value: unknown): value is Answer => isObject(value) && ['allow', 'deny', 'cancel'].includes(String(value.kind))
+const isAnswer = (value: unknown): value is Answer => isObject(value) && ['allow', 'deny', 'cancel'].includes(asText(value.kind))
 
 async function timeOf(file: string): Promise<number | undefined> {
   try {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LockLimits, withLockFile } from '../../files/lock-file.ts'
 import { codeOf, privateFolder, readPrivate, writePrivate } from '../../files/private-file.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { type AnchorSink, anchoring } from './anchor.ts'
@@ -348,7 +349,7 @@ async function orErrAudit<T>(folder: string, act: () => Promise<T>): Promise<T> 
     return await act()
   } catch (error) {
     if (error instanceof McpError && error.code === 'ERR_AUDIT') throw error
-    const why = error instanceof McpError ? error.message : (codeOf(error) ?? String(error))
+    const why = error instanceof McpError ? error.message : (codeOf(error) ?? asText(error))
     throw new McpError('ERR_AUDIT', `The audit log in ${folder} could not be written: ${why}`, { cause: error })
   }
 }

@@ -2,6 +2,7 @@
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign, verify } from 'node:crypto'
 import { readPrivate, writePrivate } from '../../files/private-file.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -75,7 +76,7 @@ export function signatureCheck(publicKey: string): CheckSignature {
   const id = idOf(key)
   return ({ signature, ...signed }) => {
     if (signed.keyId !== id) return 'it is signed with another key'
-    const isGood = verify(null, Buffer.from(canonicalJson(signed)), key, Buffer.from(String(signature), 'base64'))
+    const isGood = verify(null, Buffer.from(canonicalJson(signed)), key, Buffer.from(asText(signature), 'base64'))
     return isGood ? undefined : 'its signature does not fit it'
   }
 }

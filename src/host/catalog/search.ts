@@ -1,6 +1,7 @@
 /** Finding tools among very many: BM25 over their names, titles, descriptions and parameters. */
 
 import MiniSearch from 'minisearch'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { Catalog } from './catalog.ts'
@@ -53,7 +54,7 @@ export class ToolSearch {
     this.#sync()
     const found: Found[] = []
     for (const { id, score } of this.#index.search(query.slice(0, maxQueryLength))) {
-      const entry = this.#catalog.find('tool', String(id))
+      const entry = this.#catalog.find('tool', asText(id))
       if (entry) found.push({ entry, score })
     }
     found.sort((a, b) => b.score - a.score || (a.entry.exposed < b.entry.exposed ? -1 : 1))

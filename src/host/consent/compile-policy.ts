@@ -2,6 +2,7 @@
 
 import { isAbsolute } from 'node:path'
 import { nearestRealPath } from '../../files/nearest-real-path.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../protocol/tools.ts'
 import { PRIVATE } from '../flow/label.ts'
@@ -200,7 +201,7 @@ const namesOf = (action: Action): string[] =>
   action.primitive === undefined
     ? []
     : isThroughTemplate(action)
-      ? [action.primitive.name, String(action.args.uri)]
+      ? [action.primitive.name, asText(action.args.uri)]
       : [action.primitive.name]
 
 const RESOURCE_KINDS: ReadonlySet<ActionKind> = new Set<ActionKind>(['resource.read', 'resource.subscribe'])

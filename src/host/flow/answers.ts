@@ -1,5 +1,6 @@
 /** Answers of servers, whatever they answer: how each is looked at, and how each is cut to size. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import type { Completion } from '../../protocol/completion.ts'
 import type { ContentBlock } from '../../protocol/content.ts'
@@ -25,7 +26,7 @@ export const READ_RESULT: AnswerShape<ReadResourceResult> = {
   cap: ({ contents, ...rest }, maxBytes) => {
     const { content, ...others } = capped({ ...rest, content: contents.map(embedded) }, { maxBytes })
     const uri = contents.find(isObject)?.uri ?? ''
-    return { ...others, contents: content.map((block) => contentsOf(block, String(uri))) }
+    return { ...others, contents: content.map((block) => contentsOf(block, asText(uri))) }
   },
 }
 
@@ -54,12 +55,12 @@ export const PROMPT_RESULT: AnswerShape<GetPromptResult> = {
 const isMessage = (message: PromptMessage): boolean => isObject(message) && isObject(message.content)
 
 const blocksOf = (description: string | undefined, messages: readonly PromptMessage[]): ContentBlock[] => [
-  ...(description === undefined ? [] : [{ type: 'text', text: String(description) } as const]),
+  ...(description === undefined ? [] : [{ type: 'text', text: asText(description) } as const]),
   ...messages.filter(isMessage).map(({ content }) => content),
 ]
 
 export const COMPLETION: AnswerShape<Completion> = {
-  view: ({ values }) => ({ content: values.map((text) => ({ type: 'text', text: String(text) })) }),
+  view: ({ values }) => ({ content: values.map((text) => ({ type: 'text', text: asText(text) })) }),
   cap: ({ values, ...rest }, maxBytes) => {
     let left = maxBytes
     // Half of a suggestion is another suggestion: those that do not fit are left out.

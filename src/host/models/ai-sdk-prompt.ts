@@ -1,5 +1,6 @@
 /** What we say to a model, in the words of the AI SDK's interface for providers. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { ContentBlock } from '../../protocol/content.ts'
 import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/sampling.ts'
 import type { FilePart, Media, ResultMedia, VersionWords } from './ai-sdk-versions.ts'
@@ -145,7 +146,7 @@ function resultPart(block: ContentBlock, { words, placeOf }: Wording): TextPart 
     case 'resource_link':
       return { type: 'text', text: `${block.name}: ${block.uri}` }
     case 'resource':
-      return { type: 'text', text: 'text' in block.resource ? String(block.resource.text) : `(binary content of ${block.resource.uri})` }
+      return { type: 'text', text: 'text' in block.resource ? asText(block.resource.text) : `(binary content of ${block.resource.uri})` }
   }
 }
 

@@ -1,5 +1,6 @@
 /** Any model of the AI SDK's providers as a model of ours. The interface is described here as far as it is used, so that nothing of it is needed at run time. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
 import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -155,7 +156,7 @@ function readPart(value: unknown, { model, words, names }: Reading): ModelPart |
 
 function toolCall(value: Record<string, unknown>, names: ToolNames): ModelPart {
   const { toolCallId, toolName, input } = value
-  const call = { type: 'tool-call' as const, id: String(toolCallId), name: names.meant(String(toolName)) }
+  const call = { type: 'tool-call' as const, id: asText(toolCallId), name: names.meant(asText(toolName)) }
   if (typeof input !== 'string' || input.trim() === '') return { ...call, args: {} }
   try {
     const args: unknown = JSON.parse(input)

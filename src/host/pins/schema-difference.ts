@@ -1,5 +1,6 @@
 /** What changed between two JSON Schemas, and whether the later one takes more than the earlier. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import { isEqual } from '../../protocol/schema/canonical.ts'
 import { at, type Change, changeOf, textChange } from './change.ts'
@@ -69,7 +70,7 @@ const compareUnique: Compare = (_before, after, pointer) => [
 const TYPES = ['null', 'boolean', 'object', 'array', 'string', 'number', 'integer']
 
 const typesOf = (value: unknown): Set<string> => {
-  const named = value === undefined ? TYPES : Array.isArray(value) ? value.map(String) : [String(value)]
+  const named = value === undefined ? TYPES : Array.isArray(value) ? value.map(asText) : [asText(value)]
   return new Set(named.includes('number') ? [...named, 'integer'] : named)
 }
 

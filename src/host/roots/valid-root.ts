@@ -5,6 +5,7 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, normalize } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { checkRoots } from '../../client/roots.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 export interface ValidRoot {
@@ -66,4 +67,4 @@ function pathOf(given: string): string {
 const bad = (given: string, reason: string, cause?: unknown): McpError =>
   new McpError('ERR_CONFIG', `Not a root: ${JSON.stringify(given)}: ${reason}`, { cause })
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : asText(error))

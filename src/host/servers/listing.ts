@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Client } from '../../client/client.ts'
 import type { List } from '../../client/paging.ts'
 import type { ListKind } from '../../client/watching.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
@@ -289,4 +290,4 @@ const sizeOf = (items: readonly unknown[]): Size => ({
   bytes: items.reduce<number>((sum, item) => sum + bytesOf(item), 0),
 })
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : asText(error))

@@ -1,6 +1,7 @@
 /** Resources of one server that somebody wants to hear about, from one connection to the next. */
 
 import type { Client } from '../../client/client.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 interface Subscription {
@@ -59,7 +60,7 @@ export class Subscriptions {
         await this.#begin(subscription, client)
       } catch (error) {
         if (client.isClosed) return
-        this.#onWarning(`Changes of ${subscription.uri} are no longer noticed: ${String(error)}`)
+        this.#onWarning(`Changes of ${subscription.uri} are no longer noticed: ${asText(error)}`)
       }
       if (this.#all.has(subscription)) subscription.listener(subscription.uri)
     }

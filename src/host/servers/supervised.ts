@@ -4,6 +4,7 @@ import type { Answers } from '../../client/answers.ts'
 import type { Client } from '../../client/client.ts'
 import type { ClientLimits } from '../../client/limits.ts'
 import type { ConnectAnywhereOptions } from '../../index.ts'
+import { asText } from '../../jsonrpc/as-text.ts'
 import { type Clock, systemClock, type Timer } from '../../jsonrpc/clock.ts'
 import { onAbort } from '../../jsonrpc/on-abort.ts'
 import type { Authorizer } from '../../protocol/authorizer.ts'
@@ -388,7 +389,7 @@ export class SupervisedServer {
     try {
       run()
     } catch (error) {
-      this.#warn(`A listener for the server ${this.#name} failed: ${String(error)}`)
+      this.#warn(`A listener for the server ${this.#name} failed: ${asText(error)}`)
     }
   }
 

@@ -1,5 +1,6 @@
 /** What can go wrong between two machines, in words. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { HttpClientLimits } from './options.ts'
 
@@ -33,7 +34,7 @@ interface Described {
 function described(error: unknown): Described {
   const first = error instanceof AggregateError ? (error.errors[0] as unknown) : undefined
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  const words = typeof message === 'string' && message !== '' ? message : first instanceof Error ? first.message : String(error)
+  const words = typeof message === 'string' && message !== '' ? message : first instanceof Error ? first.message : asText(error)
   return { code: typeof code === 'string' ? code : undefined, message: words }
 }
 

@@ -1,5 +1,7 @@
 /** The dialects of JSON Schema that are understood, and what is different in each. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
+
 export interface Dialect {
   name: string
   /** `items` may be a list of schemas, with `additionalItems` for the rest. */
@@ -15,7 +17,7 @@ export interface Dialect {
 /** The dialect that `$schema` names; 2020-12 when there is none. */
 export function findDialect(named: unknown): Dialect | undefined {
   if (named === undefined) return DIALECTS[DEFAULT_DIALECT]
-  const key = String(named)
+  const key = asText(named)
     .replace(/#$/, '')
     .replace(/^https?:\/\/json-schema\.org\/draft-/, 'http://json-schema.org/draft-')
   return Object.hasOwn(DIALECTS, key) ? DIALECTS[key] : undefined

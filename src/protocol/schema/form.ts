@@ -1,5 +1,6 @@
 /** From any JSON Schema of a flat object to the small dialect that a form may use. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { Choice, Field, FormSchema, MultiSelectField, SelectField } from '../elicitation.ts'
 import { isSchemaObject, refused } from './document.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -24,7 +25,7 @@ function toField(name: string, raw: unknown): Field {
   if (choices) return { type: 'string', ...texts(schema), ...choices, ...pick(schema, ['default', 'enumNames']) } as SelectField
   switch (schema.type) {
     case 'string':
-      if (schema.format === 'password' || SECRET.test(name) || SECRET.test(String(schema.title)))
+      if (schema.format === 'password' || SECRET.test(name) || SECRET.test(asText(schema.title)))
         throw refused(`form field "${name}" asks for a secret; no form may, so send the person to a page of yours instead (elicitUrl)`)
       // A named format says more to a person than the expression a library derives from it.
       return {

@@ -1,5 +1,6 @@
 /** Completion: suggestions for arguments, filtered and ranked so that a completer may return all it has. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import { isObject, type Params } from '../../jsonrpc/message.ts'
 import { demand } from '../../protocol/access.ts'
 import { type Completion, MAX_COMPLETION_VALUES } from '../../protocol/completion.ts'
@@ -69,7 +70,7 @@ export class Completions {
     if (type === 'ref/prompt') {
       const prompt = ref.name
       const completers = typeof prompt === 'string' ? this.#core.prompts.completersOf(prompt) : undefined
-      if (!completers) throw new McpError('ERR_PROMPT_NOT_FOUND', `Unknown prompt: ${String(prompt)}`)
+      if (!completers) throw new McpError('ERR_PROMPT_NOT_FOUND', `Unknown prompt: ${asText(prompt)}`)
       if (!this.#core.prompts.hasArgument(prompt as string, name))
         throw new McpError('ERR_INVALID_PARAMS', `The prompt ${JSON.stringify(prompt)} has no argument ${JSON.stringify(name)}`)
       return own(completers, name)
@@ -77,7 +78,7 @@ export class Completions {
     if (type === 'ref/resource') {
       const { uri } = ref
       const completers = typeof uri === 'string' ? this.#core.resources.completersOf(uri) : undefined
-      if (!completers) throw notFound(String(uri))
+      if (!completers) throw notFound(asText(uri))
       if (!own(completers, name) && !uriTemplate(uri as string).variables.includes(name)) {
         throw new McpError('ERR_INVALID_PARAMS', `${JSON.stringify(uri)} has no variable ${JSON.stringify(name)}`)
       }

@@ -1,5 +1,6 @@
 /** Log messages to clients: filtered by level, cleaned of secrets, and never a flood. */
 
+import { asText } from '../../jsonrpc/as-text.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { notificationJson } from '../../jsonrpc/write.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -98,7 +99,7 @@ function toJson(data: unknown): unknown {
     // NaN and Infinity become text: a message must not fail the work it is about, nor say null.
     return JSON.parse(json.includes('null') ? (JSON.stringify(data, writableNumber) ?? 'null') : json)
   } catch {
-    return String(data)
+    return asText(data)
   }
 }
 

@@ -293,6 +293,14 @@ describe('whatever is defined', () => {
   })
 })
 
+test('a keyword whose value has no text is compared like any other', () => {
+  for (const keyword of ['type', 'enum', 'required', 'properties', 'pattern', 'maximum', 'title', '$ref', 'x']) {
+    const strange = { ...TOOL, inputSchema: { [keyword]: { toString: false } } }
+    expect(between({ ...TOOL, inputSchema: {} }, strange)?.class, keyword).toBeDefined()
+    expect(between(strange, { ...TOOL, inputSchema: { [keyword]: [{ toString: 1 }] } })?.class, keyword).toBeDefined()
+  }
+})
+
 test('a hint that says what its absence says changes nothing: only reading and repeating are to be claimed', () => {
   proves('R-TOOL-002', 'R-TOOL-003', 'R-TOOL-004', 'R-TOOL-005')
   const byDefault = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }

@@ -1,5 +1,6 @@
 /** Arguments for a tool out of a plain sentence, by the schema of the tool. */
 
+import { asText } from '../../../jsonrpc/as-text.ts'
 import { isObject } from '../../../jsonrpc/message.ts'
 import type { JsonSchema } from '../../../protocol/schema/json-schema.ts'
 import { stem, words } from './words.ts'
@@ -32,7 +33,7 @@ export function fillArguments(text: string, schema: JsonSchema, toolWords: Reado
     if (value !== undefined) put(field, value)
   }
   for (const field of open()) {
-    const choice = field.choices?.find((each) => sentence.takeWord(String(each)))
+    const choice = field.choices?.find((each) => sentence.takeWord(asText(each)))
     if (choice !== undefined) put(field, choice)
   }
   for (const field of open()) {
@@ -70,7 +71,7 @@ const isNumber = ({ type }: Field): boolean => type === 'number' || type === 'in
 
 /** What was written for a field by name. Undefined when it cannot be that. */
 function read(written: string, { type, choices }: Field): unknown {
-  if (choices) return choices.find((choice) => String(choice).toLowerCase() === written.toLowerCase())
+  if (choices) return choices.find((choice) => asText(choice).toLowerCase() === written.toLowerCase())
   if (type === 'number' || type === 'integer')
     return written.trim() !== '' && Number.isFinite(Number(written)) ? Number(written) : undefined
   if (type === 'boolean') return /^(true|yes|on)$/i.test(written) ? true : /^(false|no|off)$/i.test(written) ? false : undefined

@@ -1,5 +1,6 @@
 /** Answers that consist of what is there already: the first lines of a result, the fitting sentences of a text. */
 
+import { asText } from '../../../jsonrpc/as-text.ts'
 import type { ContentBlock } from '../../../protocol/content.ts'
 import type { ToolResultContent } from '../../../protocol/sampling.ts'
 import { words } from './words.ts'
@@ -35,7 +36,7 @@ function textLines(block: ContentBlock): string[] {
     case 'resource_link':
       return [`${block.title ?? block.name}: ${block.uri}`]
     case 'resource':
-      return 'text' in block.resource ? String(block.resource.text).slice(0, MAX_TEXT_CHARS).split('\n') : [block.resource.uri]
+      return 'text' in block.resource ? asText(block.resource.text).slice(0, MAX_TEXT_CHARS).split('\n') : [block.resource.uri]
   }
 }
 
