@@ -3,8 +3,8 @@
  * comes out, and we stand where they do not: on this machine, in this network.
  */
 
+import { type Reach, reachOf } from '../base/address/ip-address.ts'
 import { McpError } from '../protocol/errors.ts'
-import { type Reach, reachOf } from './address.ts'
 
 export interface ForeignUrlOptions {
   /** The URL of the MCP server as the user gave it. Its host may be private, and if it is this machine, others may be on it too. */

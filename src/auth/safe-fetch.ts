@@ -4,8 +4,8 @@
  * it was prepared for. It sends no cookies, and credentials only with a POST, which follows nothing.
  */
 
+import { reachOf } from '../base/address/ip-address.ts'
 import { McpError } from '../protocol/errors.ts'
-import { reachOf } from './address.ts'
 import { type AllowedReach, type ForeignUrlOptions, foreignUrlJudge, refused } from './foreign-url.ts'
 
 export interface SafeFetchOptions extends ForeignUrlOptions {

@@ -1,6 +1,6 @@
 /** What went wrong, as help: what was expected and what came, what to do, and the exit code. */
 
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
 import { type ExitName, exitNameOf } from './exit-codes.ts'

@@ -1,7 +1,7 @@
 /** The commands, and where each is. */
 
 import { Command } from 'commander'
-import { visibleText } from '../protocol/visible-text.ts'
+import { visibleText } from '../base/text/visible-text.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import type { Frame } from './frame.ts'
 import type { Io } from './io.ts'

@@ -1,6 +1,6 @@
 /** Responses that may be used again: for as long as the server said, by whom it said, until it says otherwise. */
 
-import { type Clock, systemClock } from '../jsonrpc/clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { canonical } from '../protocol/schema/canonical.ts'
 

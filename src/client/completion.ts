@@ -1,9 +1,10 @@
 /** Completion as it is typed: the first key is answered at once, fast ones after it wait, repeats come from memory. */
 
-import type { Clock } from '../jsonrpc/clock.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
-import { onAbort } from '../jsonrpc/on-abort.ts'
-import { type CompleteParams, type Completion, MAX_COMPLETION_VALUES } from '../protocol/completion.ts'
+import type { Clock } from '../base/clock.ts'
+import { isObject } from '../base/json.ts'
+import { onAbort } from '../base/on-abort.ts'
+import type { Params } from '../jsonrpc/message.ts'
+import { type CompleteParams, type Completion, MAX_COMPLETION_VALUES } from '../protocol/model/completion.ts'
 import { canonical } from '../protocol/schema/canonical.ts'
 
 export interface CompleterOptions {

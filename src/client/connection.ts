@@ -1,13 +1,13 @@
 /** The connection behind a client: opened, watched, and opened again when it may be. */
 
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
+import { onAbort } from '../base/on-abort.ts'
 import type { Deadline } from '../jsonrpc/deadlines.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { onAbort } from '../jsonrpc/on-abort.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { Target } from '../protocol/link.ts'
-import type { LogLevel } from '../protocol/logging.ts'
-import type { SubscriptionFilter } from '../protocol/subscriptions.ts'
+import type { LogLevel } from '../protocol/model/logging.ts'
+import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
+import type { Target } from '../protocol/seams/link.ts'
 import { type ClientDialect, explainRefusal } from './dialect/dialect.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'

@@ -1,7 +1,7 @@
 /** Forms: the values a person starts from. */
 
-import { isObject } from '../jsonrpc/message.ts'
-import type { FormSchema } from '../protocol/elicitation.ts'
+import { isObject } from '../base/json.ts'
+import type { FormSchema } from '../protocol/model/elicitation.ts'
 
 /** What was filled in, and the form's defaults for what was not. */
 export function withDefaults(content: Record<string, unknown>, schema: FormSchema): Record<string, unknown> {

@@ -1,7 +1,7 @@
 /** Looks now and then whether a quiet server is still there. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import type { Clock, Timer } from '../jsonrpc/clock.ts'
+import { asText } from '../base/as-text.ts'
+import type { Clock, Timer } from '../base/clock.ts'
 
 export interface HeartbeatOptions {
   clock: Clock

@@ -1,6 +1,6 @@
 /** Every bound of a client, with its default. Each is an option of the same name. */
 
-import type { Rate } from '../protocol/rate.ts'
+import type { Rate } from '../base/rate.ts'
 
 export interface ClientLimits {
   /** How long a request may go without an answer or progress, and a wish to listen without agreement. */

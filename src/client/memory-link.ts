@@ -3,8 +3,8 @@
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { read } from '../jsonrpc/read.ts'
 import { ANSWER_BOUNDS, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
-import type { Link, LinkReceiver, Target } from '../protocol/link.ts'
-import type { Channel, Service } from '../protocol/service.ts'
+import type { Link, LinkReceiver, Target } from '../protocol/seams/link.ts'
+import type { Channel, Service } from '../protocol/seams/service.ts'
 
 let opened = 0
 

@@ -1,10 +1,10 @@
 /** The tools of one server as a transport with headers must know them: which arguments travel beside the message. */
 
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import { type MirroredParam, mirroredIn, type ParamHeaders, paramHeaders } from '../protocol/param-headers.ts'
-import type { Tool } from '../protocol/tools.ts'
+import { type MirroredParam, mirroredIn, type ParamHeaders, paramHeaders } from '../protocol/model/param-headers.ts'
+import type { Tool } from '../protocol/model/tools.ts'
 
 export class MirroredParams {
   readonly #tools = new Map<string, ParamHeaders>()

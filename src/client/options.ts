@@ -1,11 +1,11 @@
 /** What a caller may say about a connection, and about one request on it. */
 
-import type { Clock } from '../jsonrpc/clock.ts'
-import type { Implementation } from '../protocol/base.ts'
-import type { Settings } from '../protocol/lifecycle.ts'
-import type { LogLevel, LogMessage } from '../protocol/logging.ts'
-import type { Progress } from '../protocol/progress.ts'
-import type { TraceContext } from '../protocol/trace-context.ts'
+import type { Clock } from '../base/clock.ts'
+import type { Implementation } from '../protocol/model/base.ts'
+import type { Settings } from '../protocol/model/lifecycle.ts'
+import type { LogLevel, LogMessage } from '../protocol/model/logging.ts'
+import type { Progress } from '../protocol/model/progress.ts'
+import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { Answers } from './answers.ts'
 import type { ResponseCache } from './cache.ts'
 import type { ClientLimits } from './limits.ts'

@@ -1,11 +1,12 @@
 /** Requests that fail until the person has visited a page: show the page, wait until it is done, try again. */
 
+import { isObject } from '../base/json.ts'
+import { onAbort } from '../base/on-abort.ts'
 import type { Deadlines } from '../jsonrpc/deadlines.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
-import { onAbort } from '../jsonrpc/on-abort.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
-import type { UrlElicitParams } from '../protocol/elicitation.ts'
 import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
+import type { UrlElicitParams } from '../protocol/model/elicitation.ts'
 import type { Answerer, Asking } from './answers.ts'
 
 const URL_ELICITATION_REQUIRED = -32042

@@ -1,12 +1,13 @@
 /** Finding out which kind of server this is: ask as the newest client would, and fall back on any other answer. */
 
-import type { Timer } from '../jsonrpc/clock.ts'
-import { isObject, METHOD_NOT_FOUND, type Params } from '../jsonrpc/message.ts'
+import type { Timer } from '../base/clock.ts'
+import { isObject } from '../base/json.ts'
+import { METHOD_NOT_FOUND, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { requestJson } from '../jsonrpc/write.ts'
-import { META } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { ServerCapabilities } from '../protocol/lifecycle.ts'
+import { META } from '../protocol/model/base.ts'
+import type { ServerCapabilities } from '../protocol/model/lifecycle.ts'
 import { describeRevisions } from '../revisions/index.ts'
 import { chooseStateless, isBareVersionError, isModernError, offerHandshake, offerStateless, versionsIn } from '../revisions/negotiate.ts'
 import type { Revision } from '../revisions/revision.ts'

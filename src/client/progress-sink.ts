@@ -1,9 +1,10 @@
 /** Progress of one request on its way to the caller: only forward, and no flood. */
 
-import type { Clock, Timer } from '../jsonrpc/clock.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
-import type { Progress } from '../protocol/progress.ts'
-import { Bucket, type Rate } from '../protocol/rate.ts'
+import type { Clock, Timer } from '../base/clock.ts'
+import { isObject } from '../base/json.ts'
+import { Bucket, type Rate } from '../base/rate.ts'
+import type { Params } from '../jsonrpc/message.ts'
+import type { Progress } from '../protocol/model/progress.ts'
 
 export class ProgressSink {
   readonly #deliver: (progress: Progress) => void

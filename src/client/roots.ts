@@ -1,7 +1,7 @@
 /** Roots: file URIs that mean what they say. */
 
 import { McpError } from '../protocol/errors.ts'
-import type { Root } from '../protocol/roots.ts'
+import type { Root } from '../protocol/model/roots.ts'
 
 const MAX_ROOTS = 1000
 

@@ -1,8 +1,9 @@
 /** Calls that come back with questions: answer them, call again, until there is a result. */
 
-import { isObject, type Params } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { InputRequest } from '../protocol/input-required.ts'
+import type { InputRequest } from '../protocol/model/input-required.ts'
 import type { Answerer, Asking } from './answers.ts'
 import type { ClientLimits } from './limits.ts'
 

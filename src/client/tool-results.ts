@@ -2,11 +2,11 @@
 
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
+import type { Tool } from '../protocol/model/tools.ts'
 import type { Validate } from '../protocol/schema/compile.ts'
 import { findDialect } from '../protocol/schema/dialect.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
-import type { Tool } from '../protocol/tools.ts'
 
 /** The output schemas of one server's tools, each compiled when its first result comes. */
 export class OutputSchemas {

@@ -1,7 +1,7 @@
 /** Trace context of outgoing requests: what the program gives, checked, as metadata. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { hasTrace, readTrace, TRACE_KEYS, type TraceContext } from '../protocol/trace-context.ts'
+import { asText } from '../base/as-text.ts'
+import { hasTrace, readTrace, TRACE_KEYS, type TraceContext } from '../protocol/model/trace-context.ts'
 import type { CallOptions } from './options.ts'
 
 /** Trace context for every request of a connection: the same one, or a function that is asked before each. */

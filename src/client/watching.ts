@@ -1,8 +1,8 @@
 /** Who in this program wants to hear of which changes, summed up for the server. */
 
 import { McpError } from '../protocol/errors.ts'
-import type { Change } from '../protocol/ports.ts'
-import type { SubscriptionFilter } from '../protocol/subscriptions.ts'
+import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
+import type { Change } from '../protocol/seams/ports.ts'
 
 export type ListKind = 'tools' | 'prompts' | 'resources'
 

@@ -1,6 +1,6 @@
 /** One open connection: our requests, the server's requests, and the notices of both, below any dialect. */
 
-import type { Clock } from '../jsonrpc/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { Deadlines } from '../jsonrpc/deadlines.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import { type Id, METHOD_NOT_FOUND, type NotificationMessage, numbered, type Params } from '../jsonrpc/message.ts'
@@ -8,8 +8,8 @@ import type { Outlet } from '../jsonrpc/outlet.ts'
 import { Peer } from '../jsonrpc/peer.ts'
 import { notificationJson } from '../jsonrpc/write.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { Link } from '../protocol/link.ts'
-import type { MirroredParam } from '../protocol/param-headers.ts'
+import type { MirroredParam } from '../protocol/model/param-headers.ts'
+import type { Link } from '../protocol/seams/link.ts'
 import type { ClientLimits } from './limits.ts'
 import type { CallOptions } from './options.ts'
 import { Pacing } from './pacing.ts'

@@ -4,7 +4,7 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isObject } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { ApprovedItem } from './ask/question.ts'
 import { digestOf } from './digest.ts'

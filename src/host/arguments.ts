@@ -1,11 +1,11 @@
 /** Arguments of a call against the schema of its tool, before a person is bothered with them. */
 
+import { prototypeKeyIn } from '../base/prototype-keys.ts'
 import { McpError } from '../protocol/errors.ts'
-import { prototypeKeyIn } from '../protocol/prototype-keys.ts'
+import type { Tool } from '../protocol/model/tools.ts'
 import type { Validate } from '../protocol/schema/compile.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
-import type { Tool } from '../protocol/tools.ts'
 
 const compiled = new WeakMap<object, Promise<Validate | undefined>>()
 

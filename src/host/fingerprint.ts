@@ -4,8 +4,8 @@
  */
 
 import { existsSync } from 'node:fs'
-import type { Implementation } from '../protocol/base.ts'
-import { redactText } from '../protocol/redact.ts'
+import { redactText } from '../base/text/redact.ts'
+import type { Implementation } from '../protocol/model/base.ts'
 import { partsOf as partsOfText } from './config/placeholder.ts'
 import { envValue, fillKnown } from './config/resolve.ts'
 import { digestOf } from './digest.ts'

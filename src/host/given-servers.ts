@@ -1,7 +1,7 @@
 /** From the short ways to name a server to all that a host wants to know about one. */
 
 import { McpError } from '../protocol/errors.ts'
-import { isService } from '../protocol/service.ts'
+import { isService } from '../protocol/seams/service.ts'
 import type { GivenServer, HostOptions } from './options.ts'
 import type { Provenance, ServerSpec, Way } from './servers/spec.ts'
 

@@ -1,8 +1,8 @@
 /** What the host itself has to ask a person because of a server: values that its configuration leaves open, and logins. */
 
-import { isObject } from '../jsonrpc/message.ts'
+import { personUrl } from '../base/address/person-url.ts'
+import { isObject } from '../base/json.ts'
 import { McpError } from '../protocol/errors.ts'
-import { personUrl } from '../protocol/person-url.ts'
 import type { InputAnswer } from './config/inputs.ts'
 import type { HostedServer } from './hosted-server.ts'
 import type { HostParts } from './parts.ts'

@@ -1,10 +1,10 @@
 /** The host's face: many servers behind one catalogue, and nothing done with them but through its gate. */
 
-import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { GetPromptResult } from '../protocol/prompts.ts'
-import type { ReadResourceResult } from '../protocol/resources.ts'
-import type { CallToolResult } from '../protocol/tools.ts'
+import type { CompleteParams, Completion } from '../protocol/model/completion.ts'
+import type { GetPromptResult } from '../protocol/model/prompts.ts'
+import type { ReadResourceResult } from '../protocol/model/resources.ts'
+import type { CallToolResult } from '../protocol/model/tools.ts'
 import type { Review } from './approval.ts'
 import type { Approvals } from './approvals.ts'
 import type { Catalog } from './catalog/catalog.ts'

@@ -45,7 +45,6 @@ export { type AiSdkModel, type AiSdkOptions, fromAiSdk } from './models/ai-sdk.t
 export { anthropic } from './models/anthropic.ts'
 export type { Model, ModelPart, ModelRequest } from './models/model.ts'
 export { type OpenAiCompatibleOptions, openaiCompatible } from './models/openai-compatible.ts'
-export { type ScriptedOptions, scriptedModel } from './models/scripted/model.ts'
 export { DEFAULT_HOST_LIMITS, type GivenConfig, type GivenServer, type HostEvent, type HostLimits, type HostOptions } from './options.ts'
 export type { PinStore } from './pins/pin-store.ts'
 export type { BrokerLimits } from './sampling/broker.ts'

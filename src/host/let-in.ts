@@ -4,8 +4,8 @@
  */
 
 import { McpError } from '../protocol/errors.ts'
-import type { Progress } from '../protocol/progress.ts'
-import type { CallToolResult } from '../protocol/tools.ts'
+import type { Progress } from '../protocol/model/progress.ts'
+import type { CallToolResult } from '../protocol/model/tools.ts'
 import type { Finding } from './ask/question.ts'
 import type { ActionKind, ActionPrimitive } from './consent/action.ts'
 import { type AnswerShape, TOOL_RESULT } from './flow/answers.ts'

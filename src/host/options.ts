@@ -1,11 +1,11 @@
 /** What may be said about a host, every part with its default. */
 
 import type { Keychain } from '../auth/store/options.ts'
+import type { Clock } from '../base/clock.ts'
 import type { ClientLimits } from '../client/limits.ts'
-import type { Clock } from '../jsonrpc/clock.ts'
-import type { Authorizer } from '../protocol/authorizer.ts'
-import type { Implementation } from '../protocol/base.ts'
-import type { Service } from '../protocol/service.ts'
+import type { Implementation } from '../protocol/model/base.ts'
+import type { Authorizer } from '../protocol/seams/authorizer.ts'
+import type { Service } from '../protocol/seams/service.ts'
 import type { ProcessTargetOptions } from '../stdio/connect.ts'
 import type { Review } from './approval.ts'
 import type { Asker } from './ask/question.ts'

@@ -1,6 +1,6 @@
 /** What the parts of a host share. */
 
-import type { Clock } from '../jsonrpc/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { ActionKind } from './consent/action.ts'
 import type { UsageCounter } from './consent/usage.ts'
 import type { Gate } from './gate/gate.ts'

@@ -1,7 +1,7 @@
 /** Directories for servers: none until a person, or the operator in the configuration, has given them one. */
 
 import { McpError } from '../protocol/errors.ts'
-import type { Root } from '../protocol/roots.ts'
+import type { Root } from '../protocol/model/roots.ts'
 import type { HostedServer } from './hosted-server.ts'
 import type { HostParts } from './parts.ts'
 import { GrantedRoots, type RootLimits } from './roots/granted-roots.ts'

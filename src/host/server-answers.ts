@@ -1,9 +1,9 @@
 /** What a server may ask of its host, each answered through the gate: forms, pages, messages of a model, directories. */
 
 import type { Answers, Asking, FormRequest, UrlRequest } from '../client/answers.ts'
-import type { ElicitResult } from '../protocol/elicitation.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { CreateMessageResult } from '../protocol/sampling.ts'
+import type { ElicitResult } from '../protocol/model/elicitation.ts'
+import type { CreateMessageResult } from '../protocol/model/sampling.ts'
 import type { Subject } from './ask/question.ts'
 import type { ActionKind, Initiator } from './consent/action.ts'
 import type { Want } from './gate/gate.ts'

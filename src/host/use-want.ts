@@ -1,7 +1,7 @@
 /** How a use of a server is described to the gate. */
 
 import type { CallOptions } from '../client/options.ts'
-import type { Tool } from '../protocol/tools.ts'
+import type { Tool } from '../protocol/model/tools.ts'
 import type { ActionKind, ActionPrimitive, Initiator } from './consent/action.ts'
 import type { Want } from './gate/gate.ts'
 import type { HostedServer } from './hosted-server.ts'

@@ -1,11 +1,11 @@
 /** What people and models do with servers, each through the gate: call a tool, read a resource, take a prompt. */
 
+import { isObject } from '../base/json.ts'
 import type { Client } from '../client/client.ts'
 import type { CallOptions } from '../client/options.ts'
-import { isObject } from '../jsonrpc/message.ts'
-import type { CompleteParams, Completion } from '../protocol/completion.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { CallToolResult, Tool } from '../protocol/tools.ts'
+import type { CompleteParams, Completion } from '../protocol/model/completion.ts'
+import type { CallToolResult, Tool } from '../protocol/model/tools.ts'
 import { checkArguments, checkNames } from './arguments.ts'
 import type { ActionPrimitive } from './consent/action.ts'
 import { COMPLETION, PROMPT_RESULT, READ_RESULT, TOOL_RESULT } from './flow/answers.ts'

@@ -1,6 +1,6 @@
 /** Values of the body mirrored into headers: as they are where HTTP can carry them, in Base64 where it cannot. */
 
-import { toBase64 } from '../protocol/bytes.ts'
+import { toBase64 } from '../base/bytes.ts'
 
 const PREFIX = '=?base64?'
 const SUFFIX = '?='

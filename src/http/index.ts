@@ -1,6 +1,6 @@
 /** portico/http: servers over HTTP, and the way to reach one. */
 
-import type { Service } from '../protocol/service.ts'
+import type { Service } from '../protocol/seams/service.ts'
 import type { Listening, ListenOptions } from './server/listen.ts'
 
 export * from './client/index.ts'

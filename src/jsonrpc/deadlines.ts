@@ -1,6 +1,6 @@
 /** One timer for any number of deadlines: setting and clearing one costs two links, not a timer. */
 
-import type { Clock, Timer } from './clock.ts'
+import type { Clock, Timer } from '../base/clock.ts'
 
 /**
  * A link of a list rather than an entry of a Set: a Set that is filled and emptied without pause leaves its outgrown

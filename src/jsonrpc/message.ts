@@ -1,8 +1,10 @@
 /** The four kinds of JSON-RPC 2.0 message, and what reading one may yield. */
 
+import type { JsonObject } from '../base/json.ts'
+
 export type Id = string | number
 
-export type Params = Record<string, unknown>
+export type Params = JsonObject
 
 export interface ErrorObject {
   code: number
@@ -75,5 +77,3 @@ export const isId = (value: unknown): value is Id => typeof value === 'string' |
 export const numbered = <T>(id: T): T | number => (typeof id === 'string' && COUNTED.test(id) ? Number(id) : id)
 
 const COUNTED = /^(?:0|[1-9]\d{0,14})$/
-
-export const isObject = (value: unknown): value is Params => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,7 +4,8 @@
  * caller says.
  */
 
-import { asText } from './as-text.ts'
+import { asText } from '../base/as-text.ts'
+import { onAbort } from '../base/on-abort.ts'
 import { BatchOutlet } from './batch.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
@@ -22,7 +23,6 @@ import {
   type RequestMessage,
   type SingleMessage,
 } from './message.ts'
-import { onAbort } from './on-abort.ts'
 import type { Outlet } from './outlet.ts'
 import { RemoteError } from './remote-error.ts'
 import { errorJson } from './write.ts'

@@ -1,5 +1,6 @@
 /** Text to message: the one place where foreign JSON becomes something we act on. */
 
+import { isObject } from '../base/json.ts'
 import { envelopeOf } from './envelope.ts'
 import {
   type ErrorObject,
@@ -8,7 +9,6 @@ import {
   INVALID_REQUEST,
   type Incoming,
   isId,
-  isObject,
   PARSE_ERROR,
   type Params,
   type SingleMessage,

@@ -1,6 +1,6 @@
 /** 2025-03-26: batches, audio, tool annotations, progress messages, the completions capability. */
 
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
 import type { Delta, Fit } from './revision.ts'
 import { each, inContent, ofType, within, without } from './shapes.ts'
 

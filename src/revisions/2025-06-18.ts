@@ -1,7 +1,7 @@
 /** 2025-06-18: no more batches; elicitation, structured output, resource links, titles, completion context. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { isObject } from '../jsonrpc/message.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
 import type { Delta, Fit } from './revision.ts'
 import { each, inOrder, ofType, within, without } from './shapes.ts'
 

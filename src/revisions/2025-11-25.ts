@@ -1,7 +1,7 @@
 /** 2025-11-25: icons, URL elicitation, richer forms, tools in sampling, bad arguments shown to the model. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { isObject } from '../jsonrpc/message.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
 import type { Delta, Fit } from './revision.ts'
 import { each, inBlocks, inContent, inOrder, objectsIn, ofType, within, without } from './shapes.ts'
 import { joinTyped, splitTyped, typedField } from './typed-choices.ts'

@@ -1,6 +1,6 @@
 /** 2026-07-28: no handshake, no session, no server requests; questions travel in answers, changes on one stream. */
 
-import { isObject } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
 import type { Delta, Fit } from './revision.ts'
 import { each, inBlocks, inOrder, ofType, within, without } from './shapes.ts'
 

@@ -1,6 +1,6 @@
 /** Agreeing on a revision: by handshake for a session, by list for stateless calls. */
 
-import { isObject } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
 import type { Revision } from './revision.ts'
 
 const latestOf = (dialect: Revision['dialect'], supported: readonly Revision[]): Revision | undefined =>

@@ -1,10 +1,11 @@
 /** The one decision which revision a request speaks, made from the request and the session it arrived in. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { type Incoming, isObject, type Params, type RequestMessage } from '../jsonrpc/message.ts'
-import { META } from '../protocol/base.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
+import type { Incoming, Params, RequestMessage } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import { isLogLevel } from '../protocol/logging.ts'
+import { META } from '../protocol/model/base.ts'
+import { isLogLevel } from '../protocol/model/logging.ts'
 import { r20250326 } from './2025-03-26.ts'
 import { describeRevisions, REVISIONS, revisionOf } from './index.ts'
 import { answerHandshake } from './negotiate.ts'

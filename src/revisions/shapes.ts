@@ -1,6 +1,6 @@
 /** Small steps that the revision tables are written in. None changes the object it is given. */
 
-import { isObject } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
 import type { Fit, Json } from './revision.ts'
 
 /** Leaves members out; the same object when it has none of them. */

@@ -1,7 +1,7 @@
 /** Several choices of one field, for forms that have no such field: they are typed in, separated by commas. */
 
-import { asText } from '../jsonrpc/as-text.ts'
-import { isObject } from '../jsonrpc/message.ts'
+import { asText } from '../base/as-text.ts'
+import { isObject } from '../base/json.ts'
 import type { Fit, Json, Mend } from './revision.ts'
 import { objectsIn, within } from './shapes.ts'
 

@@ -1,6 +1,6 @@
 /** Everybody who wants to hear of changes, behind one subscription to the bus. */
 
-import type { Bus, Change } from '../protocol/ports.ts'
+import type { Bus, Change } from '../protocol/seams/ports.ts'
 
 export interface Hearer {
   tell(change: Change): void

@@ -1,7 +1,7 @@
 /** Capabilities as one form: what older peers say in fewer words is spelled out. */
 
-import { isObject } from '../jsonrpc/message.ts'
-import type { ClientCapabilities } from '../protocol/lifecycle.ts'
+import { isObject } from '../base/json.ts'
+import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
 
 /** `elicitation: {}` means forms. */
 export function normalCapabilities(declared: ClientCapabilities): ClientCapabilities {

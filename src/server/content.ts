@@ -1,9 +1,9 @@
 /** What handlers return, brought into the shape of the protocol: natural values in, content out. */
 
-import { isObject } from '../jsonrpc/message.ts'
+import { toBase64 } from '../base/bytes.ts'
+import { isObject } from '../base/json.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
-import type { Annotations } from '../protocol/base.ts'
-import { toBase64 } from '../protocol/bytes.ts'
+import type { Annotations } from '../protocol/model/base.ts'
 import {
   type AudioContent,
   type ContentBlock,
@@ -12,10 +12,10 @@ import {
   isContentBlock,
   type ResourceLink,
   type TextContent,
-} from '../protocol/content.ts'
-import type { GetPromptResult, PromptMessage } from '../protocol/prompts.ts'
-import type { ReadResourceResult, Resource, ResourceContents } from '../protocol/resources.ts'
-import type { CallToolResult } from '../protocol/tools.ts'
+} from '../protocol/model/content.ts'
+import type { GetPromptResult, PromptMessage } from '../protocol/model/prompts.ts'
+import type { ReadResourceResult, Resource, ResourceContents } from '../protocol/model/resources.ts'
+import type { CallToolResult } from '../protocol/model/tools.ts'
 
 interface BlockOptions {
   annotations?: Annotations

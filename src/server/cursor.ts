@@ -3,9 +3,9 @@
  * the same length, however long the names of the items are.
  */
 
-import { fromBase64Url, toBase64Url } from '../protocol/bytes.ts'
+import { fromBase64Url, toBase64Url } from '../base/bytes.ts'
 import { McpError } from '../protocol/errors.ts'
-import type { KeyRing, SealingKey } from '../protocol/ports.ts'
+import type { KeyRing, SealingKey } from '../protocol/seams/ports.ts'
 
 /** An item of a list, as a cursor holds it. */
 export interface Place {

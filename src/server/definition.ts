@@ -1,11 +1,11 @@
 /** Checks that every definition shares, made when it is given rather than when a client trips over it. */
 
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
-import { isScope } from '../protocol/access.ts'
-import type { Cacheable, Meta } from '../protocol/base.ts'
 import { McpError } from '../protocol/errors.ts'
-import { readMetaKey } from '../protocol/meta-key.ts'
+import type { Cacheable, Meta } from '../protocol/model/base.ts'
+import { readMetaKey } from '../protocol/model/meta-key.ts'
+import { isScope } from '../protocol/seams/access.ts'
 
 /** @param what names the definition in the error */
 export function checkMeta(what: string, meta: Meta | undefined): void {

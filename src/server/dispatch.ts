@@ -1,8 +1,8 @@
 /** From a call to its one answer: find the method, run it, write the result or the error. */
 
+import { randomId } from '../base/bytes.ts'
 import { type ErrorObject, INTERNAL_ERROR, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
-import { randomId } from '../protocol/bytes.ts'
 import { ERRORS, McpError, UrlElicitationRequired } from '../protocol/errors.ts'
 import { METHODS } from '../protocol/methods.ts'
 import type { Revision } from '../revisions/revision.ts'

@@ -1,8 +1,8 @@
 /** One list of a server, cut into pages and kept until it changes. Callers see what they may use. */
 
 import type { Params } from '../jsonrpc/message.ts'
-import { type Access, permits } from '../protocol/access.ts'
-import type { KeyRing } from '../protocol/ports.ts'
+import { type Access, permits } from '../protocol/seams/access.ts'
+import type { KeyRing } from '../protocol/seams/ports.ts'
 import { markOf, type Place, readCursor, writeCursor } from './cursor.ts'
 
 interface ListEntry<Item> {

@@ -2,7 +2,7 @@
 
 import type { Params } from '../jsonrpc/message.ts'
 import { METHODS } from '../protocol/methods.ts'
-import type { TraceContext } from '../protocol/trace-context.ts'
+import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { Call, Caller } from './call.ts'
 
 /** A request as a middleware sees it. */

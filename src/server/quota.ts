@@ -1,7 +1,7 @@
 /** What one caller may still do: its token buckets, made when first needed. */
 
+import { Bucket } from '../base/rate.ts'
 import { McpError } from '../protocol/errors.ts'
-import { Bucket } from '../protocol/rate.ts'
 import type { ServerLimits } from './limits.ts'
 
 type Metered = 'toolCalls' | 'completions' | 'logMessages'

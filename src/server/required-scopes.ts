@@ -1,6 +1,7 @@
 /** What a request needs, found out before it is run: a transport refuses in its own words what would be refused here. */
 
-import { isObject, type RequestMessage } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
+import type { RequestMessage } from '../jsonrpc/message.ts'
 import type { Core } from './core.ts'
 
 export function requiredScopes({ method, params }: Pick<RequestMessage, 'method' | 'params'>, core: Core): readonly string[] {

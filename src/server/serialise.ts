@@ -1,10 +1,11 @@
 /** Result to answer, in the shape and with the dress of a revision. What does not change is written once. */
 
+import { isObject } from '../base/json.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import { KeptText } from '../jsonrpc/kept-text.ts'
-import { isObject, type Params } from '../jsonrpc/message.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import { jsonOf } from '../jsonrpc/write.ts'
-import { type Implementation, META } from '../protocol/base.ts'
+import { type Implementation, META } from '../protocol/model/base.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { isEncodedHere } from './content.ts'
 

@@ -1,9 +1,9 @@
 /** The server library's face: define once, serve in every revision on every transport. */
 
-import { randomId } from '../protocol/bytes.ts'
+import { randomId } from '../base/bytes.ts'
 import { UrlElicitationRequired } from '../protocol/errors.ts'
 import type { AnySchema } from '../protocol/schema/port.ts'
-import type { Channel, ChannelOptions, Service } from '../protocol/service.ts'
+import type { Channel, ChannelOptions, Service } from '../protocol/seams/service.ts'
 import type { MatchedValues, VariablesOf } from '../protocol/uri-template/index.ts'
 import { checkPageUrl } from './ask/question.ts'
 import { ServerChannel } from './channel.ts'

@@ -2,8 +2,8 @@
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { redactText } from '../base/text/redact.ts'
 import { McpError } from '../protocol/errors.ts'
-import { redactText } from '../protocol/redact.ts'
 import { childEnvironment } from './environment.ts'
 
 export interface ProcessOptions {

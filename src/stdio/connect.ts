@@ -1,7 +1,7 @@
 /** A server process as something to connect to. */
 
-import type { Target } from '../protocol/link.ts'
-import { redactText } from '../protocol/redact.ts'
+import { redactText } from '../base/text/redact.ts'
+import type { Target } from '../protocol/seams/link.ts'
 import type { ProcessOptions } from './child.ts'
 
 export interface ProcessTargetOptions extends ProcessOptions {

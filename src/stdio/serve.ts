@@ -1,13 +1,13 @@
 /** A server on its standard streams: messages in and out, nothing else, and gone when its client is. */
 
 import type { Readable, Writable } from 'node:stream'
-import { asText } from '../jsonrpc/as-text.ts'
+import { asText } from '../base/as-text.ts'
 import { LineReader } from '../jsonrpc/lines.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { malformed, type ReadBounds, read } from '../jsonrpc/read.ts'
 import { DEFAULT_MAX_LINE_BYTES, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
-import type { Service } from '../protocol/service.ts'
+import type { Service } from '../protocol/seams/service.ts'
 import { guardStdout } from './guard.ts'
 import { within } from './within.ts'
 import { LineWriter } from './writer.ts'

@@ -1,6 +1,6 @@
 /** Time that stands still until it is moved. */
 
-import type { Clock, Timer } from '../jsonrpc/clock.ts'
+import type { Clock, Timer } from '../base/clock.ts'
 
 export interface FakeClock extends Clock {
   /** Moves time forward and fires what is due, in order, letting promises settle in between. */

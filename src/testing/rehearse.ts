@@ -1,11 +1,12 @@
 /** A tool run the way a stateless client and a fleet of servers would run it: every round somewhere else. */
 
-import { isObject, type Params } from '../jsonrpc/message.ts'
+import { isObject } from '../base/json.ts'
+import type { Params } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'
 import { classify } from '../jsonrpc/read.ts'
-import { META } from '../protocol/base.ts'
-import type { Service } from '../protocol/service.ts'
-import type { CallToolResult } from '../protocol/tools.ts'
+import { META } from '../protocol/model/base.ts'
+import type { CallToolResult } from '../protocol/model/tools.ts'
+import type { Service } from '../protocol/seams/service.ts'
 import { REVISIONS } from '../revisions/index.ts'
 import { offerStateless } from '../revisions/negotiate.ts'
 

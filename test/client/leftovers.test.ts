@@ -8,8 +8,8 @@ import { type WatchedClock, watchedClock } from '../support/watched-clock.ts'
 
 /** How many wait for a signal at the moment. */
 const listening = vi.hoisted(() => ({ count: 0 }))
-vi.mock('../../src/jsonrpc/on-abort.ts', async (importOriginal) => {
-  const { onAbort } = await importOriginal<typeof import('../../src/jsonrpc/on-abort.ts')>()
+vi.mock('../../src/base/on-abort.ts', async (importOriginal) => {
+  const { onAbort } = await importOriginal<typeof import('../../src/base/on-abort.ts')>()
   const counting: typeof onAbort = (signal, run) => {
     const unwatch = onAbort(signal, run)
     let isWatched = true

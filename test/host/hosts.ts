@@ -8,7 +8,7 @@ import type { Answer, Asker, Question, Subject } from '../../src/host/ask/questi
 import { createHost, describeQuestion, type Host, type HostEvent, type HostOptions, questionText } from '../../src/host/index.ts'
 import type { Model, ModelPart, ModelRequest } from '../../src/host/models/model.ts'
 import type { ServerSpec } from '../../src/host/servers/spec.ts'
-import type { CallToolResult } from '../../src/protocol/tools.ts'
+import type { CallToolResult } from '../../src/protocol/model/tools.ts'
 import { temporaryFolders } from '../support/folders.ts'
 
 export const YES: Answer = { kind: 'allow', scope: 'once' }

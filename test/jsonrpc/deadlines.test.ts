@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Clock } from '../../src/jsonrpc/clock.ts'
+import type { Clock } from '../../src/base/clock.ts'
 import { type Deadline, Deadlines } from '../../src/jsonrpc/deadlines.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 

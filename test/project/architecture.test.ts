@@ -31,7 +31,7 @@ test.each([
 test('every part of the protocol has its place: base, lifecycle, authorization, features of servers and clients, utilities [T-BASE-006]', () => {
   const places = [
     'src/jsonrpc/peer.ts',
-    'src/protocol/lifecycle.ts',
+    'src/protocol/model/lifecycle.ts',
     'src/auth/client/oauth.ts',
     'src/auth/server/resource-server.ts',
     'src/server/features/tools.ts',

@@ -45,5 +45,5 @@ test.each([
 test('options that turn a deprecated transport or registration on say that it is deprecated', () => {
   expect(commentOf('src/http/server/options.ts', '  legacySse?:')).toContain('deprecated')
   expect(commentOf('src/auth/client/options.ts', '  about?:')).toMatch(/deprecated[\s\S]*2027-07-28/)
-  expect(commentOf('src/protocol/sampling.ts', '  includeContext?:')).toContain('deprecated')
+  expect(commentOf('src/protocol/model/sampling.ts', '  includeContext?:')).toContain('deprecated')
 })

@@ -11,6 +11,7 @@ import {
   DEFAULT_SAFE_FETCH_LIMITS,
 } from '../../src/auth/index.ts'
 import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'
+import { DEFAULT_FILES_LIMITS } from '../../src/demo/files/limits.ts'
 import { DEFAULT_QUEUE_LIMITS } from '../../src/host/ask/askers.ts'
 import { DEFAULT_INBOX_LIMITS } from '../../src/host/ask/inbox-files.ts'
 import { DEFAULT_AUDIT_LIMITS } from '../../src/host/audit/log.ts'
@@ -34,12 +35,11 @@ import { DEFAULT_SERVER_LIMITS } from '../../src/host/servers/limits.ts'
 import { DEFAULT_REDACTOR_LIMITS } from '../../src/host/vault/redactor.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
-import { ERROR_MEANINGS } from '../../src/protocol/error-meanings.ts'
 import { ERRORS, type ErrorCode } from '../../src/protocol/errors.ts'
 import { DIALECT_NAMES } from '../../src/protocol/schema/dialect.ts'
-import { DEFAULT_FILES_LIMITS } from '../../src/reference/files/limits.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
 import { proves } from '../support/proves.ts'
+import { ERROR_MEANINGS } from './error-meanings.ts'
 
 const pages = ['README.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
 const folder = `${root}/.cache/docs`

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ERROR_MEANINGS } from '../../src/protocol/error-meanings.ts'
 import { Cancelled, Declined, ERRORS, type ErrorCode, McpError, ToolError, UrlElicitationRequired } from '../../src/protocol/errors.ts'
+import { ERROR_MEANINGS } from '../project/error-meanings.ts'
 
 const rows = Object.entries(ERRORS) as [ErrorCode, { rpc: number; isForPeer?: true }][]
 

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { META } from '../../src/protocol/base.ts'
 import { METHODS } from '../../src/protocol/methods.ts'
+import { META } from '../../src/protocol/model/base.ts'
 import { REVISIONS, type Revision } from '../../src/revisions/index.ts'
 import { proves } from '../support/proves.ts'
 import { definitionsOf, hasPublishedSchemas } from '../support/published-schemas.ts'

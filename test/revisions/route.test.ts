@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { META } from '../../src/protocol/base.ts'
+import { META } from '../../src/protocol/model/base.ts'
 import { REVISIONS, type Revision, revisionOf, selectRevisions } from '../../src/revisions/index.ts'
 import { type Route, route } from '../../src/revisions/route.ts'
 import { proves } from '../support/proves.ts'

@@ -6,8 +6,8 @@ import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
 import type { Quota } from '../../src/server/quota.ts'
 
 const searched = vi.hoisted(() => ({ chars: 0 }))
-vi.mock('../../src/protocol/redact.ts', async (original) => {
-  const real = await original<typeof import('../../src/protocol/redact.ts')>()
+vi.mock('../../src/base/text/redact.ts', async (original) => {
+  const real = await original<typeof import('../../src/base/text/redact.ts')>()
   return {
     ...real,
     redact: (value: unknown) => {

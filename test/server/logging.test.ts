@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LOG_LEVELS } from '../../src/protocol/logging.ts'
+import { LOG_LEVELS } from '../../src/protocol/model/logging.ts'
 import { createServer, type LogMessage } from '../../src/server/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { proves } from '../support/proves.ts'

@@ -1,8 +1,8 @@
 /** Tokens by sending a person to the authorization server, and what they come back with. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
+import { isLoopback } from '../../base/address/person-url.ts'
+import { asText } from '../../base/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { isLoopback } from '../../protocol/person-url.ts'
 import { authFault } from './faults.ts'
 import type { Grant, GrantContext, Granted } from './grant.ts'
 import { DEFAULT_OAUTH_LIMITS } from './http.ts'

@@ -1,6 +1,6 @@
 /** Permission for requests, got and kept by itself: what a client over HTTP is given to log in with. */
 
-import type { Authorizer, Refusal, SentRequest } from '../../protocol/authorizer.ts'
+import type { Authorizer, Refusal, SentRequest } from '../../protocol/seams/authorizer.ts'
 import { Account, type Got } from './account.ts'
 import { type Demand, demandOf, parseChallenges } from './challenge.ts'
 import { authFault } from './faults.ts'

@@ -1,6 +1,6 @@
 /** What a request brings to prove who sent it: one token, in one header, and nowhere else. */
 
-import type { Knock } from '../../protocol/access.ts'
+import type { Knock } from '../../protocol/seams/access.ts'
 
 export type Credentials =
   | { kind: 'none' }

@@ -1,8 +1,8 @@
 /** Proof that the caller has the key its token is bound to (RFC 9449): one proof for one request. */
 
 import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
-import type { Knock } from '../../protocol/access.ts'
-import type { KeyRing } from '../../protocol/ports.ts'
+import type { Knock } from '../../protocol/seams/access.ts'
+import type { KeyRing } from '../../protocol/seams/ports.ts'
 import { digest } from './introspection.ts'
 import type { ResourceServerLimits } from './limits.ts'
 import type { Nonces } from './nonces.ts'

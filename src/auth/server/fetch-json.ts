@@ -1,6 +1,6 @@
 /** A JSON document from an authorization server that the operator has named: bounded in time and size, no redirects. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 

@@ -1,7 +1,7 @@
 /** From what a token says to who is calling and what they may do. */
 
-import type { Grant } from '../../protocol/access.ts'
-import { isScope } from '../../protocol/access.ts'
+import type { Grant } from '../../protocol/seams/access.ts'
+import { isScope } from '../../protocol/seams/access.ts'
 import { BadToken } from './verdict.ts'
 
 export interface GrantRules {

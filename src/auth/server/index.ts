@@ -1,6 +1,6 @@
 /** The server side of portico/auth: who may call, and what is done on their behalf. */
 
-export type { HttpAuth } from '../../protocol/access.ts'
+export type { HttpAuth } from '../../protocol/seams/access.ts'
 export { type Account, type AccountStore, memoryAccounts } from './accounts.ts'
 export type { DpopOptions } from './dpop.ts'
 export type { IntrospectionOptions, IssuerOptions } from './issuer.ts'

@@ -1,7 +1,7 @@
 /** Tokens that only their issuer can read (RFC 7662): asked about, and the answer believed for a short time. */
 
-import type { Clock } from '../../jsonrpc/clock.ts'
-import { toBase64, toBase64Url } from '../../protocol/bytes.ts'
+import { toBase64, toBase64Url } from '../../base/bytes.ts'
+import type { Clock } from '../../base/clock.ts'
 import { type FetchBounds, fetchJson } from './fetch-json.ts'
 import type { IntrospectionOptions, Issuer } from './issuer.ts'
 import type { ResourceServerLimits } from './limits.ts'

@@ -1,7 +1,7 @@
 /** An authorization server whose tokens are taken: what its metadata says, and its keys. */
 
 import type { JSONWebKeySet } from 'jose'
-import type { Clock } from '../../jsonrpc/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { type FetchBounds, fetchJson } from './fetch-json.ts'
 import { KeySet } from './key-set.ts'

@@ -1,7 +1,7 @@
 /** The keys of one issuer: fetched when needed, kept for a while, and not fetched more often because somebody invents key ids. */
 
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose'
-import type { Clock } from '../../jsonrpc/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { ResourceServerLimits } from './limits.ts'
 import { CannotTell } from './verdict.ts'
 

@@ -1,7 +1,7 @@
 /** What the server says about itself to clients that have no token yet (RFC 9728, 2). */
 
-import { isScope } from '../../protocol/access.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { isScope } from '../../protocol/seams/access.ts'
 
 export interface MetadataOptions {
   /** Scopes that clients should ask for at first; those that every request needs unless given. */

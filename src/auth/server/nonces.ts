@@ -1,7 +1,7 @@
 /** Nonces for DPoP proofs that need not be remembered: the time they were made, and a MAC that only we can make. */
 
-import { fromBase64Url, toBase64Url } from '../../protocol/bytes.ts'
-import type { KeyRing } from '../../protocol/ports.ts'
+import { fromBase64Url, toBase64Url } from '../../base/bytes.ts'
+import type { KeyRing } from '../../protocol/seams/ports.ts'
 
 export interface Nonces {
   make(): Promise<string>

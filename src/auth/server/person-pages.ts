@@ -7,9 +7,9 @@
  * within ten minutes; and the person agrees before anything, for each client anew.
  */
 
-import type { Grant } from '../../protocol/access.ts'
-import { toBase64Url } from '../../protocol/bytes.ts'
+import { toBase64Url } from '../../base/bytes.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { Grant } from '../../protocol/seams/access.ts'
 import { digest } from './introspection.ts'
 import { escapeHtml, message, page, sendTo } from './page-html.ts'
 import { secureUrl } from './resource.ts'

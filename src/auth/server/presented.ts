@@ -3,7 +3,7 @@
  * It hangs on the grant without being in it: what handlers see, log and serialise has no token.
  */
 
-import type { Grant } from '../../protocol/access.ts'
+import type { Grant } from '../../protocol/seams/access.ts'
 
 const tokens = new WeakMap<Grant, string>()
 

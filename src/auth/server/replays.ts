@@ -1,6 +1,6 @@
 /** What was used once and must not be used again. */
 
-import type { Clock } from '../../jsonrpc/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 /** Replicas of one server must share it, or a proof works once at each. */
 export interface ReplayStore {

@@ -1,8 +1,16 @@
 /** A protected MCP server as OAuth sees it: takes access tokens that were issued for it, and tells everybody where to get one. */
 
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
-import { type HttpAuth, isScope, type Knock, type OpenDocument, permits, type TurnedAway, type Visitor } from '../../protocol/access.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
+import {
+  type HttpAuth,
+  isScope,
+  type Knock,
+  type OpenDocument,
+  permits,
+  type TurnedAway,
+  type Visitor,
+} from '../../protocol/seams/access.ts'
 import { type Challenge, type ChallengeOptions, challengeHeader } from './challenge.ts'
 import { readCredentials } from './credentials.ts'
 import { DPOP_ALGORITHMS, type DpopOptions, judgeProof, type ProofRules, type ProofVerdict } from './dpop.ts'

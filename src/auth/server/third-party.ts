@@ -3,9 +3,9 @@
  * client ever sees. The person connects the account in their browser, on pages that are theirs alone.
  */
 
-import type { Grant } from '../../protocol/access.ts'
-import { toBase64Url } from '../../protocol/bytes.ts'
+import { toBase64Url } from '../../base/bytes.ts'
 import { McpError, UrlElicitationRequired } from '../../protocol/errors.ts'
+import type { Grant } from '../../protocol/seams/access.ts'
 import { type Account, type AccountStore, memoryAccounts } from './accounts.ts'
 import { type Fetch, type FetchBounds, fetchJson } from './fetch-json.ts'
 import { basic, digest } from './introspection.ts'

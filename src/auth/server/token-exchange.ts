@@ -3,9 +3,9 @@
  * for something on the caller's behalf gets one that was made for that.
  */
 
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
-import type { Grant } from '../../protocol/access.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { Grant } from '../../protocol/seams/access.ts'
 import { type Fetch, fetchJson } from './fetch-json.ts'
 import { basic, digest } from './introspection.ts'
 import { Issuer } from './issuer.ts'

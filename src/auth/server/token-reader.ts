@@ -1,8 +1,8 @@
 /** Finds out whose token it is and has it judged in the way its issuer wants. */
 
-import type { Clock } from '../../jsonrpc/clock.ts'
-import type { Grant } from '../../protocol/access.ts'
+import type { Clock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { Grant } from '../../protocol/seams/access.ts'
 import type { FetchBounds } from './fetch-json.ts'
 import { expander, type GrantRules, grantOf } from './grant.ts'
 import { Introspector } from './introspection.ts'

@@ -1,6 +1,6 @@
 /** People on their way through a page that a handler sent them to: who must come, and what they must bring back. */
 
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 
 /** Whom a page is for, as the access token of the call said. */
 export interface Invited {

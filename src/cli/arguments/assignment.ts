@@ -1,8 +1,8 @@
 /** `key=value`, `key:=json`, `a.b=1`, `key=@file`: words of a command line, read into arguments by the tool's schema. */
 
 import { resolve } from 'node:path'
+import { isObject } from '../../base/json.ts'
 import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
-import { isObject } from '../../jsonrpc/message.ts'
 import type { JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { UsageError } from '../faults.ts'
 import { nearest } from '../nearest.ts'

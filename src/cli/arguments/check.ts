@@ -1,10 +1,10 @@
 /** Arguments against the tool's schema, before they are sent: every mistake at once, and how the tool is called. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 import { compileForeign } from '../../protocol/schema/foreign.ts'
 import { describePath } from '../../protocol/schema/json-schema.ts'
-import type { Tool } from '../../protocol/tools.ts'
 import { UsageError } from '../faults.ts'
 import { choicesOf, propertyNames, propertyOf, requiredNames, typesOf } from './schema-view.ts'
 

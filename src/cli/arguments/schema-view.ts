@@ -1,6 +1,6 @@
 /** Looking into a schema of somebody else: what a property is, what a value may be. Only for reading a command line; the judge is the validator. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 
 const MAX_REFERENCES = 16
 const MAX_ALTERNATIVES = 32

@@ -1,9 +1,9 @@
 /** `portico call`: one tool, with arguments that are checked before they are sent. */
 
 import type { Command } from 'commander'
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 import { assign, parseJson } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
 import type { ExitName } from '../exit-codes.ts'

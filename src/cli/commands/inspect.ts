@@ -1,9 +1,10 @@
 /** `portico inspect`: the raw exchange, both ways, with the time each answer took. */
 
 import { type Command, InvalidArgumentError } from 'commander'
+import { isObject } from '../../base/json.ts'
+import { redact } from '../../base/text/redact.ts'
 import { Client } from '../../client/client.ts'
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { redact } from '../../protocol/redact.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { parseJson } from '../arguments/assignment.ts'
 import { UsageError } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'

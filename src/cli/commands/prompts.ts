@@ -1,8 +1,8 @@
 /** `portico prompts` and `portico get`: templates of a server for people. */
 
 import type { Command } from 'commander'
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { GetPromptResult, Prompt } from '../../protocol/prompts.ts'
+import { asText } from '../../base/as-text.ts'
+import type { GetPromptResult, Prompt } from '../../protocol/model/prompts.ts'
 import type { JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { assign } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'

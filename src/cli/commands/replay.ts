@@ -2,9 +2,10 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { isObject } from '../../base/json.ts'
 import type { Client } from '../../client/client.ts'
 import { LineReader } from '../../jsonrpc/lines.ts'
-import { isId, isObject, type Params } from '../../jsonrpc/message.ts'
+import { isId, type Params } from '../../jsonrpc/message.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import type { ExitName } from '../exit-codes.ts'

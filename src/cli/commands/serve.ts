@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { userFolder } from '../../files/user-folder.ts'
-import type { Service } from '../../protocol/service.ts'
+import type { Service } from '../../protocol/seams/service.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { words } from '../output/shown.ts'
@@ -32,7 +32,7 @@ const SERVERS: Readonly<
     most: 64,
     make: async (folders, { io }, options) => {
       if (folders.length === 0) throw new UsageError('serve files needs at least one folder', 'portico serve files DIR')
-      const { filesServer } = await import('../../reference/index.ts')
+      const { filesServer } = await import('../../demo/index.ts')
       const server = await filesServer({ folders: folders.map((folder) => resolve(io.cwd, folder)), isReadOnly: options.readOnly === true })
       return { service: server, close: () => server.close() }
     },
@@ -41,7 +41,7 @@ const SERVERS: Readonly<
     takes: '[FOLDER]',
     most: 1,
     make: async ([folder], { io }) => {
-      const { notesServer } = await import('../../reference/index.ts')
+      const { notesServer } = await import('../../demo/index.ts')
       const path = folder === undefined ? userFolder('notes') : resolve(io.cwd, folder)
       await mkdir(path, { recursive: true, mode: 0o700 })
       const server = await notesServer({ folder: path })
@@ -52,7 +52,7 @@ const SERVERS: Readonly<
     takes: '',
     most: 0,
     make: async () => {
-      const { deployServer } = await import('../../reference/index.ts')
+      const { deployServer } = await import('../../demo/index.ts')
       return { service: deployServer() }
     },
   },
@@ -60,7 +60,7 @@ const SERVERS: Readonly<
     takes: '',
     most: 0,
     make: async () => {
-      const { rogueServer } = await import('../../reference/index.ts')
+      const { rogueServer } = await import('../../demo/index.ts')
       return { service: rogueServer() }
     },
   },

@@ -1,7 +1,7 @@
 /** `portico tools`: what a server can do, or everything about one tool. */
 
 import type { Command } from 'commander'
-import type { Tool } from '../../protocol/tools.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 import { usageOf } from '../arguments/check.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { printValue } from '../output/content.ts'

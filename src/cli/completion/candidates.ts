@@ -1,7 +1,7 @@
 /** What may follow on a command line. Known from the commands themselves and from what is kept on this machine: no server is started or asked. */
 
 import type { Command, Option } from 'commander'
-import { LOG_LEVELS } from '../../protocol/logging.ts'
+import { LOG_LEVELS } from '../../protocol/model/logging.ts'
 import { REVISIONS } from '../../revisions/index.ts'
 import { SERVED } from '../commands/served.ts'
 

@@ -1,12 +1,12 @@
 /** The servers that the command brings along to be tried: one as a process of its own, two at ports of this machine. */
 
 import { fileURLToPath } from 'node:url'
+import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts'
 import type { Rule } from '../../host/consent/rule.ts'
 import { allow } from '../../host/consent/rule-builder.ts'
 import type { GivenServer } from '../../host/options.ts'
 import type { Provenance, ServerSpec } from '../../host/servers/spec.ts'
 import { listen } from '../../http/index.ts'
-import { deployServer, type RogueServer, rogueServer } from '../../reference/index.ts'
 import { REVISIONS } from '../../revisions/index.ts'
 
 export interface Embedded {

@@ -1,6 +1,6 @@
 /** A checkup: steps one after the other, each with its time, until one fails. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
+import { asText } from '../../base/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 export interface Finding {

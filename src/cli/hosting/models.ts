@@ -11,7 +11,7 @@ export const MODEL_HELP =
   'scripted (no language model), anthropic:NAME, openai:NAME, ollama:NAME, or compatible:NAME with --base-url; keys come from ANTHROPIC_API_KEY and OPENAI_API_KEY'
 
 export async function modelNamed({ env }: Pick<Io, 'env'>, name: string, baseURL: string | undefined): Promise<Model> {
-  if (name === 'scripted') return (await import('../../host/models/scripted/model.ts')).scriptedModel()
+  if (name === 'scripted') return (await import('../../testing/scripted-model/model.ts')).scriptedModel()
   const colon = name.indexOf(':')
   const [provider, model] = [name.slice(0, colon), name.slice(colon + 1)]
   if (colon < 1 || model === '') throw new UsageError(`${JSON.stringify(name)} is not a model`, `Give ${MODEL_HELP}`)

@@ -2,7 +2,7 @@
 
 import type { ChatPart } from '../../host/chat/chat.ts'
 import type { Host, Talk } from '../../host/host.ts'
-import type { ContentBlock } from '../../protocol/content.ts'
+import type { ContentBlock } from '../../protocol/model/content.ts'
 import type { ExitName } from '../exit-codes.ts'
 import type { Invocation } from '../frame.ts'
 import { jsonText } from '../output/json.ts'

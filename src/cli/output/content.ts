@@ -1,9 +1,9 @@
 /** Content blocks and resource contents, for people. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { ContentBlock } from '../../protocol/content.ts'
-import type { ResourceContents } from '../../protocol/resources.ts'
-import type { CallToolResult } from '../../protocol/tools.ts'
+import { asText } from '../../base/as-text.ts'
+import type { ContentBlock } from '../../protocol/model/content.ts'
+import type { ResourceContents } from '../../protocol/model/resources.ts'
+import type { CallToolResult } from '../../protocol/model/tools.ts'
 import type { Invocation } from '../frame.ts'
 import { jsonText } from './json.ts'
 import { bytesOf, inlineImage, type MediaFolder } from './media.ts'

@@ -1,6 +1,6 @@
 /** How far a call is, on one line of standard error. */
 
-import type { Progress } from '../../protocol/progress.ts'
+import type { Progress } from '../../protocol/model/progress.ts'
 import type { Screen } from './screen.ts'
 import { words } from './shown.ts'
 

@@ -1,7 +1,7 @@
 /** What a server that was connected to by hand says beside its answers: as much as a person can read, and no more. */
 
-import type { Clock } from '../../jsonrpc/clock.ts'
-import { Bucket, type Rate } from '../../protocol/rate.ts'
+import type { Clock } from '../../base/clock.ts'
+import { Bucket, type Rate } from '../../base/rate.ts'
 import type { Io } from '../io.ts'
 import type { Screen } from './screen.ts'
 import { type Shown, words } from './shown.ts'

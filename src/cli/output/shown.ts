@@ -3,7 +3,7 @@
  * visible first: so no text of a server, whatever way it took, moves the cursor, writes the clipboard or hides a word.
  */
 
-import { groundedMarks, visibleText } from '../../protocol/visible-text.ts'
+import { groundedMarks, visibleText } from '../../base/text/visible-text.ts'
 import { cutTo, expandTabs, widthOf } from './width.ts'
 
 export class Shown {

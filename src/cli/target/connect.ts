@@ -1,12 +1,12 @@
 /** From a TARGET to a client that is connected to it, for as long as a command needs it. */
 
 import { authFault } from '../../auth/client/faults.ts'
+import { systemClock } from '../../base/clock.ts'
 import { Client } from '../../client/client.ts'
 import type { ConnectOptions } from '../../client/options.ts'
-import { systemClock } from '../../jsonrpc/clock.ts'
-import type { Authorizer } from '../../protocol/authorizer.ts'
-import type { Target } from '../../protocol/link.ts'
-import type { LogMessage } from '../../protocol/logging.ts'
+import type { LogMessage } from '../../protocol/model/logging.ts'
+import type { Authorizer } from '../../protocol/seams/authorizer.ts'
+import type { Target } from '../../protocol/seams/link.ts'
 import { REVISIONS } from '../../revisions/index.ts'
 import { unknownName } from '../faults.ts'
 import type { Invocation } from '../frame.ts'

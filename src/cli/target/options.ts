@@ -1,7 +1,7 @@
 /** Options of every command that connects to a server. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../protocol/logging.ts'
+import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../protocol/model/logging.ts'
 
 export interface TargetOptions {
   header: Record<string, string>

@@ -1,7 +1,7 @@
 /** Listening to a connection: every message of both sides, as it passes. */
 
 import type { Incoming, SingleMessage } from '../../jsonrpc/message.ts'
-import type { Link, LinkReceiver, Target } from '../../protocol/link.ts'
+import type { Link, LinkReceiver, Target } from '../../protocol/seams/link.ts'
 
 export interface Passed {
   from: 'client' | 'server'

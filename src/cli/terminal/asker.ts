@@ -6,7 +6,7 @@ import type { Answer, Asker, GrantWidth, Question, Subject } from '../../host/as
 import type { ArgumentRules } from '../../host/consent/rule.ts'
 import type { GrantScope } from '../../host/grants/grant.ts'
 import { Cancelled, McpError } from '../../protocol/errors.ts'
-import type { CreateMessageResult } from '../../protocol/sampling.ts'
+import type { CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { compileForeign } from '../../protocol/schema/foreign.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import type { Io } from '../io.ts'

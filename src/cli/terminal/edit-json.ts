@@ -1,6 +1,6 @@
 /** A value edited as JSON: in the person's editor where they have named one, else on a line. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { Cancelled } from '../../protocol/errors.ts'
 import type { Io } from '../io.ts'
 import { jsonText } from '../output/json.ts'

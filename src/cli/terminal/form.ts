@@ -1,8 +1,8 @@
 /** A form of a server, filled in field by field, looked over before it is sent. */
 
+import { asText } from '../../base/as-text.ts'
 import { nameText } from '../../host/ask/question-line.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { Field, FormSchema } from '../../protocol/elicitation.ts'
+import type { Field, FormSchema } from '../../protocol/model/elicitation.ts'
 import { compileForeign } from '../../protocol/schema/foreign.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import { jsonText } from '../output/json.ts'

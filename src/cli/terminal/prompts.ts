@@ -2,8 +2,8 @@
 
 import type { Writable } from 'node:stream'
 import { isCancel, multiline, multiselect, password, select, settings, text } from '@clack/prompts'
+import { hasInvisible } from '../../base/text/visible-text.ts'
 import { Cancelled } from '../../protocol/errors.ts'
-import { hasInvisible } from '../../protocol/visible-text.ts'
 import type { Io } from '../io.ts'
 import { Screen } from '../output/screen.ts'
 import { type Showable, Shown, words } from '../output/shown.ts'

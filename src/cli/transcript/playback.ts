@@ -1,6 +1,7 @@
 /** A recording as a server: what was asked then and is asked again gets the answer it got. */
 
-import { type Id, INVALID_PARAMS, isId, isObject, METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
+import { type Id, INVALID_PARAMS, isId, METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { canonical } from '../../protocol/schema/canonical.ts'
 import type { Passed } from '../target/tap.ts'
 

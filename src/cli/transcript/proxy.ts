@@ -1,13 +1,14 @@
 /** Between a client on our standard streams and a server: passes everything on, and tells of it. */
 
 import type { Readable, Writable } from 'node:stream'
+import { isObject } from '../../base/json.ts'
 import { MirroredParams } from '../../client/mirrored-params.ts'
 import { LineReader } from '../../jsonrpc/lines.ts'
-import { type Id, INTERNAL_ERROR, isId, isObject, type Params } from '../../jsonrpc/message.ts'
+import { type Id, INTERNAL_ERROR, isId, type Params } from '../../jsonrpc/message.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
-import { META } from '../../protocol/base.ts'
-import type { About, Link, Target } from '../../protocol/link.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import { META } from '../../protocol/model/base.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
+import type { About, Link, Target } from '../../protocol/seams/link.ts'
 import { type Passed, tapped } from '../target/tap.ts'
 
 export interface ProxyOptions {

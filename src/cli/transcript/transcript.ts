@@ -1,9 +1,9 @@
 /** A recorded exchange: a line that says what it is, then one line a message. */
 
+import { isObject } from '../../base/json.ts'
+import { redact } from '../../base/text/redact.ts'
 import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
-import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { redact } from '../../protocol/redact.ts'
 import type { Passed } from '../target/tap.ts'
 
 export interface Heading {

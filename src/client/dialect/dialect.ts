@@ -1,14 +1,15 @@
 /** What the rest of the client needs to know of the way it talks to a server. */
 
-import { isObject, METHOD_NOT_FOUND, type Params } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
+import { METHOD_NOT_FOUND, type Params } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
-import { type Implementation, META } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ServerCapabilities } from '../../protocol/lifecycle.ts'
-import type { LogLevel } from '../../protocol/logging.ts'
 import { METHODS } from '../../protocol/methods.ts'
-import type { Change } from '../../protocol/ports.ts'
-import type { SubscriptionFilter } from '../../protocol/subscriptions.ts'
+import { type Implementation, META } from '../../protocol/model/base.ts'
+import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { LogLevel } from '../../protocol/model/logging.ts'
+import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
+import type { Change } from '../../protocol/seams/ports.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { CallOptions } from '../options.ts'
 

@@ -1,7 +1,7 @@
 /** Blocks of content as a person reads them: every member of them, with long data folded to its size. */
 
-import type { ContentBlock } from '../../protocol/content.ts'
-import type { CreateMessageParams, SamplingContent } from '../../protocol/sampling.ts'
+import type { ContentBlock } from '../../protocol/model/content.ts'
+import type { CreateMessageParams, SamplingContent } from '../../protocol/model/sampling.ts'
 import { nameText, type QuestionLine, theirs, valueLine } from './question-line.ts'
 
 /** @param isWhole data is shown as well, in base64 */

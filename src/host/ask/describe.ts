@@ -4,7 +4,7 @@
  * folded (data, and secrets among the person's own arguments) says how much it is, and is there when the whole is asked for.
  */
 
-import { groundedMarks, visibleText } from '../../protocol/visible-text.ts'
+import { groundedMarks, visibleText } from '../../base/text/visible-text.ts'
 import type { Question, Subject } from './question.ts'
 import { nameText, type QuestionLine } from './question-line.ts'
 import { subjectLines, titleOf } from './subject-lines.ts'

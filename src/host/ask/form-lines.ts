@@ -1,7 +1,7 @@
 /** The fields of a form that a server asks a person to fill in, and which of them nobody should. */
 
-import type { Field, FormSchema } from '../../protocol/elicitation.ts'
-import { isSecretName } from '../../protocol/redact.ts'
+import { isSecretName } from '../../base/text/redact.ts'
+import type { Field, FormSchema } from '../../protocol/model/elicitation.ts'
 import { nameText, type QuestionLine, valueLine } from './question-line.ts'
 
 /**

@@ -3,8 +3,8 @@
  * hidden as a whole value, and it is said how long it is. What others wrote is never hidden: see `Subject`.
  */
 
-import { isObject } from '../../jsonrpc/message.ts'
-import { isSecretName, redactText } from '../../protocol/redact.ts'
+import { isObject } from '../../base/json.ts'
+import { isSecretName, redactText } from '../../base/text/redact.ts'
 import { isCodeName } from '../code-name.ts'
 import type { Subject } from './question.ts'
 

@@ -1,9 +1,9 @@
 /** The one contract between a host and whoever puts its questions to a person: terminal, console, inbox, or a test. */
 
-import type { FormSchema } from '../../protocol/elicitation.ts'
-import type { PersonUrl } from '../../protocol/person-url.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
-import type { CallToolResult, Tool } from '../../protocol/tools.ts'
+import type { PersonUrl } from '../../base/address/person-url.ts'
+import type { FormSchema } from '../../protocol/model/elicitation.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
+import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
 import type { ActionKind } from '../consent/action.ts'
 import type { ArgumentRules } from '../consent/rule.ts'
 import type { GrantScope } from '../grants/grant.ts'

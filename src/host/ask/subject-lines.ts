@@ -1,8 +1,8 @@
 /** What a question is about, one line a detail. Texts are whole and as they came: describe.ts makes them fit to be shown. */
 
+import { isLoopback, type PersonUrl, type UrlWarning } from '../../base/address/person-url.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
-import { isLoopback, type PersonUrl, type UrlWarning } from '../../protocol/person-url.ts'
-import type { ToolAnnotations } from '../../protocol/tools.ts'
+import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import { commandText } from '../command-text.ts'
 import { contentLines, contentsOf, restLines, samplingLines } from './content-lines.ts'
 import { formLines, secretWarnings } from './form-lines.ts'

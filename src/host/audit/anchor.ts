@@ -4,8 +4,8 @@
  */
 
 import { open } from 'node:fs/promises'
+import { isObject } from '../../base/json.ts'
 import { readPrivate } from '../../files/private-file.ts'
-import { isObject } from '../../jsonrpc/message.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Checkpoint } from './record.ts'

@@ -1,7 +1,7 @@
 /** How records hang together: each is a line of canonical JSON that ends in a hash over itself and everything before. */
 
 import { createHash } from 'node:crypto'
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import type { AuditRecord, RecordBody } from './record.ts'
 

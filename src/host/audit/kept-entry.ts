@@ -1,9 +1,9 @@
 /** What of an entry goes into the log: bounded, without secrets, and with a digest in place of the arguments. */
 
 import { createHmac } from 'node:crypto'
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
+import { cutTexts, redact, redactHead, redactText } from '../../base/text/redact.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
-import { cutTexts, redact, redactHead, redactText } from '../../protocol/redact.ts'
 import type { AuditEntry, KeptArguments, KeptEntry, Outcome } from './record.ts'
 
 export interface EntryLimits {

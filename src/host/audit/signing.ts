@@ -1,9 +1,9 @@
 /** The key of a log: made when it is first used, kept in its folder, and what checkpoints are signed with. */
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign, verify } from 'node:crypto'
+import { asText } from '../../base/as-text.ts'
+import { isObject } from '../../base/json.ts'
 import { readPrivate, writePrivate } from '../../files/private-file.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
-import { isObject } from '../../jsonrpc/message.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { sha256 } from './chain.ts'

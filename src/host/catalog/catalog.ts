@@ -1,10 +1,10 @@
 /** One namespace over all servers: only what may be seen is in it, and every name in it has one owner. */
 
-import { type Clock, systemClock, type Timer } from '../../jsonrpc/clock.ts'
+import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Prompt } from '../../protocol/prompts.ts'
-import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { Prompt } from '../../protocol/model/prompts.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 import { type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { Surface } from '../servers/surface.ts'

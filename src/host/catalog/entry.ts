@@ -1,8 +1,8 @@
 /** One tool, prompt, resource or template of one server, in the namespace of the host. */
 
-import type { Prompt } from '../../protocol/prompts.ts'
-import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { Prompt } from '../../protocol/model/prompts.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 
 interface EntryOf<Kind extends string, Definition> {
   kind: Kind

@@ -4,9 +4,9 @@
  * tool: it is resolved here, and then decided on like any other.
  */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 import { tokensIn } from '../models/estimate.ts'
 import type { Catalog } from './catalog.ts'
 import type { ToolEntry } from './entry.ts'

@@ -1,8 +1,8 @@
 /** Finding tools among very many: BM25 over their names, titles, descriptions and parameters. */
 
 import MiniSearch from 'minisearch'
-import { asText } from '../../jsonrpc/as-text.ts'
-import { isObject } from '../../jsonrpc/message.ts'
+import { asText } from '../../base/as-text.ts'
+import { isObject } from '../../base/json.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { Catalog } from './catalog.ts'
 import type { ToolEntry } from './entry.ts'

@@ -1,13 +1,13 @@
 /** One turn of a conversation: the model speaks and calls tools until it has nothing more to do, or somebody stops it. */
 
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { SamplingContent } from '../../protocol/sampling.ts'
-import type { CallToolResult } from '../../protocol/tools.ts'
+import type { SamplingContent } from '../../protocol/model/sampling.ts'
+import type { CallToolResult } from '../../protocol/model/tools.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { estimateTokens } from '../models/estimate.ts'
 import type { Model, ModelPart, ModelUsage } from '../models/model.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 import type { Conversation } from './conversation.ts'
 import { type ChatLimits, DEFAULT_CHAT_LIMITS } from './limits.ts'
 import { atMost } from './parallel.ts'

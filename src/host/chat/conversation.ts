@@ -1,7 +1,7 @@
 /** What was said, by whom, and how many times the person has spoken. Stays within its bounds by forgetting the oldest. */
 
 import { McpError } from '../../protocol/errors.ts'
-import type { SamplingContent, SamplingMessage } from '../../protocol/sampling.ts'
+import type { SamplingContent, SamplingMessage } from '../../protocol/model/sampling.ts'
 import { FlowContext, type FlowRecord } from '../flow/context.ts'
 import type { ProvenanceLimits } from '../flow/provenance.ts'
 import { estimateTokens } from '../models/estimate.ts'

@@ -1,15 +1,15 @@
 /** One call that a model made: judged, run and reported back to it, whatever comes of it. */
 
-import type { Clock } from '../../jsonrpc/clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
-import type { ContentBlock } from '../../protocol/content.ts'
 import { Cancelled, Declined, McpError } from '../../protocol/errors.ts'
-import type { ToolResultContent } from '../../protocol/sampling.ts'
-import type { CallToolResult, Tool } from '../../protocol/tools.ts'
+import type { ContentBlock } from '../../protocol/model/content.ts'
+import type { ToolResultContent } from '../../protocol/model/sampling.ts'
+import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
 import { argumentFault } from '../arguments.ts'
 import { CHARS_PER_TOKEN, estimateTokens } from '../models/estimate.ts'
 import type { ModelPart } from '../models/model.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 import type { ChatLimits } from './limits.ts'
 
 export type ChatTool = Pick<Tool, 'name' | 'description' | 'inputSchema'>

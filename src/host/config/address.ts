@@ -3,8 +3,8 @@
  * known before they are asked, and must be the same when everything is filled in.
  */
 
+import { isSecretName } from '../../base/text/redact.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { isSecretName } from '../../protocol/redact.ts'
 import { type Placeholder, partsOf, placeholderText } from './placeholder.ts'
 
 /** Scheme, host and port are complete: nothing that follows can change them. Anything less plain than this counts as open. */

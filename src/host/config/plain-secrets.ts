@@ -1,6 +1,6 @@
 /** Values that stand in the open in a configuration and look like secrets: by the name beside them, by a known form, by their disorder. */
 
-import { isSecretName, redactText } from '../../protocol/redact.ts'
+import { isSecretName, redactText } from '../../base/text/redact.ts'
 import { looksLikeCode } from '../launch/code.ts'
 import { mayChangeWhatRuns } from '../launch/variables.ts'
 import type { ServerSpec } from '../servers/spec.ts'

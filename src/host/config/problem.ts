@@ -1,6 +1,6 @@
 /** What is wrong with a configuration: where, and in words. Nothing of what stands there as a value is ever repeated. */
 
-import { redactText } from '../../protocol/redact.ts'
+import { redactText } from '../../base/text/redact.ts'
 
 export interface ConfigProblem {
   file: string

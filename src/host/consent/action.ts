@@ -1,6 +1,6 @@
 /** Everything a host may be asked to do, and everything that is known when it decides whether it may. */
 
-import type { ToolAnnotations } from '../../protocol/tools.ts'
+import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { TrustTier } from '../servers/spec.ts'
 import type { PrimitiveKind } from '../servers/surface.ts'
 

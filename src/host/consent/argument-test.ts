@@ -3,7 +3,7 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { RE2JS } from 're2js'
-import { innerAddress } from '../../auth/address.ts'
+import { innerAddress } from '../../base/address/ip-address.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isEqual } from '../../protocol/schema/canonical.ts'
 import { compile } from '../../protocol/schema/compile.ts'

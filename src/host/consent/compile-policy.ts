@@ -1,10 +1,10 @@
 /** Rules as they are written to conditions that can be asked one by one, by the decision and by its explanation alike. */
 
 import { isAbsolute } from 'node:path'
+import { asText } from '../../base/as-text.ts'
 import { nearestRealPath } from '../../files/nearest-real-path.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ToolAnnotations } from '../../protocol/tools.ts'
+import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import { PRIVATE } from '../flow/label.ts'
 import { ACTION_KINDS, type Action, type ActionKind, type ActionLimits, type Reason } from './action.ts'
 import { type CompiledArgument, compileArguments, type Folders } from './argument-test.ts'

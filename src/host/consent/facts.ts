@@ -1,6 +1,6 @@
 /** What the audit log keeps of an action, so that it can be decided about again: all but what it was done with. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Action } from './action.ts'
 

@@ -1,8 +1,8 @@
 /** Policies as people write them: a YAML or JSON file for each layer, with `rules:` at the top. */
 
 import { parseDocument } from 'yaml'
+import { isObject } from '../../base/json.ts'
 import { readPlainFile, UnfitFile } from '../../files/plain-file.ts'
-import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { compile } from '../../protocol/schema/compile.ts'
 import { describePath, type Issue } from '../../protocol/schema/json-schema.ts'

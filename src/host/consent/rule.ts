@@ -1,6 +1,6 @@
 /** One rule of a policy, as it is written in YAML, JSON or TypeScript. */
 
-import type { ToolAnnotations } from '../../protocol/tools.ts'
+import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { GrantScope } from '../grants/grant.ts'
 import type { TrustTier } from '../servers/spec.ts'
 import type { ActionKind, Effect, Initiator } from './action.ts'

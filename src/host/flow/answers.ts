@@ -1,12 +1,12 @@
 /** Answers of servers, whatever they answer: how each is looked at, and how each is cut to size. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import { isObject } from '../../jsonrpc/message.ts'
-import type { Completion } from '../../protocol/completion.ts'
-import type { ContentBlock } from '../../protocol/content.ts'
-import type { GetPromptResult, PromptMessage } from '../../protocol/prompts.ts'
-import type { ReadResourceResult, ResourceContents } from '../../protocol/resources.ts'
-import type { CallToolResult } from '../../protocol/tools.ts'
+import { asText } from '../../base/as-text.ts'
+import { isObject } from '../../base/json.ts'
+import type { Completion } from '../../protocol/model/completion.ts'
+import type { ContentBlock } from '../../protocol/model/content.ts'
+import type { GetPromptResult, PromptMessage } from '../../protocol/model/prompts.ts'
+import type { ReadResourceResult, ResourceContents } from '../../protocol/model/resources.ts'
+import type { CallToolResult } from '../../protocol/model/tools.ts'
 import { capped } from './result-gate.ts'
 
 export interface AnswerShape<T> {

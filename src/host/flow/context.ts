@@ -1,6 +1,6 @@
 /** What a conversation has seen so far: the labels it has gathered, from where, and the private texts among it. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { ArgumentOrigin } from '../ask/question.ts'

@@ -1,8 +1,8 @@
 /** Where the arguments of a call go, as far as it can be known from here. */
 
-import { reachOf } from '../../auth/address.ts'
-import { isLoopback } from '../../protocol/person-url.ts'
-import type { Tool, ToolAnnotations } from '../../protocol/tools.ts'
+import { reachOf } from '../../base/address/ip-address.ts'
+import { isLoopback } from '../../base/address/person-url.ts'
+import type { Tool, ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { ServerSpec } from '../servers/spec.ts'
 import { EGRESS } from './label.ts'
 

@@ -1,10 +1,10 @@
 /** Looks at a result before anybody, or any model, does: what is suspicious in it, and a copy that can do no harm by being shown. */
 
-import { isObject } from '../../jsonrpc/message.ts'
-import type { ContentBlock } from '../../protocol/content.ts'
-import { redactText } from '../../protocol/redact.ts'
-import type { CallToolResult } from '../../protocol/tools.ts'
-import { hasInvisible, visibleText } from '../../protocol/visible-text.ts'
+import { isObject } from '../../base/json.ts'
+import { redactText } from '../../base/text/redact.ts'
+import { hasInvisible, visibleText } from '../../base/text/visible-text.ts'
+import type { ContentBlock } from '../../protocol/model/content.ts'
+import type { CallToolResult } from '../../protocol/model/tools.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { Finding } from '../ask/question.ts'
 import { INJECTIONS } from './injections.ts'

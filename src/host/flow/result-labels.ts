@@ -1,6 +1,6 @@
 /** The labels that something carries because of where it came from. */
 
-import type { Tool, ToolAnnotations } from '../../protocol/tools.ts'
+import type { Tool, ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { Finding } from '../ask/question.ts'
 import type { ServerSpec } from '../servers/spec.ts'
 import { EGRESS, PRIVATE, UNTRUSTED } from './label.ts'

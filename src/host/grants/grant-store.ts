@@ -1,8 +1,8 @@
 /** What people have said yes to: kept for as long as they said, taken back when they say so, and used no more often than it may be. */
 
+import { isObject } from '../../base/json.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/json-snapshot.ts'
 import { sharedJson } from '../../files/shared-json.ts'
-import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { ACTION_KINDS, type ActionKind } from '../consent/action.ts'

@@ -5,9 +5,9 @@
  */
 
 import { isAbsolute, posix, win32 } from 'node:path'
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
+import { redact } from '../../base/text/redact.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
-import { redact } from '../../protocol/redact.ts'
 import { isCodeName } from '../code-name.ts'
 import { effectivePort } from '../consent/argument-test.ts'
 import { escapeSegment } from '../consent/pointer.ts'

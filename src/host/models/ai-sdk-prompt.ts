@@ -1,8 +1,8 @@
 /** What we say to a model, in the words of the AI SDK's interface for providers. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { ContentBlock } from '../../protocol/content.ts'
-import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/sampling.ts'
+import { asText } from '../../base/as-text.ts'
+import type { ContentBlock } from '../../protocol/model/content.ts'
+import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../protocol/model/sampling.ts'
 import type { FilePart, Media, ResultMedia, VersionWords } from './ai-sdk-versions.ts'
 import type { ModelRequest } from './model.ts'
 import type { ToolNames } from './tool-names.ts'

@@ -1,6 +1,6 @@
 /** What the versions of the AI SDK's interface for providers say differently, as far as it is used here. One that is new gets a row. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 
 /** Pictures and sound. */
 export interface Media {

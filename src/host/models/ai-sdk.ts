@@ -1,11 +1,11 @@
 /** Any model of the AI SDK's providers as a model of ours. The interface is described here as far as it is used, so that nothing of it is needed at run time. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
-import { isObject } from '../../jsonrpc/message.ts'
+import { asText } from '../../base/as-text.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
+import { isObject } from '../../base/json.ts'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 import { callOptions, type ResultMediaPlace } from './ai-sdk-prompt.ts'
 import { SPECIFICATION_VERSIONS, type VersionWords, wordsOf } from './ai-sdk-versions.ts'
 import { modelFailure } from './failure.ts'

@@ -1,6 +1,6 @@
 /** Which of several models answers a server, by what that server prefers. The preferences are advice: some model is always chosen. */
 
-import type { ModelPreferences } from '../../protocol/sampling.ts'
+import type { ModelPreferences } from '../../protocol/model/sampling.ts'
 import type { Model, ModelTraits } from './model.ts'
 
 export interface ChooseOptions {

@@ -1,6 +1,6 @@
 /** About how many tokens something is. No tokenizer is the right one for every model, and none is needed for a bound. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 
 export const CHARS_PER_TOKEN = 4
 /** Of a picture or a piece of sound, whose bytes are not read as text. */

@@ -1,8 +1,8 @@
 /** What a failing provider says, as an error that tells a server nothing about the account and nobody anything about the key. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
+import { redactHead } from '../../base/text/redact.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { redactHead } from '../../protocol/redact.ts'
 
 /**
  * The message and its data may reach the server that asked, so they hold the status and nothing that the provider wrote.

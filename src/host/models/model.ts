@@ -1,7 +1,7 @@
 /** A language model, as the host sees it: whatever the provider, messages in, parts of one message out. */
 
-import type { SamplingMessage, ToolChoice } from '../../protocol/sampling.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { SamplingMessage, ToolChoice } from '../../protocol/model/sampling.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 
 export interface ModelRequest {
   system?: string

@@ -1,9 +1,9 @@
 /** The person as the model: shown what a model would have been asked, they write what it would have said. */
 
 import { randomUUID } from 'node:crypto'
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { Declined, McpError } from '../../protocol/errors.ts'
-import type { CreateMessageParams } from '../../protocol/sampling.ts'
+import type { CreateMessageParams } from '../../protocol/model/sampling.ts'
 import type { Asker, Question } from '../ask/question.ts'
 import type { Model, ModelRequest } from './model.ts'
 

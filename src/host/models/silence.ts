@@ -1,6 +1,6 @@
 /** How long a provider may say nothing. */
 
-import type { Clock, Timer } from '../../jsonrpc/clock.ts'
+import type { Clock, Timer } from '../../base/clock.ts'
 
 /** Aborts its signal when nothing has been heard for too long. */
 export class Silence {

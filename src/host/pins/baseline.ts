@@ -1,6 +1,6 @@
 /** What was approved of one server, as it stands in the file. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import type { FingerprintPart } from '../fingerprint.ts'
 import { PINNED_KINDS, type Primitive } from './pin.ts'
 

@@ -1,6 +1,6 @@
 /** What a server offers now, against what was approved. */
 
-import { looksLike } from '../../protocol/confusable.ts'
+import { looksLike } from '../../base/text/confusable.ts'
 import { differenceOf, removalOf } from './definition-difference.ts'
 import type { PinDifference } from './difference.ts'
 import { type Primitive, pinOf } from './pin.ts'

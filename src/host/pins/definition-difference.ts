@@ -1,8 +1,8 @@
 /** What changed between two definitions of one tool, prompt or template, of the instructions, or of the capabilities. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
+import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import { isEqual } from '../../protocol/schema/canonical.ts'
-import type { ToolAnnotations } from '../../protocol/tools.ts'
 import { at, type Change, changeOf, textChange, worstOf } from './change.ts'
 import type { PinDifference } from './difference.ts'
 import { type Primitive, pinOf } from './pin.ts'

@@ -1,8 +1,8 @@
 /** What a person should look at twice before they approve something. Hints for reading, in words; nothing is decided by them. */
 
-import { isObject } from '../../jsonrpc/message.ts'
-import { skeleton } from '../../protocol/confusable.ts'
-import { hasInvisible, visibleText } from '../../protocol/visible-text.ts'
+import { isObject } from '../../base/json.ts'
+import { skeleton } from '../../base/text/confusable.ts'
+import { hasInvisible, visibleText } from '../../base/text/visible-text.ts'
 import type { Primitive } from './pin.ts'
 
 /** What other servers offer, by which a name can be told to be theirs. */

@@ -3,10 +3,10 @@
  * `pinned`; a change of one byte makes it `changed`, whoever makes it and wherever: here, in another process, or at the server.
  */
 
+import { visibleText } from '../../base/text/visible-text.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/json-snapshot.ts'
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { visibleText } from '../../protocol/visible-text.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { PinState } from '../consent/action.ts'
 import { digestOf } from '../digest.ts'

@@ -1,6 +1,6 @@
 /** What changed between two JSON Schemas, and whether the later one takes more than the earlier. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
+import { asText } from '../../base/as-text.ts'
 import { canonicalJson } from '../../protocol/canonical-json.ts'
 import { isEqual } from '../../protocol/schema/canonical.ts'
 import { at, type Change, changeOf, textChange } from './change.ts'

@@ -4,9 +4,9 @@
  */
 
 import { type FSWatcher, watch } from 'node:fs'
-import { type Clock, systemClock, type Timer } from '../../jsonrpc/clock.ts'
+import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Root } from '../../protocol/roots.ts'
+import type { Root } from '../../protocol/model/roots.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { faultOf, type ValidRoot } from './valid-root.ts'
 

@@ -4,8 +4,8 @@ import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { basename, isAbsolute, normalize } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { asText } from '../../base/as-text.ts'
 import { checkRoots } from '../../client/roots.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 export interface ValidRoot {

@@ -1,10 +1,10 @@
 /** Lets servers ask the models of the host: within their budgets, with nothing but what they brought, and by a person's leave twice. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Answers, Asking } from '../../client/answers.ts'
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
 import { Cancelled, Declined, McpError } from '../../protocol/errors.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { type ChooseOptions, chooseModel } from '../models/choose.ts'
 import type { Model } from '../models/model.ts'

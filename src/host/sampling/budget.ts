@@ -1,7 +1,7 @@
 /** What each server may ask of the models: so many requests an hour, so many tokens a day. */
 
+import { isObject } from '../../base/json.ts'
 import { sharedJson } from '../../files/shared-json.ts'
-import { isObject } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 export interface BudgetLimits {

@@ -1,9 +1,9 @@
 /** Whether what a server wants of a model, or what a person made of it, is what the protocol lets it be. */
 
-import { isObject } from '../../jsonrpc/message.ts'
-import { isContentBlock } from '../../protocol/content.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { type CreateMessageParams, type CreateMessageResult, toolUseFault } from '../../protocol/sampling.ts'
+import { isContentBlock } from '../../protocol/model/content.ts'
+import { type CreateMessageParams, type CreateMessageResult, toolUseFault } from '../../protocol/model/sampling.ts'
 
 export interface RequestLimits {
   maxMessages: number

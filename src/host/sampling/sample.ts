@@ -1,11 +1,11 @@
 /** One message of a model, for the server that asked for it. */
 
-import type { Clock } from '../../jsonrpc/clock.ts'
+import type { Clock } from '../../base/clock.ts'
+import { unlessAborted } from '../../base/unless-aborted.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../../protocol/sampling.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { estimateTokens, tokensIn } from '../models/estimate.ts'
 import type { Model, ModelPart, ModelRequest } from '../models/model.ts'
-import { unlessAborted } from '../unless-aborted.ts'
 
 export interface Sampled {
   result: CreateMessageResult

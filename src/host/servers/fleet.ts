@@ -1,7 +1,7 @@
 /** All configured servers. Each stands for itself: one that is dead or hangs holds up no other, and not the start. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { Health } from './health.ts'

@@ -1,6 +1,6 @@
 /** Every bound of a supervised server, with its default. Each is an option of the same name. */
 
-import type { Rate } from '../../protocol/rate.ts'
+import type { Rate } from '../../base/rate.ts'
 
 export interface ServerLimits {
   /** How long opening a connection may take. */

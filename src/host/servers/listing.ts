@@ -4,11 +4,11 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { asText } from '../../base/as-text.ts'
+import type { Clock, Timer } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import type { List } from '../../client/paging.ts'
 import type { ListKind } from '../../client/watching.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'

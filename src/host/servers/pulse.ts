@@ -1,7 +1,7 @@
 /** Whether a server that is connected still answers: asked now and then, and when there is a reason to doubt it. */
 
+import type { Clock, Timer } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
-import type { Clock, Timer } from '../../jsonrpc/clock.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ServerLimits } from './limits.ts'

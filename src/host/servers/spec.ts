@@ -1,7 +1,7 @@
 /** A server as it is configured: how it is started or reached, with placeholders for what is secret. */
 
-import type { Service } from '../../protocol/service.ts'
-import type { ToolAnnotations } from '../../protocol/tools.ts'
+import type { ToolAnnotations } from '../../protocol/model/tools.ts'
+import type { Service } from '../../protocol/seams/service.ts'
 
 /** How far the person who runs the host trusts a server. Nothing that the server says changes it. */
 export type TrustTier = 'trusted' | 'untrusted'

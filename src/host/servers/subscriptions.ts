@@ -1,7 +1,7 @@
 /** Resources of one server that somebody wants to hear about, from one connection to the next. */
 
+import { asText } from '../../base/as-text.ts'
 import type { Client } from '../../client/client.ts'
-import { asText } from '../../jsonrpc/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 interface Subscription {

@@ -1,10 +1,10 @@
 /** Everything a server offers, as it was last listed: what a person approves, and what is pinned. */
 
-import type { Implementation } from '../../protocol/base.ts'
-import type { ServerCapabilities } from '../../protocol/lifecycle.ts'
-import type { Prompt } from '../../protocol/prompts.ts'
-import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
-import type { Tool } from '../../protocol/tools.ts'
+import type { Implementation } from '../../protocol/model/base.ts'
+import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { Prompt } from '../../protocol/model/prompts.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
+import type { Tool } from '../../protocol/model/tools.ts'
 
 export interface Surface {
   info: Implementation | undefined

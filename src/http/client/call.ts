@@ -1,12 +1,12 @@
 /** One request of ours: a POST, answered as JSON or as a stream of events, whose stream may break and be taken up again. */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { systemClock, type Timer } from '../../jsonrpc/clock.ts'
+import { systemClock, type Timer } from '../../base/clock.ts'
 import type { Id, Incoming } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import { answerBounds } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { About } from '../../protocol/link.ts'
+import type { About } from '../../protocol/seams/link.ts'
 import { BodyText } from './body.ts'
 import { EventReader } from './events.ts'
 import { answerFault } from './faults.ts'

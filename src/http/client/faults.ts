@@ -1,6 +1,6 @@
 /** What can go wrong between two machines, in words. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
+import { asText } from '../../base/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { HttpClientLimits } from './options.ts'
 

@@ -1,8 +1,8 @@
 /** The headers of a message: what it is, and what it says that proxies may want to read. */
 
 import type { Params } from '../../jsonrpc/message.ts'
-import type { About } from '../../protocol/link.ts'
 import { METHODS } from '../../protocol/methods.ts'
+import type { About } from '../../protocol/seams/link.ts'
 import { encodeHeaderValue } from '../header-value.ts'
 
 const POST_HEADERS: readonly string[] = [

@@ -1,8 +1,8 @@
 /** What may be said about a server that is reached over HTTP, every bound with its default. */
 
 import type { ConnectionOptions } from 'node:tls'
-import type { Authorizer } from '../../protocol/authorizer.ts'
 import { ANSWER_BOUNDS } from '../../protocol/bounds.ts'
+import type { Authorizer } from '../../protocol/seams/authorizer.ts'
 
 export interface HttpClientLimits {
   /** The longest answer in JSON, in bytes. */

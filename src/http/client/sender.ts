@@ -5,9 +5,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Dispatcher, Pool } from 'undici'
-import { systemClock, type Timer } from '../../jsonrpc/clock.ts'
-import type { Authorizer, SentRequest } from '../../protocol/authorizer.ts'
+import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { Authorizer, SentRequest } from '../../protocol/seams/authorizer.ts'
 import { networkFault } from './faults.ts'
 import { Lane, Place } from './lane.ts'
 import type { ExtraHeaders, HttpClientLimits, HttpTargetOptions } from './options.ts'

@@ -1,7 +1,7 @@
 /** The session that a server keeps for us: its id, the stream of what the server says unasked, and its end. */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { systemClock } from '../../jsonrpc/clock.ts'
+import { systemClock } from '../../base/clock.ts'
 import type { McpError } from '../../protocol/errors.ts'
 import { answerFault } from './faults.ts'
 import { deleteHeaders, getHeaders, type SessionHeaders } from './headers.ts'

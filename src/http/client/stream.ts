@@ -1,7 +1,7 @@
 /** A stream of events that is got by GET, and got again where it left off whenever it breaks. */
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { systemClock, type Timer } from '../../jsonrpc/clock.ts'
+import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { EventReader, idHeader } from './events.ts'
 import { answerFault } from './faults.ts'

@@ -1,7 +1,7 @@
 /** A server behind a URL as something to connect to. */
 
 import { McpError } from '../../protocol/errors.ts'
-import type { Target } from '../../protocol/link.ts'
+import type { Target } from '../../protocol/seams/link.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS, type HttpClientLimits, type HttpTargetOptions } from './options.ts'
 

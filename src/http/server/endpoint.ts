@@ -1,12 +1,12 @@
 /** The one URL: judges a request, finds out who sent it and what it speaks, and hands it to what answers it. */
 
-import { type Clock, systemClock } from '../../jsonrpc/clock.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import { PARSE_ERROR } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
-import { type Access, type OpenDocument, permits } from '../../protocol/access.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Service } from '../../protocol/service.ts'
+import { type Access, type OpenDocument, permits } from '../../protocol/seams/access.ts'
+import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { standsAlone } from '../../revisions/route.ts'

@@ -1,7 +1,7 @@
 /** Who keeps coming with credentials that are none: told to wait, by address, instead of what was wrong with them. */
 
-import { toBase64Url } from '../../protocol/bytes.ts'
-import { Bucket, type Rate } from '../../protocol/rate.ts'
+import { toBase64Url } from '../../base/bytes.ts'
+import { Bucket, type Rate } from '../../base/rate.ts'
 import { addressKey } from './address.ts'
 import { busy, type Refusal } from './refusal.ts'
 

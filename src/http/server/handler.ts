@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import { McpError } from '../../protocol/errors.ts'
-import { isService, type Service } from '../../protocol/service.ts'
+import { isService, type Service } from '../../protocol/seams/service.ts'
 import { Endpoint, type HttpCounts } from './endpoint.ts'
 import { type MaybeParsed, NodeVisit } from './node.ts'
 import type { HttpOptions } from './options.ts'

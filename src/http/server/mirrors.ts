@@ -1,7 +1,7 @@
 /** Headers that repeat parts of the message must say what the message says: proxies decide by them, we act on the body. */
 
 import type { Params } from '../../jsonrpc/message.ts'
-import { integerOf, type ParamHeader, valueAt } from '../../protocol/param-headers.ts'
+import { integerOf, type ParamHeader, valueAt } from '../../protocol/model/param-headers.ts'
 import { decodeHeaderValue } from '../header-value.ts'
 import type { Ask } from './ask.ts'
 

@@ -1,6 +1,6 @@
 /** Every stream that is open now, looked after by one timer: kept alive, cut when nobody reads, ended when too old. */
 
-import type { Clock, Timer } from '../../jsonrpc/clock.ts'
+import type { Clock, Timer } from '../../base/clock.ts'
 import type { Sink } from './ask.ts'
 import type { Holder } from './holders.ts'
 import type { HttpLimits } from './options.ts'

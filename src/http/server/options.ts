@@ -1,9 +1,9 @@
 /** Options of the HTTP handler, every bound with its default. */
 
+import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
-import type { HttpAuth, Knock, TurnedAway, Visitor } from '../../protocol/access.ts'
 import { DEFAULT_READ_BOUNDS } from '../../protocol/bounds.ts'
-import type { Rate } from '../../protocol/rate.ts'
+import type { HttpAuth, Knock, TurnedAway, Visitor } from '../../protocol/seams/access.ts'
 import type { BodyBounds } from './ask.ts'
 
 export type { HttpAuth, Knock, TurnedAway, Visitor }

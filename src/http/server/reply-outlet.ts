@@ -2,7 +2,7 @@
 
 import type { KeptText } from '../../jsonrpc/kept-text.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
-import type { Access } from '../../protocol/access.ts'
+import type { Access } from '../../protocol/seams/access.ts'
 import type { Headers, Reply } from './ask.ts'
 import type { BodyHold } from './body-hold.ts'
 import { EVENT_STREAM_HEADERS } from './event-stream.ts'

@@ -3,7 +3,7 @@
 import { INVALID_REQUEST, type Incoming, type RequestMessage } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Service } from '../../protocol/service.ts'
+import type { Service } from '../../protocol/seams/service.ts'
 import { revisionOf } from '../../revisions/index.ts'
 import { VERSION_WITHOUT_HEADER } from '../../revisions/route.ts'
 import type { Ask, Reply } from './ask.ts'

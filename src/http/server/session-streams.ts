@@ -1,7 +1,7 @@
 /** The streams of one session: one for each answer that became one, and the one that belongs to no request. */
 
-import { randomId } from '../../protocol/bytes.ts'
-import type { Channel } from '../../protocol/service.ts'
+import { randomId } from '../../base/bytes.ts'
+import type { Channel } from '../../protocol/seams/service.ts'
 import { revisionOf } from '../../revisions/index.ts'
 import type { Reply } from './ask.ts'
 import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, placeIn } from './event-stream.ts'

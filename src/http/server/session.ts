@@ -1,9 +1,9 @@
 /** One session over HTTP: who it belongs to, the conversation in it, and when it was last used. */
 
+import { randomId } from '../../base/bytes.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
-import { randomId } from '../../protocol/bytes.ts'
-import type { Channel, Service } from '../../protocol/service.ts'
+import type { Channel, Service } from '../../protocol/seams/service.ts'
 import type { Reply } from './ask.ts'
 import type { BodyHold } from './body-hold.ts'
 import type { HeldSession, Holder } from './holders.ts'

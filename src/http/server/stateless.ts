@@ -1,9 +1,9 @@
 /** One POST of a revision without sessions: the request says everything, and its stream is its life. */
 
 import { type Incoming, METHOD_NOT_FOUND, type NotificationMessage, type RequestMessage } from '../../jsonrpc/message.ts'
-import type { Access } from '../../protocol/access.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Answering, Service } from '../../protocol/service.ts'
+import type { Access } from '../../protocol/seams/access.ts'
+import type { Answering, Service } from '../../protocol/seams/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { faultOfHeader, route } from '../../revisions/route.ts'

@@ -1,10 +1,10 @@
 /** The transport of the oldest revision: one endpoint to listen at, one to send to, tied together by an id. */
 
+import { randomId } from '../../base/bytes.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
-import type { Access } from '../../protocol/access.ts'
-import { randomId } from '../../protocol/bytes.ts'
-import type { Channel, Service } from '../../protocol/service.ts'
+import type { Access } from '../../protocol/seams/access.ts'
+import type { Channel, Service } from '../../protocol/seams/service.ts'
 import type { Ask, Reply } from './ask.ts'
 import type { BodyHold } from './body-hold.ts'
 import type { Holder } from './holders.ts'

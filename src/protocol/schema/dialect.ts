@@ -1,6 +1,6 @@
 /** The dialects of JSON Schema that are understood, and what is different in each. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
+import { asText } from '../../base/as-text.ts'
 
 export interface Dialect {
   name: string

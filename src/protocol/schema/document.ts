@@ -3,7 +3,7 @@
  * the document only; nothing is ever fetched.
  */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../errors.ts'
 import { DIALECT_NAMES, type Dialect, findDialect, knownKeywords } from './dialect.ts'
 

@@ -1,7 +1,7 @@
 /** From any JSON Schema of a flat object to the small dialect that a form may use. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import type { Choice, Field, FormSchema, MultiSelectField, SelectField } from '../elicitation.ts'
+import { asText } from '../../base/as-text.ts'
+import type { Choice, Field, FormSchema, MultiSelectField, SelectField } from '../model/elicitation.ts'
 import { isSchemaObject, refused } from './document.ts'
 import type { JsonSchema } from './json-schema.ts'
 

@@ -1,8 +1,8 @@
 /** How a running handler puts questions: live on a session, by replay where requests stand alone. */
 
-import { isObject } from '../../jsonrpc/message.ts'
+import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { Question } from './question.ts'
 
 export interface Asker {

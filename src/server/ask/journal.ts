@@ -1,8 +1,8 @@
 /** What a call has done so far, as far as the next round must know it. */
 
 import { McpError } from '../../protocol/errors.ts'
-import type { KeyRing } from '../../protocol/ports.ts'
 import { canonical } from '../../protocol/schema/canonical.ts'
+import type { KeyRing } from '../../protocol/seams/ports.ts'
 import { seal, sha256, unseal } from './seal.ts'
 
 export interface Journal {

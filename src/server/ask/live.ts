@@ -1,8 +1,8 @@
 /** Questions on a session: each is a request to the client, on the stream of the call that caused it. */
 
-import { randomId } from '../../protocol/bytes.ts'
+import { randomId } from '../../base/bytes.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import { type Asker, Names, requireCapabilities } from './asker.ts'
 import { describeAnswerIssues, type Question } from './question.ts'
 

@@ -3,13 +3,14 @@
  * was told before comes from the journal; the first thing it does not know ends the run with questions.
  */
 
-import { isObject, type Params } from '../../jsonrpc/message.ts'
+import { randomId } from '../../base/bytes.ts'
+import { isObject } from '../../base/json.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { jsonOf } from '../../jsonrpc/write.ts'
-import { randomId } from '../../protocol/bytes.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { InputRequest } from '../../protocol/input-required.ts'
-import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
-import type { KeyRing } from '../../protocol/ports.ts'
+import type { InputRequest } from '../../protocol/model/input-required.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { KeyRing } from '../../protocol/seams/ports.ts'
 import type { ServerLimits } from '../limits.ts'
 import { type Asker, Names, requireCapabilities } from './asker.ts'
 import { digestOf, type Journal, type JournalOwner, newJournal, sealJournal } from './journal.ts'

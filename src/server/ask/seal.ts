@@ -1,7 +1,7 @@
 /** State that a client carries for us: encrypted, bound to what it was made for, and short-lived. */
 
-import { fromBase64Url, toBase64Url } from '../../protocol/bytes.ts'
-import type { KeyRing, SealingKey } from '../../protocol/ports.ts'
+import { fromBase64Url, toBase64Url } from '../../base/bytes.ts'
+import type { KeyRing, SealingKey } from '../../protocol/seams/ports.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

@@ -1,12 +1,13 @@
 /** A request that stands alone: it carries who is calling, and questions go back in its answer. */
 
+import { isObject } from '../../base/json.ts'
 import type { Exchange } from '../../jsonrpc/exchange.ts'
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { type Implementation, META } from '../../protocol/base.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { Cancelled, Declined, McpError, type UrlElicitationRequired } from '../../protocol/errors.ts'
-import type { ClientCapabilities } from '../../protocol/lifecycle.ts'
-import type { LogLevel } from '../../protocol/logging.ts'
 import { METHODS } from '../../protocol/methods.ts'
+import { type Implementation, META } from '../../protocol/model/base.ts'
+import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
+import type { LogLevel } from '../../protocol/model/logging.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import type { Asker } from '../ask/asker.ts'
 import { type Journal, type JournalOwner, openJournal } from '../ask/journal.ts'

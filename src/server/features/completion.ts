@@ -1,10 +1,11 @@
 /** Completion: suggestions for arguments, filtered and ranked so that a completer may return all it has. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { demand } from '../../protocol/access.ts'
-import { type Completion, MAX_COMPLETION_VALUES } from '../../protocol/completion.ts'
+import { asText } from '../../base/as-text.ts'
+import { isObject } from '../../base/json.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { type Completion, MAX_COMPLETION_VALUES } from '../../protocol/model/completion.ts'
+import { demand } from '../../protocol/seams/access.ts'
 import { uriTemplate } from '../../protocol/uri-template/index.ts'
 import type { Call, Caller } from '../call.ts'
 import type { Core } from '../core.ts'

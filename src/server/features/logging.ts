@@ -1,11 +1,11 @@
 /** Log messages to clients: filtered by level, cleaned of secrets, and never a flood. */
 
-import { asText } from '../../jsonrpc/as-text.ts'
+import { asText } from '../../base/as-text.ts'
+import { cutTexts, redact } from '../../base/text/redact.ts'
 import type { Params } from '../../jsonrpc/message.ts'
 import { notificationJson } from '../../jsonrpc/write.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { isAtLeast, isLogLevel, LOG_LEVELS, type LogLevel, type LogMessage } from '../../protocol/logging.ts'
-import { cutTexts, redact } from '../../protocol/redact.ts'
+import { isAtLeast, isLogLevel, LOG_LEVELS, type LogLevel, type LogMessage } from '../../protocol/model/logging.ts'
 import type { Call } from '../call.ts'
 import type { ServerLimits } from '../limits.ts'
 import type { Quota } from '../quota.ts'

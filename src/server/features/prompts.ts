@@ -1,12 +1,13 @@
 /** Prompts: define, list, get. */
 
-import { isObject, type Params } from '../../jsonrpc/message.ts'
-import { demand } from '../../protocol/access.ts'
-import type { Icon, Meta } from '../../protocol/base.ts'
+import { isObject } from '../../base/json.ts'
+import type { Params } from '../../jsonrpc/message.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Prompt, PromptArgument } from '../../protocol/prompts.ts'
+import type { Icon, Meta } from '../../protocol/model/base.ts'
+import type { Prompt, PromptArgument } from '../../protocol/model/prompts.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'
 import { type AnySchema, type ObjectOf, type SchemaPort, schemaPort } from '../../protocol/schema/port.ts'
+import { demand } from '../../protocol/seams/access.ts'
 import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'

@@ -1,10 +1,10 @@
 /** Resources and resource templates: define, list, read. */
 
 import type { Params } from '../../jsonrpc/message.ts'
-import { demand } from '../../protocol/access.ts'
-import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/base.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Resource, ResourceTemplate } from '../../protocol/resources.ts'
+import type { Annotations, Cacheable, Icon, Meta } from '../../protocol/model/base.ts'
+import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
+import { demand } from '../../protocol/seams/access.ts'
 import { MAX_URI_LENGTH, type MatchedValues, type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
 import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'

@@ -21,7 +21,7 @@ import {
 } from '../../../src/auth/index.ts'
 import { httpHandler } from '../../../src/http/index.ts'
 import type { Client } from '../../../src/index.ts'
-import { memoryKeyRing } from '../../../src/protocol/memory.ts'
+import { memoryKeyRing } from '../../../src/protocol/seams/memory.ts'
 import { createServer } from '../../../src/server/index.ts'
 import {
   type AuthorizationServer,

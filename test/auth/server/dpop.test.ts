@@ -1,7 +1,7 @@
 import { generateSecret, importPKCS8 } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { type DpopOptions, memoryReplays, type ResourceServerOptions } from '../../../src/auth/server/index.ts'
-import { memoryKeyRing } from '../../../src/protocol/memory.ts'
+import { memoryKeyRing } from '../../../src/protocol/seams/memory.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import type { HttpAnswer } from '../../support/http-requests.ts'
 import { http } from '../../support/http-requests.ts'

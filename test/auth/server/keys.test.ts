@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, test } from 'vitest'
-import type { HttpAuth, Knock } from '../../../src/protocol/access.ts'
+import type { HttpAuth, Knock } from '../../../src/protocol/seams/access.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { json, startIssuer } from '../../support/token-issuer.ts'
 

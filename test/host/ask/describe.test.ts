@@ -1,11 +1,11 @@
 /** What a person is shown before they answer. */
 
 import { describe, expect, test } from 'vitest'
+import { type PersonUrl, personUrl } from '../../../src/base/address/person-url.ts'
 import { describeQuestion, foldedOf, questionText } from '../../../src/host/ask/describe.ts'
 import { secretFields } from '../../../src/host/ask/form-lines.ts'
 import type { Subject } from '../../../src/host/ask/question.ts'
-import type { FormSchema } from '../../../src/protocol/elicitation.ts'
-import { type PersonUrl, personUrl } from '../../../src/protocol/person-url.ts'
+import type { FormSchema } from '../../../src/protocol/model/elicitation.ts'
 import { CALL, question } from './questions.ts'
 
 const textOf = (subject: Subject) => questionText(describeQuestion(question({ subject })))

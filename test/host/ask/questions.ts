@@ -1,7 +1,7 @@
 /** Questions for tests. */
 
+import { randomId } from '../../../src/base/bytes.ts'
 import type { Question, Subject } from '../../../src/host/ask/question.ts'
-import { randomId } from '../../../src/protocol/bytes.ts'
 
 export const CALL: Extract<Subject, { kind: 'call' }> = {
   kind: 'call',

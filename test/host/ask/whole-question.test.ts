@@ -3,11 +3,11 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type PersonUrl, personUrl } from '../../../src/base/address/person-url.ts'
 import { Screen } from '../../../src/cli/output/screen.ts'
 import { showQuestion } from '../../../src/cli/terminal/show-question.ts'
 import { describeQuestion, foldedOf, questionText } from '../../../src/host/ask/describe.ts'
 import type { Question, Subject } from '../../../src/host/ask/question.ts'
-import { type PersonUrl, personUrl } from '../../../src/protocol/person-url.ts'
 import { memoryIo } from '../../cli/support/memory-io.ts'
 import { counted, proofRuns } from '../../support/proof.ts'
 import { CALL, question } from './questions.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Answer, Host, Question } from '../../../src/host/index.ts'
-import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/sampling.ts'
+import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/model/sampling.ts'
 import { REVISIONS } from '../../../src/revisions/index.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { calling, chat, hosts, NO, person, refusing, says, spy, textOf } from '../hosts.ts'

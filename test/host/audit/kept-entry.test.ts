@@ -5,8 +5,8 @@ import { DEFAULT_ENTRY_LIMITS, keeping } from '../../../src/host/audit/kept-entr
 import { entry } from './entries.ts'
 
 const searched = vi.hoisted(() => ({ chars: 0 }))
-vi.mock('../../../src/protocol/redact.ts', async (original) => {
-  const real = await original<typeof import('../../../src/protocol/redact.ts')>()
+vi.mock('../../../src/base/text/redact.ts', async (original) => {
+  const real = await original<typeof import('../../../src/base/text/redact.ts')>()
   const count = <T>(value: T): T => {
     searched.chars += JSON.stringify(value).length
     return value

@@ -1,7 +1,7 @@
 /** Surfaces as servers would list them. */
 
 import type { Surface } from '../../../src/host/servers/surface.ts'
-import type { Tool } from '../../../src/protocol/tools.ts'
+import type { Tool } from '../../../src/protocol/model/tools.ts'
 
 export const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ name, inputSchema: { type: 'object' }, ...more })
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Conversation } from '../../../src/host/chat/conversation.ts'
 import { estimateTokens } from '../../../src/host/models/estimate.ts'
-import { type SamplingMessage, toolUseFault } from '../../../src/protocol/sampling.ts'
+import { type SamplingMessage, toolUseFault } from '../../../src/protocol/model/sampling.ts'
 
 const round = (id: string, chars: number): SamplingMessage[] => [
   { role: 'assistant', content: [{ type: 'tool_use', id, name: 'read', input: {} }] },

@@ -6,7 +6,7 @@ import { destinationOf } from '../../../src/host/flow/destination.ts'
 import { inertText, inspectResult, neutralise } from '../../../src/host/flow/result-gate.ts'
 import { labelsOfResource, labelsOfResult } from '../../../src/host/flow/result-labels.ts'
 import type { ServerSpec } from '../../../src/host/servers/spec.ts'
-import type { CallToolResult, Tool } from '../../../src/protocol/tools.ts'
+import type { CallToolResult, Tool } from '../../../src/protocol/model/tools.ts'
 import { expectLinear } from '../../support/linear.ts'
 
 const tool = (annotations?: Tool['annotations']): Tool => ({

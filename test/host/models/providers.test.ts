@@ -14,7 +14,7 @@ import {
 } from '../../../src/host/models/openai-compatible.ts'
 import { optionalPackage } from '../../../src/host/models/optional-package.ts'
 import type { McpError } from '../../../src/protocol/errors.ts'
-import type { SamplingMessage } from '../../../src/protocol/sampling.ts'
+import type { SamplingMessage } from '../../../src/protocol/model/sampling.ts'
 import { KEY, provider, type Reply } from './fixtures/provider.ts'
 
 type Open = (origin: string, options?: Partial<OpenAiCompatibleOptions>) => Promise<Model>

@@ -10,7 +10,7 @@ import { type Primitive, primitivesOf } from '../../../src/host/pins/pin.ts'
 import { openPins, type PinStore } from '../../../src/host/pins/pin-store.ts'
 import type { Way } from '../../../src/host/servers/spec.ts'
 import type { Surface } from '../../../src/host/servers/surface.ts'
-import type { Tool } from '../../../src/protocol/tools.ts'
+import type { Tool } from '../../../src/protocol/model/tools.ts'
 import { bundled } from '../../support/bundled.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 

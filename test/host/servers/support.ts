@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
 import type { HttpWay, MemoryWay, ProcessWay, ServerSpec, Way } from '../../../src/host/servers/spec.ts'
 import { type SupervisedOptions, SupervisedServer } from '../../../src/host/servers/supervised.ts'
-import type { Service } from '../../../src/protocol/service.ts'
+import type { Service } from '../../../src/protocol/seams/service.ts'
 
 const FIXTURE = fileURLToPath(new URL('fixtures/server.mjs', import.meta.url))
 

@@ -1,7 +1,7 @@
 /** Opens a page in the person's browser. The address is one argument of a fixed program: no shell ever reads it. */
 
 import { spawn } from 'node:child_process'
-import { isPersonUrl } from '../../../protocol/person-url.ts'
+import { isPersonUrl } from '../../../base/address/person-url.ts'
 import { authFault } from '../faults.ts'
 
 interface Opener {

@@ -4,7 +4,7 @@
  */
 
 import { McpError } from '../../../protocol/errors.ts'
-import type { ToolAnnotations } from '../../../protocol/tools.ts'
+import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
 import type { InputSpec, Provenance, ServerSpec } from '../../servers/spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { readEntries, readEntry, timeoutIn } from '../entry.ts'

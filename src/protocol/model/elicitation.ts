@@ -1,0 +1,95 @@
+/** Elicitation: a server asks the person behind the client, by a form or by a page of its own. */
+
+import { methodRows } from '../method.ts'
+import type { Result } from './base.ts'
+
+interface FieldText {
+  title?: string
+  description?: string
+}
+
+export interface StringField extends FieldText {
+  type: 'string'
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  format?: 'email' | 'uri' | 'date' | 'date-time'
+  default?: string
+}
+
+export interface NumberField extends FieldText {
+  type: 'number' | 'integer'
+  minimum?: number
+  maximum?: number
+  default?: number
+}
+
+export interface BooleanField extends FieldText {
+  type: 'boolean'
+  default?: boolean
+}
+
+export interface Choice {
+  const: string
+  title: string
+}
+
+/** One of several strings. `enumNames` is the oldest way to give them titles; `oneOf` is today's. */
+export interface SelectField extends FieldText {
+  type: 'string'
+  enum?: string[]
+  enumNames?: string[]
+  oneOf?: Choice[]
+  default?: string
+}
+
+/** Several of several strings. */
+export interface MultiSelectField extends FieldText {
+  type: 'array'
+  items: { type?: 'string'; enum?: string[]; anyOf?: Choice[] }
+  minItems?: number
+  maxItems?: number
+  default?: string[]
+}
+
+export type Field = StringField | NumberField | BooleanField | SelectField | MultiSelectField
+
+/** A flat form: no field holds fields. */
+export interface FormSchema {
+  $schema?: string
+  type: 'object'
+  properties: Record<string, Field>
+  required?: string[]
+}
+
+export interface FormElicitParams {
+  mode?: 'form'
+  message: string
+  requestedSchema: FormSchema
+}
+
+export interface UrlElicitParams {
+  mode: 'url'
+  message: string
+  url: string
+  /** Only where a completion notice can follow. */
+  elicitationId?: string
+}
+
+export type ElicitParams = FormElicitParams | UrlElicitParams
+
+export type FieldValue = string | number | boolean | string[]
+
+export interface ElicitResult extends Result {
+  action: 'accept' | 'decline' | 'cancel'
+  content?: Record<string, FieldValue>
+}
+
+export interface ElicitationCompleteParams {
+  elicitationId: string
+}
+
+export const elicitationMethods = methodRows([
+  { method: 'elicitation/create', kind: 'request', from: 'server', capability: 'elicitation' },
+  { method: 'notifications/elicitation/complete', kind: 'notification', from: 'server' },
+])

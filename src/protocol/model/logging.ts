@@ -1,0 +1,24 @@
+/** Log messages from server to client, by the severities of RFC 5424. */
+
+import { methodRows } from '../method.ts'
+import type { Meta } from './base.ts'
+
+export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export interface LogMessage {
+  level: LogLevel
+  logger?: string
+  data: unknown
+  _meta?: Meta
+}
+
+export const isLogLevel = (value: unknown): value is LogLevel => LOG_LEVELS.includes(value as LogLevel)
+
+export const isAtLeast = (level: LogLevel, minimum: LogLevel): boolean => LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(minimum)
+
+export const loggingMethods = methodRows([
+  { method: 'logging/setLevel', kind: 'request', from: 'client', capability: 'logging' },
+  { method: 'notifications/message', kind: 'notification', from: 'server', capability: 'logging' },
+])
