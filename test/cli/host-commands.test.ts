@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symli
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inboxAsker } from '../../src/host/index.ts'
-import { CALL, question } from '../host/ask/questions.ts'
+import { CALL, question } from '../host/consent/ask/questions.ts'
 import { temporaryFolders } from '../support/folders.ts'
 import { CLI, type Ended, portico, serve, serveFixture } from './support/cli.ts'
 import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'

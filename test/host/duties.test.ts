@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type HostOptions, readAudit } from '../../src/host/index.ts'
-import type { ServerSpec } from '../../src/host/servers/spec.ts'
+import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import { connect } from '../../src/index.ts'
 import { createServer, embed } from '../../src/server/index.ts'
 import { calling, chat, hosts, person, refusing, says, spy, textOf, until } from './hosts.ts'

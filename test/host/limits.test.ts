@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/host/index.ts'
-import type { ServerSpec } from '../../src/host/servers/spec.ts'
+import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import { createServer } from '../../src/server/index.ts'
 import { hosts, NO, person, textOf } from './hosts.ts'
 

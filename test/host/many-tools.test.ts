@@ -1,22 +1,22 @@
 /** A server that offers thousands of tools, and keeps changing them, costs the host no more than reading them. */
 
 import { expect, test, vi } from 'vitest'
-import { approve, reviewOf } from '../../src/host/approval.ts'
-import type { Action } from '../../src/host/consent/action.ts'
-import type { Want } from '../../src/host/gate/gate.ts'
-import type { HostedServer } from '../../src/host/hosted-server.ts'
-import type { HostParts } from '../../src/host/parts.ts'
-import { primitivesOf } from '../../src/host/pins/pin.ts'
-import { openPins } from '../../src/host/pins/pin-store.ts'
-import type { Surface } from '../../src/host/servers/surface.ts'
+import { approve, reviewOf } from '../../src/host/approval/review.ts'
+import type { Action } from '../../src/host/model/action.ts'
+import type { Want } from '../../src/host/consent/gate/gate.ts'
+import type { HostedServer } from '../../src/host/servers/hosted-server.ts'
+import type { HostParts } from '../../src/host/services/services.ts'
+import { primitivesOf } from '../../src/host/approval/pin.ts'
+import { openPins } from '../../src/host/approval/pin-store.ts'
+import type { Surface } from '../../src/host/model/offering.ts'
 import type { Tool } from '../../src/protocol/model/tools.ts'
 import { createServer } from '../../src/server/index.ts'
 import { expectLinear } from '../support/linear.ts'
 import { hosts, person, until } from './hosts.ts'
 
 const hashed = vi.hoisted(() => ({ bytes: 0 }))
-vi.mock('../../src/host/digest.ts', async (original) => {
-  const { digestOf } = await original<typeof import('../../src/host/digest.ts')>()
+vi.mock('../../src/host/model/digest.ts', async (original) => {
+  const { digestOf } = await original<typeof import('../../src/host/model/digest.ts')>()
   return {
     digestOf: (value: unknown) => {
       hashed.bytes += JSON.stringify(value)?.length ?? 0

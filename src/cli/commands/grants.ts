@@ -1,7 +1,7 @@
 /** `portico grants`: what this person has said yes to for longer, and taking it back. */
 
 import type { Command } from 'commander'
-import { type GrantStore, openGrants } from '../../host/grants/grant-store.ts'
+import { type GrantStore, openGrants } from '../../host/consent/grants/grant-store.ts'
 import { UsageError } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { keptIn } from '../hosting/host-files.ts'

@@ -1,9 +1,9 @@
 /** The host at a prompt: its servers as one, and a model to talk to. */
 
 import { join } from 'node:path'
-import { verifyAudit } from '../../host/audit/verify.ts'
+import { verifyAudit } from '../../host/storage/audit/verify.ts'
 import type { Host, Talk } from '../../host/host.ts'
-import { KEPT } from '../../host/kept.ts'
+import { KEPT } from '../../host/services/storage.ts'
 import { UsageError } from '../faults.ts'
 import type { Invocation } from '../frame.ts'
 import { oneTurn } from '../hosting/talk.ts'

@@ -1,9 +1,9 @@
 /** `portico inbox`: questions of runs that have nobody in front of them, answered from here. */
 
 import type { Command } from 'commander'
-import { describeQuestion } from '../../host/ask/describe.ts'
-import { type Inbox, openInbox } from '../../host/ask/inbox.ts'
-import type { Answer, Question } from '../../host/ask/question.ts'
+import { describeQuestion } from '../../host/consent/ask/describe.ts'
+import { type Inbox, openInbox } from '../../host/consent/ask/inbox.ts'
+import type { Answer, Question } from '../../host/model/question.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { keptIn } from '../hosting/host-files.ts'

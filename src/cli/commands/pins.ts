@@ -1,7 +1,7 @@
 /** `portico pins`: what was approved of each server, what differs from it now, and taking that into use. */
 
 import type { Command } from 'commander'
-import { openPins } from '../../host/pins/pin-store.ts'
+import { openPins } from '../../host/approval/pin-store.ts'
 import type { ExitName } from '../exit-codes.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { keptIn } from '../hosting/host-files.ts'

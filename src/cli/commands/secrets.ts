@@ -1,7 +1,7 @@
 /** `portico secrets`: values that configurations name and do not hold. */
 
 import type { Command } from 'commander'
-import { openVault, type Vault } from '../../host/vault/vault.ts'
+import { openVault, type Vault } from '../../host/secrets/vault.ts'
 import { unknownName } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { keptIn } from '../hosting/host-files.ts'

@@ -1,14 +1,14 @@
 /** `portico servers`: the list of servers of this person. Nothing here starts one, but `login`. */
 
 import type { Command } from 'commander'
-import { describeSubject } from '../../host/ask/describe.ts'
+import { describeSubject } from '../../host/consent/ask/describe.ts'
 import { textsOf } from '../../host/config/placeholder.ts'
 import { moveSecrets, type PlainSecret, plainSecrets, withoutPlainSecrets } from '../../host/config/plain-secrets.ts'
 import { serverFile } from '../../host/config/server-file.ts'
-import { readClientConfigs } from '../../host/files-read.ts'
+import { readClientConfigs } from '../../host/config/lazy-readers.ts'
 import { variableWarnings } from '../../host/launch/variables.ts'
-import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/servers/spec.ts'
-import { openVault, type Vault } from '../../host/vault/vault.ts'
+import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/model/server-spec.ts'
+import { openVault, type Vault } from '../../host/secrets/vault.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { folderOf, keptIn } from '../hosting/host-files.ts'

@@ -6,7 +6,7 @@ import type { KnownNames } from './candidates.ts'
 /** A shell waits for this at every Tab: what cannot be read offers nothing. */
 export function knownNames(io: Io): KnownNames {
   const approved = (kind: string) => async (server: string) => {
-    const [{ openPins }, { keptIn }] = await Promise.all([import('../../host/pins/pin-store.ts'), import('../hosting/host-files.ts')])
+    const [{ openPins }, { keptIn }] = await Promise.all([import('../../host/approval/pin-store.ts'), import('../hosting/host-files.ts')])
     const pins = await openPins({ file: keptIn(io, 'pins') }).catch(() => undefined)
     const items = pins?.list().find((each) => each.server === server)?.items ?? []
     return items.flatMap((item) => (item.kind === kind ? [item.name] : []))

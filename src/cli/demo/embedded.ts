@@ -2,10 +2,10 @@
 
 import { fileURLToPath } from 'node:url'
 import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts'
-import type { Rule } from '../../host/consent/rule.ts'
-import { allow } from '../../host/consent/rule-builder.ts'
+import type { Rule } from '../../host/model/rule.ts'
+import { allow } from '../../host/policy/rule-builder.ts'
 import type { GivenServer } from '../../host/options.ts'
-import type { Provenance, ServerSpec } from '../../host/servers/spec.ts'
+import type { Provenance, ServerSpec } from '../../host/model/server-spec.ts'
 import { listen } from '../../http/index.ts'
 import { REVISIONS } from '../../revisions/index.ts'
 

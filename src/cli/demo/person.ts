@@ -1,7 +1,7 @@
 /** The person of the tour: answers as a careful one would, and says aloud what was asked and answered. */
 
-import { describeQuestion } from '../../host/ask/describe.ts'
-import type { Answer, Asker, Question } from '../../host/ask/question.ts'
+import { describeQuestion } from '../../host/consent/ask/describe.ts'
+import type { Answer, Asker, Question } from '../../host/model/question.ts'
 import type { Screen } from '../output/screen.ts'
 import { words } from '../output/shown.ts'
 

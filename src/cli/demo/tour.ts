@@ -2,10 +2,10 @@
 
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { verifyAudit } from '../../host/audit/verify.ts'
-import type { ChatPart } from '../../host/chat/chat.ts'
+import { verifyAudit } from '../../host/storage/audit/verify.ts'
+import type { ChatPart } from '../../host/conversation/chat/chat.ts'
 import type { Host, Talk } from '../../host/host.ts'
-import { KEPT } from '../../host/kept.ts'
+import { KEPT } from '../../host/services/storage.ts'
 import type { Screen } from '../output/screen.ts'
 import { untrustedLines, words } from '../output/shown.ts'
 import type { Embedded } from './embedded.ts'

@@ -1,7 +1,7 @@
 /** Where the host of this person keeps things, as the command line finds them. */
 
 import { join } from 'node:path'
-import { hostFolder, KEPT } from '../../host/kept.ts'
+import { hostFolder, KEPT } from '../../host/services/storage.ts'
 import type { Io } from '../io.ts'
 
 /** PORTICO_HOME, or the folder that the system wants. */

@@ -1,6 +1,6 @@
 /** One turn of a chat on the screen: what the model says, what it calls, and what came of that. */
 
-import type { ChatPart } from '../../host/chat/chat.ts'
+import type { ChatPart } from '../../host/conversation/chat/chat.ts'
 import type { Host, Talk } from '../../host/host.ts'
 import type { ContentBlock } from '../../protocol/model/content.ts'
 import type { ExitName } from '../exit-codes.ts'

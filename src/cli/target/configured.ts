@@ -1,7 +1,7 @@
 /** Servers that are known by a name, where only a URL or a command will do. */
 
-import { commandText } from '../../host/command-text.ts'
-import type { ServerSpec } from '../../host/servers/spec.ts'
+import { commandText } from '../../host/launch/command-text.ts'
+import type { ServerSpec } from '../../host/model/server-spec.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Invocation } from '../frame.ts'
 

@@ -1,10 +1,10 @@
 /** The host's questions, put to the person at the terminal: everything is shown, the keyboard is enough, and the way out is a no. */
 
-import { queued } from '../../host/ask/askers.ts'
-import { foldedOf } from '../../host/ask/describe.ts'
-import type { Answer, Asker, GrantWidth, Question, Subject } from '../../host/ask/question.ts'
-import type { ArgumentRules } from '../../host/consent/rule.ts'
-import type { GrantScope } from '../../host/grants/grant.ts'
+import { queued } from '../../host/consent/ask/askers.ts'
+import { foldedOf } from '../../host/consent/ask/describe.ts'
+import type { Answer, Asker, GrantWidth, Question, Subject } from '../../host/model/question.ts'
+import type { ArgumentRules } from '../../host/model/rule.ts'
+import type { GrantScope } from '../../host/model/grant.ts'
 import { Cancelled, McpError } from '../../protocol/errors.ts'
 import type { CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { compileForeign } from '../../protocol/schema/foreign.ts'

@@ -1,7 +1,7 @@
 /** A form of a server, filled in field by field, looked over before it is sent. */
 
 import { asText } from '../../base/as-text.ts'
-import { nameText } from '../../host/ask/question-line.ts'
+import { nameText } from '../../host/consent/ask/question-line.ts'
 import type { Field, FormSchema } from '../../protocol/model/elicitation.ts'
 import { compileForeign } from '../../protocol/schema/foreign.ts'
 import { describeIssues } from '../../protocol/schema/json-schema.ts'

@@ -7,7 +7,7 @@ import type { Resource, ResourceTemplate } from '../../protocol/model/resources.
 import type { Tool } from '../../protocol/model/tools.ts'
 import { type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { Surface } from '../servers/surface.ts'
+import type { Surface } from '../model/offering.ts'
 import type { CatalogEntry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './entry.ts'
 import { byText, type NameLimits, Names } from './names.ts'
 

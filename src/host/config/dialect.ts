@@ -1,6 +1,6 @@
 /** What a reader of one kind of file is given, and what it hands back. */
 
-import type { InputSpec, ServerSpec } from '../servers/spec.ts'
+import type { InputSpec, ServerSpec } from '../model/server-spec.ts'
 import type { Places } from './foreign-text.ts'
 import type { Members } from './members.ts'
 

@@ -1,6 +1,6 @@
 /** One server in the shape that most clients share: a command with arguments and environment, or a URL with headers. */
 
-import type { HttpWay, ProcessWay } from '../servers/spec.ts'
+import type { HttpWay, ProcessWay } from '../model/server-spec.ts'
 import { addressProblem } from './address.ts'
 import type { Draft, Reading } from './dialect.ts'
 import type { Translate } from './foreign-text.ts'

@@ -1,6 +1,6 @@
 /** What a server will be given of the person's own when it is started, in words: a file of a project may send anything anywhere. */
 
-import type { Way } from '../servers/spec.ts'
+import type { Way } from '../model/server-spec.ts'
 import { type Placeholder, placeholdersIn } from './placeholder.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** The servers that the other clients of this machine have: found and read, and neither started nor changed. */
 
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { ServerSpec } from '../servers/spec.ts'
+import type { ServerSpec } from '../model/server-spec.ts'
 import { DEFAULT_CONFIG_LIMITS } from './limits.ts'
 import { mergeServers } from './merge.ts'
 import { type FoundConfig, findClientConfigs, type MachinePlaces } from './places.ts'

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { McpError } from '../../protocol/errors.ts'
-import type { InputSpec, ServerSpec } from '../servers/spec.ts'
-import type { Vault } from '../vault/vault.ts'
+import type { InputSpec, ServerSpec } from '../model/server-spec.ts'
+import type { Vault } from '../secrets/vault.ts'
 
 export interface InputAnswer {
   value: string

@@ -1,6 +1,6 @@
 /** The same server from several places is one server; different servers of one name are several. */
 
-import type { Provenance, ServerSpec, Way } from '../servers/spec.ts'
+import type { Provenance, ServerSpec, Way } from '../model/server-spec.ts'
 import { freeName } from './names.ts'
 import { mapTexts, partsOf, textsOf } from './placeholder.ts'
 

@@ -3,7 +3,7 @@
  * `${$}` is a dollar sign, for text that only looks like one of them.
  */
 
-import type { ServerSpec, Way } from '../servers/spec.ts'
+import type { ServerSpec, Way } from '../model/server-spec.ts'
 
 export interface Placeholder {
   kind: 'secret' | 'env' | 'input'

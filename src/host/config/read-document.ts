@@ -3,7 +3,7 @@
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { InputSpec, Provenance, ServerSpec } from '../servers/spec.ts'
+import type { InputSpec, Provenance, ServerSpec } from '../model/server-spec.ts'
 import { dialectOf } from './detect.ts'
 import type { Dialect, Draft, Reading } from './dialect.ts'
 import { portico } from './dialects/portico.ts'

@@ -1,7 +1,7 @@
 /** Placeholders to values, at the moment a server is started and not before. */
 
 import { McpError } from '../../protocol/errors.ts'
-import type { Way } from '../servers/spec.ts'
+import type { Way } from '../model/server-spec.ts'
 import { mapTexts, type Placeholder, partsOf, placeholderText, textsOf } from './placeholder.ts'
 
 export interface Resolvers {

@@ -1,8 +1,8 @@
 /** What holds whatever the rules say. */
 
-import { EGRESS, isPrivate, UNTRUSTED } from '../flow/label.ts'
-import type { Action, Effect, Reason } from './action.ts'
-import type { CompiledRule } from './compile-policy.ts'
+import { EGRESS, isPrivate, UNTRUSTED } from '../model/label.ts'
+import type { Action, Effect, Reason } from '../model/action.ts'
+import type { CompiledRule } from '../policy/compile-policy.ts'
 import { DEFAULTS, LOOP_AT, LOOSENS_DEFAULT, NEEDS_NO_SERVER } from './defaults.ts'
 import { hintsAgainst, isDeclared, isPossible } from './hints.ts'
 

@@ -3,7 +3,7 @@
  * when it speaks against the server, and a server that is not trusted is taken to be able to do anything.
  */
 
-import type { Action } from './action.ts'
+import type { Action } from '../model/action.ts'
 import { DEFAULTS } from './defaults.ts'
 
 type Weighed = 'destructiveHint' | 'openWorldHint'

@@ -1,7 +1,7 @@
 /** How much of what was done lately, in bounded memory: what limits and the loop guard go by. */
 
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { ActionKind, Usage } from './action.ts'
+import type { ActionKind, Usage } from '../model/action.ts'
 import { argumentsDigest } from './arguments-digest.ts'
 
 export interface UsageLimits {

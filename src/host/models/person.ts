@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { isObject } from '../../base/json.ts'
 import { Declined, McpError } from '../../protocol/errors.ts'
 import type { CreateMessageParams } from '../../protocol/model/sampling.ts'
-import type { Asker, Question } from '../ask/question.ts'
+import type { Asker, Question } from '../model/question.ts'
 import type { Model, ModelRequest } from './model.ts'
 
 export interface PersonOptions {

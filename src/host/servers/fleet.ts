@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { Health } from './health.ts'
-import type { ServerSpec } from './spec.ts'
+import type { Health } from '../model/health.ts'
+import type { ServerSpec } from '../model/server-spec.ts'
 import type { SupervisedServer } from './supervised.ts'
 
 export interface FleetLimits {

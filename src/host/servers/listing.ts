@@ -13,7 +13,7 @@ import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ServerLimits } from './limits.ts'
-import type { Surface } from './surface.ts'
+import type { Surface } from '../model/offering.ts'
 
 const LIST_NAMES = ['tools', 'prompts', 'resources', 'templates'] as const
 

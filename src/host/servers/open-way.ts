@@ -3,7 +3,7 @@
 import type { Client } from '../../client/client.ts'
 import { type ConnectAnywhereOptions, connect } from '../../index.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Way } from './spec.ts'
+import type { Way } from '../model/server-spec.ts'
 
 /** A way whose placeholders have been filled in. It holds secrets: it is used once and kept nowhere. */
 export type PermittedWay = Way

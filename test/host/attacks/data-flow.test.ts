@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type Answer, Conversation, type ConversationRecord, type HostOptions } from '../../../src/host/index.ts'
-import type { ServerSpec } from '../../../src/host/servers/spec.ts'
+import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { calling, chat, hosts, NO, person, spy, textOf } from '../hosts.ts'
 

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Answer, HostOptions, Question } from '../../../src/host/index.ts'
 import { deny } from '../../../src/host/index.ts'
-import type { ServerSpec } from '../../../src/host/servers/spec.ts'
+import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { RemoteError } from '../../../src/jsonrpc/remote-error.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { ProcessWay, ServerSpec } from '../../../src/host/servers/spec.ts'
+import type { ProcessWay, ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { proves } from '../../support/proves.ts'
 import { hosts, NO, person, script, scriptText } from '../hosts.ts'
 

@@ -1,6 +1,6 @@
 /** Surfaces as servers would list them. */
 
-import type { Surface } from '../../../src/host/servers/surface.ts'
+import type { Surface } from '../../../src/host/model/offering.ts'
 import type { Tool } from '../../../src/protocol/model/tools.ts'
 
 export const tool = (name: string, more: Partial<Tool> = {}): Tool => ({ name, inputSchema: { type: 'object' }, ...more })

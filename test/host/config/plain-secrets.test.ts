@@ -4,8 +4,8 @@
 import { describe, expect, test } from 'vitest'
 import { moveSecrets, plainSecrets, withoutPlainSecrets } from '../../../src/host/config/plain-secrets.ts'
 import { resolveWay } from '../../../src/host/config/resolve.ts'
-import type { ServerSpec, Way } from '../../../src/host/servers/spec.ts'
-import { openVault } from '../../../src/host/vault/vault.ts'
+import type { ServerSpec, Way } from '../../../src/host/model/server-spec.ts'
+import { openVault } from '../../../src/host/secrets/vault.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()

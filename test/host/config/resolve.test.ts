@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { escapeText, partsOf, placeholdersIn } from '../../../src/host/config/placeholder.ts'
 import { resolveWay } from '../../../src/host/config/resolve.ts'
-import type { HttpWay, ProcessWay } from '../../../src/host/servers/spec.ts'
+import type { HttpWay, ProcessWay } from '../../../src/host/model/server-spec.ts'
 import { expectLinear } from '../../support/linear.ts'
 
 const CANARY = 'canary-8f3kq0Zx7LwP2mN5'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Action, Effect } from '../../../src/host/consent/action.ts'
-import { ACTION_KINDS } from '../../../src/host/consent/action.ts'
+import type { Action, Effect } from '../../../src/host/model/action.ts'
+import { ACTION_KINDS } from '../../../src/host/model/action.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
 import { DEFAULTS } from '../../../src/host/consent/defaults.ts'
-import type { PolicyLayer, Rule } from '../../../src/host/consent/rule.ts'
+import type { PolicyLayer, Rule } from '../../../src/host/model/rule.ts'
 import { proves } from '../../support/proves.ts'
 import { action, grantFor, policy, rule } from './actions.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { scriptedModel } from '../../../src/host/index.ts'
+import { scriptedModel } from '../../../src/testing/index.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { hosts, person, textOf } from '../hosts.ts'
 

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { GrantedRoots, type GrantedRootsOptions } from '../../../src/host/roots/granted-roots.ts'
+import { GrantedRoots, type GrantedRootsOptions } from '../../../src/host/roots/root-registry.ts'
 import { validRoot } from '../../../src/host/roots/valid-root.ts'
 import type { Root } from '../../../src/protocol/model/roots.ts'
 import { createServer } from '../../../src/server/index.ts'

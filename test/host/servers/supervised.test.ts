@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Health } from '../../../src/host/servers/health.ts'
+import type { Health } from '../../../src/host/model/health.ts'
 import type { Listing } from '../../../src/host/servers/listing.ts'
 import { listen } from '../../../src/http/index.ts'
 import { McpError } from '../../../src/protocol/errors.ts'

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
-import type { HttpWay, MemoryWay, ProcessWay, ServerSpec, Way } from '../../../src/host/servers/spec.ts'
+import type { HttpWay, MemoryWay, ProcessWay, ServerSpec, Way } from '../../../src/host/model/server-spec.ts'
 import { type SupervisedOptions, SupervisedServer } from '../../../src/host/servers/supervised.ts'
 import type { Service } from '../../../src/protocol/seams/service.ts'
 

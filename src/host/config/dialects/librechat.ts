@@ -1,6 +1,6 @@
 /** LibreChat: `mcpServers` in YAML, with values that each user is asked for. */
 
-import type { InputSpec } from '../../servers/spec.ts'
+import type { InputSpec } from '../../model/server-spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { readEntries, readEntry } from '../entry.ts'
 import { braced, type Translate } from '../foreign-text.ts'

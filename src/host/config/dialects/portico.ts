@@ -5,7 +5,7 @@
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
-import type { InputSpec, Provenance, ServerSpec } from '../../servers/spec.ts'
+import type { InputSpec, Provenance, ServerSpec } from '../../model/server-spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { readEntries, readEntry, timeoutIn } from '../entry.ts'
 import { type Members, membersOf } from '../members.ts'

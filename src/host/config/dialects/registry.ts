@@ -1,6 +1,6 @@
 /** `server.json` of the registry: how a server is got and started, with what has to be filled in. */
 
-import type { HttpWay, InputSpec, ProcessWay } from '../../servers/spec.ts'
+import type { HttpWay, InputSpec, ProcessWay } from '../../model/server-spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { httpWay, processWay } from '../entry.ts'
 import { literal } from '../foreign-text.ts'

@@ -1,6 +1,6 @@
 /** VS Code: `mcp.json`, the member `mcp` of its settings, and that of a development container. */
 
-import type { InputSpec } from '../../servers/spec.ts'
+import type { InputSpec } from '../../model/server-spec.ts'
 import type { Dialect, Reading } from '../dialect.ts'
 import { readEntries, readEntry } from '../entry.ts'
 import { editorLike } from '../foreign-text.ts'

@@ -1,0 +1,89 @@
+/** Sees to it that somebody looks at what servers offer: once for each state of a server, and not again because they said no. */
+
+import { McpError } from '../../protocol/errors.ts'
+import { approve, type Review, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
+import type { RefusalData } from '../consent/gate/refusal.ts'
+import type { HostedServer } from '../servers/hosted-server.ts'
+import type { HostParts } from '../services/services.ts'
+import type { OtherName } from './flags.ts'
+
+export interface ApprovalsOptions {
+  parts: HostParts
+  /** All tools of the other servers, by which names can be told to be theirs. */
+  othersThan(server: HostedServer): readonly OtherName[]
+  onReview(review: Review): void
+  /** What is in use of the server is something else now. */
+  onApproved(server: HostedServer): void
+  onWarning(server: string, text: string): void
+}
+
+export class Approvals {
+  readonly #options: ApprovalsOptions
+  /** What was asked about last. */
+  readonly #asked = new WeakMap<HostedServer, string>()
+  /** Servers that listed something while they were asked about. */
+  readonly #changed = new WeakSet<HostedServer>()
+  readonly #asking = new Map<HostedServer, Promise<void>>()
+
+  constructor(options: ApprovalsOptions) {
+    this.#options = options
+  }
+
+  review(server: HostedServer): Review | undefined {
+    return reviewOf(server, this.#options.parts, this.#options.othersThan(server))
+  }
+
+  /** The server has listed something. Asks in the background if that was not asked before. */
+  look(server: HostedServer): void {
+    // Looked at when they have answered: until then it may change again and again.
+    if (this.#asking.has(server)) return void this.#changed.add(server)
+    const state = reviewState(server, this.#options.parts)
+    if (state === undefined || this.#asked.get(server) === state) return
+    this.#asked.set(server, state)
+    void this.#begin(server, { isTold: true }).catch((error: Error) => {
+      if (!server.supervised.ending.aborted) this.#options.onWarning(server.id, error.message)
+    })
+  }
+
+  /** Asks now, also about what was refused before. Resolves when it is in use; rejects when it is not. */
+  ask(server: HostedServer, signal?: AbortSignal): Promise<void> {
+    return this.#asking.get(server) ?? this.#begin(server, { signal })
+  }
+
+  #begin(server: HostedServer, { signal, isTold = false }: { signal?: AbortSignal | undefined; isTold?: boolean }): Promise<void> {
+    const { ending } = server.supervised
+    const asking = this.#ask(server, signal ? AbortSignal.any([signal, ending]) : ending, isTold).finally(() => {
+      this.#asking.delete(server)
+      if (this.#changed.delete(server)) this.look(server)
+    })
+    this.#asking.set(server, asking)
+    return asking
+  }
+
+  /** Resolves when nobody is being asked any more. */
+  async settled(): Promise<void> {
+    while (this.#asking.size > 0) await Promise.allSettled(this.#asking.values())
+  }
+
+  async #ask(server: HostedServer, signal: AbortSignal, isTold: boolean): Promise<void> {
+    const { parts, othersThan, onApproved, onReview } = this.#options
+    const known = isTold ? await reviewInTurns(server, parts, othersThan(server)) : undefined
+    if (known) onReview(known.review)
+    for (;;) {
+      try {
+        await approve(server, parts, othersThan(server), {
+          onShown: ({ digest }) => this.#asked.set(server, stateOf(server, digest)),
+          known,
+          signal,
+        })
+        return onApproved(server)
+      } catch (error) {
+        // It listed something else while the person was reading: they are shown that. A rule would say the same again.
+        if (!(error instanceof McpError) || error.code !== 'ERR_QUARANTINED' || isByPolicy(error) || signal.aborted) throw error
+        if (reviewState(server, parts) === undefined) return
+      }
+    }
+  }
+}
+
+const isByPolicy = ({ data }: McpError): boolean => (data as Partial<RefusalData> | undefined)?.by === 'policy'

@@ -1,0 +1,194 @@
+/**
+ * Taking into use what a server offers. Before that nothing of it reaches a model, and whatever is new or has changed since
+ * waits in quarantine until somebody has looked at it.
+ */
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isObject } from '../../base/json.ts'
+import { McpError } from '../../protocol/errors.ts'
+import type { ApprovedItem } from '../model/question.ts'
+import { digestOf } from '../model/digest.ts'
+import type { Want } from '../consent/gate/gate.ts'
+import type { HostedServer } from '../servers/hosted-server.ts'
+import type { HostParts } from '../services/services.ts'
+import { keyOf } from './comparison.ts'
+import { flagger, type OtherName } from './flags.ts'
+import { type Primitive, pinOf } from './pin.ts'
+import type { Surface } from '../model/offering.ts'
+
+export interface Review {
+  server: string
+  /** Nothing of the server was ever approved. */
+  isFirst: boolean
+  /** What is not in use: new, changed, or under another name. */
+  items: readonly ApprovedItem[]
+  /** What was approved and is not offered any more. */
+  gone: readonly string[]
+}
+
+/** What somebody would have to look at now; undefined when everything is as it was approved. */
+export function reviewOf(server: HostedServer, parts: HostParts, others: readonly OtherName[]): Review | undefined {
+  const found = pendingOf(server, parts)
+  if (isNothing(found)) return undefined
+  const flagsOf = flagger(others)
+  return reviewWith(
+    server,
+    found,
+    found.pending.map((each) => itemOf(found, each, flagsOf(each))),
+  )
+}
+
+/** A review, and the digest of all that it is about. */
+export interface Shown {
+  review: Review
+  digest: string
+}
+
+/** How many definitions are looked through before others get their turn: a server may offer thousands. */
+const ITEMS_A_TURN = 100
+
+/** The same, a part at a time, so that nothing else has to wait for it. */
+export async function reviewInTurns(server: HostedServer, parts: HostParts, others: readonly OtherName[]): Promise<Shown | undefined> {
+  const found = pendingOf(server, parts)
+  if (isNothing(found)) return undefined
+  const flagsOf = flagger(others)
+  const items: ApprovedItem[] = []
+  for (const [at, each] of found.pending.entries()) {
+    if (at > 0 && at % ITEMS_A_TURN === 0) await nextTurn()
+    items.push(itemOf(found, each, flagsOf(each)))
+  }
+  return { review: reviewWith(server, found, items), digest: digestOfPending(found) }
+}
+
+const itemOf = ({ comparison }: Pending, primitive: Primitive, flags: string[]): ApprovedItem => ({
+  kind: primitive.kind,
+  name: primitive.name,
+  definition: primitive.definition,
+  difference: comparison.difference(primitive),
+  flags,
+})
+
+const reviewWith = (server: HostedServer, { comparison, removed }: Pending, items: readonly ApprovedItem[]): Review => ({
+  server: server.id,
+  isFirst: comparison.isFirst,
+  items,
+  gone: removed.map(keyOf),
+})
+
+/** One text for what there is to look at; undefined when there is nothing. */
+export function reviewState(server: HostedServer, parts: HostParts): string | undefined {
+  const found = pendingOf(server, parts)
+  return isNothing(found) ? undefined : stateOf(server, digestOfPending(found))
+}
+
+/** The same digest of another server says nothing about this one. */
+export const stateOf = ({ facts }: HostedServer, digest: string): string => `${facts.fingerprint} ${digest}`
+
+export interface ApproveOptions {
+  signal?: AbortSignal
+  /** What was looked through already; used if it is still what there is. */
+  known?: Shown | undefined
+  /** Hears what the person is shown. */
+  onShown?(shown: Shown): void
+}
+
+/** Asks about it, and takes into use what the person agreed to: all of it, or what they chose. */
+export async function approve(
+  server: HostedServer,
+  parts: HostParts,
+  others: readonly OtherName[],
+  { signal, known, onShown }: ApproveOptions = {},
+): Promise<void> {
+  let chosen: ReadonlySet<string> | undefined
+  const want: Want = {
+    describe: () => {
+      const found = pendingOf(server, parts)
+      const names = found.pending.map(keyOf)
+      return {
+        kind: 'server.approve',
+        run: parts.run.id,
+        turn: 0,
+        initiator: 'user',
+        server: server.facts,
+        // The digest is that of all definitions at once: one that changes while the person reads voids the answer.
+        primitive: { kind: 'capabilities', name: 'everything offered', pin: digestOfPending(found), state: 'unseen' },
+        claimed: {},
+        asserted: {},
+        args: { items: chosen ? names.filter((name) => chosen?.has(name)) : names },
+        labels: [],
+      }
+    },
+    subject: async ({ primitive }) => {
+      const shown = known?.digest === primitive?.pin ? known : await reviewInTurns(server, parts, others)
+      // What is shown is what the answer will be taken for, or nothing is shown.
+      if (shown && shown.digest !== primitive?.pin)
+        throw new McpError('ERR_QUARANTINED', `${server.id} lists something else than when the question was prepared`)
+      if (shown) onShown?.(shown)
+      return { kind: 'approve', items: shown?.review.items ?? [], isFirst: shown?.review.isFirst ?? false }
+    },
+    server: server.shown,
+    chain: ['you'],
+    edit: (edited) => {
+      chosen = chosenOf(edited)
+    },
+    ...(signal && { signal }),
+  }
+  await parts.gate.run(want, async () => {
+    const { pending, removed } = pendingOf(server, parts)
+    const agreed = pending.filter((primitive) => !chosen || chosen.has(keyOf(primitive)))
+    await parts.pins.approve(server.facts, agreed, parts.wallNow())
+    if (removed.length > 0) await parts.pins.withdraw(server.id, removed)
+  })
+}
+
+interface Pending {
+  pending: readonly Primitive[]
+  removed: readonly Primitive[]
+  comparison: ReturnType<HostParts['pins']['compare']>
+  fingerprint: string
+  /** Of all of it; made when it is first needed. */
+  digest?: string
+}
+
+const isNothing = ({ pending, removed }: Pending): boolean => pending.length === 0 && removed.length === 0
+
+/** By what was compared: what a server lists is looked through once, however often it is decided about. */
+const pendings = new WeakMap<object, Pending>()
+
+function pendingOf(server: HostedServer, { pins }: HostParts): Pending {
+  const { fingerprint } = server.facts
+  const comparison = pins.compare(server.id, server.supervised.listing?.surface ?? EMPTY)
+  const former = pendings.get(comparison)
+  if (former?.fingerprint === fingerprint) return former
+  const { added, changed, removed, unchanged } = comparison
+  // What is as it was approved, of a server that is not what it was, has to be looked at again as well.
+  const stale = unchanged.filter(({ kind, name }) => server.stateOf(kind, name) !== 'pinned')
+  const found = { pending: [...added, ...changed, ...stale], removed, comparison, fingerprint }
+  pendings.set(comparison, found)
+  return found
+}
+
+/** Over the digests of the definitions, each of which is taken once. */
+function digestOfPending(found: Pending): string {
+  const digests = (items: readonly Primitive[]): unknown => items.map(({ kind, name, definition }) => [kind, name, pinOf(definition)])
+  found.digest ??= digestOf([digests(found.pending), digests(found.removed)])
+  return found.digest
+}
+
+const EMPTY: Surface = {
+  info: undefined,
+  instructions: undefined,
+  capabilities: {},
+  tools: [],
+  prompts: [],
+  resources: [],
+  templates: [],
+}
+
+/** `{ approved: ['tool add', 'prompt review'] }`: the others stay in quarantine. */
+function chosenOf(edited: unknown): ReadonlySet<string> {
+  const { approved } = isObject(edited) ? edited : {}
+  if (!Array.isArray(approved) || !approved.every((each) => typeof each === 'string'))
+    throw new McpError('ERR_INVALID_PARAMS', 'Expected { approved: [...] } with "kind name" of everything that is agreed to')
+  return new Set(approved as string[])
+}

@@ -1,0 +1,140 @@
+/** What a conversation has seen so far: the labels it has gathered, from where, and the private texts among it. */
+
+import { isObject } from '../../../base/json.ts'
+import { McpError } from '../../../protocol/errors.ts'
+import { withDefaults } from '../../../protocol/with-defaults.ts'
+import type { ArgumentOrigin } from '../../model/question.ts'
+import { isPrivate, PRIVATE, UNTRUSTED } from '../../model/label.ts'
+import { DEFAULT_PROVENANCE_LIMITS, Provenance, type ProvenanceLimits, type ProvenanceRecord } from './provenance.ts'
+
+/** Something that came into the conversation: a result, a resource, a prompt. */
+export interface Arrival {
+  labels: readonly string[]
+  /** For people: `mail/inbox`. It gets a number, so that the third is told from the first. */
+  source: string
+  /** Whatever of it the model may repeat. */
+  value: unknown
+  /** Milliseconds of the wall clock; now unless given. */
+  at?: number
+}
+
+/** What a `FlowContext` knows, as JSON can hold it. */
+export interface FlowRecord {
+  /** Each label with what brought it in. */
+  labels: readonly (readonly [label: string, sources: readonly string[]])[]
+  /** Milliseconds of the wall clock; missing while there is no text of others. */
+  untrustedSince?: number
+  arrivals: number
+  provenance: ProvenanceRecord
+}
+
+/** The first are enough to say where a label comes from. */
+const MAX_SOURCES_A_LABEL = 20
+const MAX_LABELS = 1_000
+const EARLIER = 'earlier conversation'
+
+export class FlowContext {
+  readonly #provenance: Provenance
+  readonly #from = new Map<string, string[]>()
+  #untrustedSince: number | undefined
+  #arrivals = 0
+
+  constructor(limits: Partial<ProvenanceLimits> = {}) {
+    this.#provenance = new Provenance(withDefaults(DEFAULT_PROVENANCE_LIMITS, limits))
+  }
+
+  /**
+   * What a conversation had seen when it was kept.
+   *
+   * @param value what was said in it, in case the record was made with pieces of another length
+   * @throws McpError ERR_INVALID_PARAMS for what is no such record
+   */
+  static restored(record: FlowRecord, value: unknown, limits: Partial<ProvenanceLimits> = {}): FlowContext {
+    const fault = faultOf(record)
+    if (fault !== undefined) throw new McpError('ERR_INVALID_PARAMS', `The flow of a kept conversation must have ${fault}`)
+    const flow = new FlowContext(limits)
+    for (const [label, sources] of record.labels) flow.#from.set(label, sources.slice(0, MAX_SOURCES_A_LABEL))
+    flow.#untrustedSince = record.untrustedSince
+    // A record that has the label and not the time: strangers may have spoken up just now.
+    if (flow.#from.has(UNTRUSTED)) flow.#untrustedSince ??= Date.now()
+    flow.#arrivals = record.arrivals
+    if (!flow.#provenance.restore(record.provenance) && [...flow.#from.keys()].some(isPrivate)) flow.#provenance.remember(EARLIER, value)
+    return flow
+  }
+
+  /** What nobody kept an eye on: it may hold anybody's words and anybody's secrets. */
+  static unknown(value: unknown, limits: Partial<ProvenanceLimits> = {}, at = Date.now()): FlowContext {
+    const flow = new FlowContext(limits)
+    flow.add({ labels: [UNTRUSTED, `${PRIVATE}*`], source: EARLIER, value, at })
+    return flow
+  }
+
+  toJSON(): FlowRecord {
+    return {
+      labels: [...this.#from],
+      ...(this.#untrustedSince !== undefined && { untrustedSince: this.#untrustedSince }),
+      arrivals: this.#arrivals,
+      provenance: this.#provenance.toJSON(),
+    }
+  }
+
+  /** Only ever grows: what was read cannot be unread. */
+  get labels(): readonly string[] {
+    return [...this.#from.keys()]
+  }
+
+  /** Whether only long stretches of private texts are sure to be found, because there are so many. */
+  get isThinned(): boolean {
+    return this.#provenance.isThinned
+  }
+
+  /** What brought a label into the conversation, the first first. */
+  sourcesOf(label: string): readonly string[] {
+    return this.#from.get(label) ?? []
+  }
+
+  /** When text of others first came; undefined while there is none. */
+  get untrustedSince(): number | undefined {
+    return this.#untrustedSince
+  }
+
+  /** Returns the source with its number. */
+  add({ labels, source, value, at = Date.now() }: Arrival): string {
+    if (labels.includes(UNTRUSTED)) this.#untrustedSince ??= at
+    const numbered = `${source}#${++this.#arrivals}`
+    for (const label of labels) {
+      const sources = this.#from.get(label)
+      if (sources && sources.length < MAX_SOURCES_A_LABEL) sources.push(numbered)
+      else if (!sources && this.#from.size < MAX_LABELS) this.#from.set(label, [numbered])
+    }
+    if (labels.some(isPrivate)) this.#provenance.remember(numbered, value)
+    return numbered
+  }
+
+  /** Where pieces of the arguments come from, among what was private: the largest first. */
+  originsOf(args: Readonly<Record<string, unknown>>): ArgumentOrigin[] {
+    return this.#provenance.originsOf(args)
+  }
+}
+
+function faultOf(record: unknown): string | undefined {
+  if (!isObject(record)) return 'labels, arrivals and provenance'
+  const { labels, untrustedSince, arrivals, provenance } = record
+  const isLabel = (each: unknown): boolean => Array.isArray(each) && typeof each[0] === 'string' && isTexts(each[1])
+  if (!Array.isArray(labels) || labels.length > MAX_LABELS || !labels.every(isLabel))
+    return `labels: a list of at most ${MAX_LABELS} labels with their sources`
+  if (untrustedSince !== undefined && !isCount(untrustedSince)) return 'untrustedSince: milliseconds since 1970, or nothing'
+  if (!isCount(arrivals)) return 'arrivals: a number'
+  return isProvenance(provenance) ? undefined : 'provenance: pieceLength, spacing, sources, and pieces with the places of their sources'
+}
+
+function isProvenance(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { pieceLength, spacing, sources, pieces } = value
+  if (!isCount(pieceLength) || !isCount(spacing) || spacing === 0 || !isTexts(sources) || !Array.isArray(pieces)) return false
+  return pieces.length % 2 === 0 && pieces.every((each, at) => isCount(each) && (at % 2 === 0 || each < sources.length))
+}
+
+const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((each) => typeof each === 'string')
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0

@@ -1,0 +1,95 @@
+/** One decision in words: every rule, whether it is about the action, and if not, what it was that did not hold. */
+
+import type { Grant } from '../model/grant.ts'
+import type { Action, Decision, Effect } from '../model/action.ts'
+import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
+import { decide, matchedRules, standingRules } from '../consent/decide.ts'
+import { matchRule, type RuleVerdict } from '../policy/match-rule.ts'
+import { select } from '../policy/pointer.ts'
+import type { PolicyLayer } from '../model/rule.ts'
+
+export interface Explanation {
+  decision: Decision
+  rules: readonly ExplainedRule[]
+  /** The whole, line by line. */
+  text: string
+}
+
+export interface ExplainedRule {
+  id: string
+  layer: PolicyLayer
+  effect: Effect
+  /** `set-aside`: it matches, and lets a lower layer say otherwise. */
+  outcome: 'holds' | 'set-aside' | 'does-not-match' | 'unsure'
+  why: string
+}
+
+/** The decision, and of each rule whether it holds and why. */
+export function explain(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Explanation {
+  const decision = decide(policy, action, grants)
+  const standing = new Set(standingRules(matchedRules(policy, action).matched))
+  const rules = policy.rules.map((rule) => explainRule(rule, action, standing))
+  return { decision, rules, text: inWords(action, decision, rules) }
+}
+
+function explainRule(compiled: CompiledRule, action: Action, standing: ReadonlySet<CompiledRule>): ExplainedRule {
+  const { rule, layer } = compiled
+  const verdict = matchRule(compiled, action)
+  const [outcome, why] = inOutcome(verdict, compiled, action, standing)
+  return { id: rule.id, layer, effect: rule.effect, outcome, why }
+}
+
+function inOutcome(
+  verdict: RuleVerdict,
+  compiled: CompiledRule,
+  action: Action,
+  standing: ReadonlySet<CompiledRule>,
+): [ExplainedRule['outcome'], string] {
+  switch (verdict.kind) {
+    case 'matches':
+      return standing.has(compiled)
+        ? ['holds', 'all its conditions hold']
+        : ['set-aside', 'it may be relaxed, and a lower layer has a rule for this']
+    case 'other-action':
+      return ['does-not-match', `action: expected ${JSON.stringify(compiled.rule.match.action)}, got "${action.kind}"`]
+    case 'condition-fails': {
+      const { name, expected, got } = verdict.condition
+      return ['does-not-match', `${name}: expected ${expected}, got ${got(action)}`]
+    }
+    case 'argument-fails': {
+      const { pointer, expected } = verdict.argument
+      const { found } = select(action.args, pointer)
+      const got =
+        found.length === 0
+          ? 'nothing there'
+          : found
+              .slice(0, MAX_SHOWN)
+              .map(({ value }) => JSON.stringify(value))
+              .join(', ')
+      return ['does-not-match', `arguments${pointer.text}: expected ${expected}, got ${got}`]
+    }
+    case 'unsure':
+      return ['unsure', verdict.why]
+  }
+}
+
+const MAX_SHOWN = 3
+
+function inWords({ kind, server, primitive, initiator }: Action, decision: Decision, rules: readonly ExplainedRule[]): string {
+  const what = primitive ? `${server.id}/${primitive.name}` : server.id
+  const lines = [
+    `${kind} of ${what}, wanted by ${initiator}: ${decision.effect}${decision.isForced ? ' (nothing but an answer helps)' : ''}`,
+  ]
+  for (const { id, layer, effect, text } of decision.reasons) lines.push(`  because of ${id} (${layer}, ${effect}): ${text}`)
+  for (const [name, limit] of Object.entries(decision.limits)) lines.push(`  limit ${name}: ${limit}`)
+  lines.push(rules.length === 0 ? 'There are no rules.' : 'Rules:')
+  for (const { id, layer, effect, outcome, why } of rules) lines.push(`  ${OUTCOMES[outcome]} ${id} (${layer}, ${effect}): ${why}`)
+  return lines.join('\n')
+}
+
+const OUTCOMES: Record<ExplainedRule['outcome'], string> = {
+  holds: 'holds         ',
+  'set-aside': 'set aside     ',
+  'does-not-match': 'does not match',
+  unsure: 'cannot be told',
+}

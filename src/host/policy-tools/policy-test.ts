@@ -1,0 +1,70 @@
+/** Expectations of a policy, kept beside it: a folder of YAML files, each with actions and what should be decided about them. */
+
+import { readdir } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { McpError } from '../../protocol/errors.ts'
+import type { Action } from '../model/action.ts'
+import type { CompiledPolicy } from '../policy/compile-policy.ts'
+import { decide } from '../consent/decide.ts'
+import { explain } from './explain.ts'
+import { pathPointers } from '../policy/path-pointers.ts'
+import { valueAt } from '../policy/pointer.ts'
+import { actionOf, type PolicyCase, parseCases } from './policy-case.ts'
+import { readBounded } from '../policy/policy-file.ts'
+import { DEFAULT_POLICY_LIMITS } from '../policy/policy-schema.ts'
+
+export interface CaseResult {
+  file: string
+  name: string
+  isAsExpected: boolean
+  expected: string
+  got: string
+  /** The whole decision in words, where it is not as expected. */
+  explanation?: string
+}
+
+const MAX_FILES = 1_000
+
+/** @throws McpError ERR_CONFIG for a folder or a file that cannot be used */
+export async function testPolicy(policy: CompiledPolicy, folder: string): Promise<CaseResult[]> {
+  const files = (await namesIn(folder)).filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort()
+  if (files.length === 0) throw new McpError('ERR_CONFIG', `${folder}: expected files of cases (.yaml, .yml or .json), got none`)
+  if (files.length > MAX_FILES) throw new McpError('ERR_CONFIG', `${folder}: expected at most ${MAX_FILES} files, got ${files.length}`)
+  const results: CaseResult[] = []
+  for (const file of files) {
+    const cases = parseCases((await readBounded(join(folder, file), DEFAULT_POLICY_LIMITS.maxFileBytes)) ?? '', file)
+    results.push(...cases.map((each) => runCase(policy, each, file)))
+  }
+  return results
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (cause) {
+    throw new McpError('ERR_CONFIG', `${folder} cannot be read: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function runCase(policy: CompiledPolicy, { name, action, expect, because }: PolicyCase, file: string): CaseResult {
+  const given = withPlainPaths(policy, actionOf(action))
+  const { effect, reasons } = decide(policy, given, [])
+  const decisive = reasons.filter((reason) => reason.effect === effect).map(({ id }) => id)
+  const isAsExpected = effect === expect && (because === undefined || decisive.includes(because))
+  return {
+    file,
+    name,
+    isAsExpected,
+    expected: because === undefined ? expect : `${expect} because of ${because}`,
+    got: because === undefined ? effect : `${effect} because of ${decisive.join(', ')}`,
+    ...(isAsExpected ? {} : { explanation: explain(policy, given, []).text }),
+  }
+}
+
+/** Nothing is looked up: a path that the case says nothing else about leads where it says. */
+function withPlainPaths(policy: CompiledPolicy, action: Action): Action {
+  const plain = pathPointers(policy, action)
+    .map((pointer) => [pointer, valueAt(action.args, pointer)] as const)
+    .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && isAbsolute(entry[1]))
+  return { ...action, realPaths: { ...Object.fromEntries(plain), ...action.realPaths } }
+}

@@ -1,0 +1,45 @@
+/** The policy of a host, from whatever it was given as. */
+
+import { basename, resolve } from 'node:path'
+import { nearestRealPath } from '../../files/nearest-real-path.ts'
+import { type CompiledPolicy, compilePolicy } from './compile-policy.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
+import { readPolicy } from '../config/lazy-readers.ts'
+import type { HostOptions } from '../options.ts'
+
+/** @throws McpError ERR_CONFIG that names file, rule, place, what was expected and what is there */
+export async function policyOf(options: HostOptions): Promise<CompiledPolicy> {
+  const { policy = {}, isBypassing = false } = options
+  const given =
+    typeof policy === 'object' && 'layers' in policy
+      ? policy
+      : await layered(typeof policy === 'string' ? { user: policy } : policy, options)
+  return compilePolicy(isBypassing ? { ...given, isBypassing } : given)
+}
+
+type Layers = Readonly<Partial<Record<PolicyLayer, string | readonly Rule[]>>>
+
+async function layered(given: Layers, options: HostOptions): Promise<Policy> {
+  const files: Partial<Record<PolicyLayer, string>> = {}
+  const rules: Partial<Record<PolicyLayer, readonly Rule[]>> = {}
+  for (const layer of POLICY_LAYERS) {
+    const what = given[layer]
+    if (typeof what === 'string') files[layer] = what
+    else if (what) rules[layer] = what
+  }
+  const roots = await rootsByName(options)
+  if (Object.keys(files).length === 0) return { layers: rules, roots }
+  const limits = options.limits?.policy
+  const read = await readPolicy(files, roots, limits ? { limits } : {})
+  return { ...read, layers: { ...read.layers, ...rules } }
+}
+
+/** What `${root:NAME}` means in a rule: the project, and each folder that servers may be offered by its own name. */
+async function rootsByName({ project = process.cwd(), roots = [] }: HostOptions): Promise<Record<string, string>> {
+  const byName: Record<string, string> = {}
+  for (const folder of [...roots, project]) {
+    const real = await nearestRealPath(resolve(folder))
+    if (real !== undefined) byName[folder === project ? 'project' : basename(real)] = real
+  }
+  return byName
+}

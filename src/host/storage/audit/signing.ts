@@ -1,0 +1,87 @@
+/** The key of a log: made when it is first used, kept in its folder, and what checkpoints are signed with. */
+
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign, verify } from 'node:crypto'
+import { asText } from '../../../base/as-text.ts'
+import { isObject } from '../../../base/json.ts'
+import { readPrivate, writePrivate } from '../../../files/private-file.ts'
+import { canonicalJson } from '../../../protocol/canonical-json.ts'
+import { McpError } from '../../../protocol/errors.ts'
+import { sha256 } from './chain.ts'
+import type { Checkpoint } from '../../model/audit-record.ts'
+
+export interface LogKey {
+  readonly id: string
+  /** PEM, for whoever verifies the log elsewhere. */
+  readonly publicKey: string
+  /** What arguments are digested with. */
+  readonly salt: Uint8Array
+  sign(statement: Omit<Checkpoint, 'signature' | 'keyId'>): Checkpoint
+}
+
+const MAX_KEY_FILE_BYTES = 64 * 1024
+
+/**
+ * The key in the file, or a new one for a new log. A log that was begun has the public key it was begun with, and no other
+ * key can go on with it. To be called by one process at a time: two that both find no key would make two.
+ */
+export async function openKey(file: string, begunWith: string | undefined): Promise<LogKey> {
+  const kept = await readPrivate(file, MAX_KEY_FILE_BYTES)
+  if (kept) {
+    const key = keyFrom(file, Buffer.from(kept).toString('utf8'))
+    if (begunWith === undefined || key.publicKey === begunWith) return key
+    throw new McpError('ERR_AUDIT', `${file} is not the key that the audit log was begun with; begin another log in another folder`)
+  }
+  if (begunWith !== undefined)
+    throw new McpError('ERR_AUDIT', `The key of the audit log is gone from ${file}; put it back, or begin another log in another folder`)
+  const { privateKey } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  })
+  const text = JSON.stringify({ privateKey, salt: randomBytes(32).toString('base64') })
+  await writePrivate(file, Buffer.from(text))
+  return keyFrom(file, text)
+}
+
+function keyFrom(file: string, text: string): LogKey {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isObject(value) || typeof value.privateKey !== 'string' || typeof value.salt !== 'string') throw new Error('no key in it')
+    const privateKey = createPrivateKey(value.privateKey)
+    const publicKey = createPublicKey(privateKey)
+    const keyId = idOf(publicKey)
+    return {
+      id: keyId,
+      publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      salt: Buffer.from(value.salt, 'base64'),
+      sign: (statement) => {
+        const signed = { ...statement, keyId }
+        return { ...signed, signature: sign(null, Buffer.from(canonicalJson(signed)), privateKey).toString('base64') }
+      },
+    }
+  } catch (error) {
+    throw new McpError('ERR_AUDIT', `${file} does not hold the key of an audit log; without it nothing can be signed`, { cause: error })
+  }
+}
+
+export type CheckSignature = (checkpoint: Checkpoint) => string | undefined
+
+/** Says what is wrong with a checkpoint, if anything is. */
+export function signatureCheck(publicKey: string): CheckSignature {
+  let key: KeyObject
+  try {
+    key = createPublicKey(publicKey)
+  } catch (error) {
+    throw new McpError('ERR_AUDIT', 'The public key of the log must be given in PEM, as the log exports it', { cause: error })
+  }
+  const id = idOf(key)
+  return ({ signature, ...signed }) => {
+    if (signed.keyId !== id) return 'it is signed with another key'
+    const isGood = verify(null, Buffer.from(canonicalJson(signed)), key, Buffer.from(asText(signature), 'base64'))
+    return isGood ? undefined : 'its signature does not fit it'
+  }
+}
+
+const idOf = (key: KeyObject): string =>
+  sha256(key.export({ type: 'spki', format: 'der' }))
+    .toString('hex')
+    .slice(0, 32)

@@ -1,0 +1,302 @@
+/** The gate where things go wrong, or go on, between a question, its answer and what is done about it. */
+
+import { describe, expect, test, vi } from 'vitest'
+import type { Answer, Question } from '../../../../src/host/model/question.ts'
+import type { Want, WantedAction } from '../../../../src/host/consent/gate/gate.ts'
+import { type GateInMemoryOptions, gateInMemory } from './gate-in-memory.ts'
+
+const ADD: WantedAction = {
+  kind: 'tool.call',
+  run: 'run',
+  turn: 0,
+  initiator: 'model',
+  server: { id: 'notes', fingerprint: 'f', tier: 'trusted', isKnown: true, labels: [] },
+  primitive: { kind: 'tool', name: 'add', pin: 'p', state: 'pinned' },
+  claimed: {},
+  asserted: { destructiveHint: false, openWorldHint: false },
+  args: { text: 'milk' },
+  labels: [],
+}
+
+const wanting = (action: Partial<WantedAction> | (() => Partial<WantedAction>) = {}, rest: Partial<Want> = {}): Want => ({
+  describe: () => ({ ...ADD, ...(typeof action === 'function' ? action() : action) }),
+  subject: () => ({ kind: 'read', uri: 'a:b', isSubscription: false }),
+  server: { id: 'notes', title: 'Notes', where: 'here' },
+  chain: ['you'],
+  ...rest,
+})
+
+/** Says yes this once, unless told otherwise. */
+const gateWith = async (answer: (question: Question) => Answer | undefined = () => undefined, options: GateInMemoryOptions = {}) => {
+  const asked: Question[] = []
+  const all = await gateInMemory(async (question) => {
+    asked.push(question)
+    return answer(question) ?? { kind: 'allow', scope: 'once' }
+  }, options)
+  return { ...all, asked }
+}
+
+const done = async () => 'done'
+
+test('nothing is kept of an action that has ended, however it ended', async () => {
+  const { gate } = await gateWith(({ askedAt: _, ...question }) => (question.run === 'no' ? { kind: 'deny' } : undefined))
+  const runs = Array.from({ length: 300 }, (_, at) => [
+    gate.run(wanting({ args: { at } }), done),
+    gate.run(wanting({ args: { at }, run: 'no' }), done),
+    gate.run(wanting({ args: { at } }), () => Promise.reject(new Error('broken'))),
+  ]).flat()
+  expect(gate.underway).toBe(runs.length)
+  await Promise.allSettled(runs)
+  await gate.settled(1_000)
+  expect(gate.underway).toBe(0)
+})
+
+describe('between the decision and the action', () => {
+  test('whoever does not want it any more does not get it, and that is written down', async () => {
+    const gone = new AbortController()
+    const { gate, outcomes } = await gateWith(undefined, { onIntent: () => gone.abort(new Error('gone')) })
+    const perform = vi.fn(done)
+    await expect(gate.run(wanting({}, { signal: gone.signal }), perform)).rejects.toThrow('gone')
+    expect(perform).not.toHaveBeenCalled()
+    expect(outcomes).toMatchObject([{ kind: 'cancelled' }])
+  })
+
+  test.each<[string, Partial<WantedAction>]>([
+    ['another definition', { primitive: { kind: 'tool', name: 'add', pin: 'another', state: 'pinned' } }],
+    ['a definition that was withdrawn', { primitive: { kind: 'tool', name: 'add', pin: 'p', state: 'changed' } }],
+    ['another server', { server: { ...ADD.server, fingerprint: 'another' } }],
+    ['a server that is configured no longer', { server: { ...ADD.server, isKnown: false } }],
+  ])('%s stops it', async (_, change) => {
+    let now: Partial<WantedAction> = {}
+    const { gate, outcomes } = await gateWith(undefined, {
+      onIntent: () => {
+        now = change
+      },
+    })
+    const perform = vi.fn(done)
+    await expect(
+      gate.run(
+        wanting(() => now),
+        perform,
+      ),
+    ).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
+    expect(perform).not.toHaveBeenCalled()
+    expect(outcomes).toMatchObject([{ kind: 'failed', error: 'ERR_QUARANTINED' }])
+  })
+
+  test('others may have reached a limit: it is looked at again in the moment in which it counts', async () => {
+    const { gate } = await gateWith(undefined, {
+      policy: {
+        layers: { user: [{ id: 'two', effect: 'allow', match: { action: 'tool.call' }, limits: { concurrent: 2 } }] },
+        roots: {},
+      },
+    })
+    let end = (): void => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const running = [1, 2, 3, 4, 5].map((text) =>
+      gate.run(wanting({ args: { text } }), async () => {
+        await ended
+        return 'done'
+      }),
+    )
+    await expect(
+      Promise.any(
+        running.map((each) =>
+          each.then(
+            () => undefined,
+            (error: Error) => error.message,
+          ),
+        ),
+      ),
+    ).resolves.toContain('concurrent')
+    end()
+    const results = await Promise.allSettled(running)
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+    // And those that are over do not count.
+    await expect(gate.run(wanting(), done)).resolves.toBe('done')
+  })
+})
+
+describe('a question that comes to nothing', () => {
+  test('because who should put it fails is a no, is written down, and leaves room for the next', async () => {
+    let isBroken = true
+    const { gate, entries } = await gateWith(
+      () => {
+        if (isBroken) throw new TypeError('no terminal')
+        return undefined
+      },
+      { limits: { maxQuestions: 1 } },
+    )
+    const perform = vi.fn(done)
+    await expect(gate.run(wanting(), perform)).rejects.toMatchObject({ code: 'ERR_CONSENT' })
+    expect(perform).not.toHaveBeenCalled()
+    expect(entries).toMatchObject([{ effect: 'deny', reasons: [expect.stringContaining('ERR_CONSENT'), expect.anything()] }])
+    isBroken = false
+    await expect(gate.run(wanting(), perform)).resolves.toBe('done')
+  })
+
+  test('because nobody answers in time is a no, and is written down', async () => {
+    const { gate, clock, entries } = await gateInMemory(() => new Promise(() => {}), { limits: { questionTimeoutMs: 1000 } })
+    const running = gate.run(wanting(), done)
+    const refused = expect(running).rejects.toMatchObject({ code: 'ERR_CONSENT', message: expect.stringContaining('questionTimeoutMs') })
+    await clock.advance(1001)
+    await refused
+    expect(entries).toMatchObject([{ effect: 'deny' }])
+  })
+
+  test('because so many wait already is a no that names the limit', async () => {
+    const gone = new AbortController()
+    const { gate, entries } = await gateInMemory(() => new Promise(() => {}), { limits: { maxQuestions: 2 } })
+    const waiting = [1, 2].map((text) => gate.run(wanting({ args: { text } }, { signal: gone.signal }), done))
+    const over = Promise.allSettled(waiting)
+    await expect(gate.run(wanting(), done)).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxQuestions') })
+    gone.abort(new Error('gone'))
+    expect((await over).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(entries).toHaveLength(3)
+  })
+
+  test('leaves no yes behind: a rule that came meanwhile forbids, and when it is gone the person is asked again', async () => {
+    const forbidding = { layers: { user: [{ id: 'no', effect: 'deny', match: { action: 'tool.call' } } as const] }, roots: {} }
+    const gates = await gateWith(() => {
+      if (gates.asked.length === 1) gates.setPolicy(forbidding)
+      return undefined
+    })
+    const { gate, grants, asked, setPolicy, entries } = gates
+    await expect(gate.run(wanting(), done)).rejects.toMatchObject({ code: 'ERR_DENIED', data: { by: 'policy' } })
+    expect(await grants.list()).toEqual([])
+    expect(entries).toMatchObject([{ effect: 'deny' }])
+    setPolicy({ layers: {}, roots: {} })
+    await expect(gate.run(wanting(), done)).resolves.toBe('done')
+    expect(asked).toHaveLength(2)
+  })
+})
+
+describe('a yes', () => {
+  test('is for what was asked about, also where only a person can answer and it changes by itself', async () => {
+    let count = 0
+    const { gate, grants } = await gateWith()
+    const perform = vi.fn(done)
+    const want = wanting(() => ({ kind: 'elicit.form', args: { message: `question ${++count}` } }))
+    await expect(gate.run(want, perform)).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
+    expect(perform).not.toHaveBeenCalled()
+    expect(await grants.list()).toEqual([])
+  })
+
+  test.each(['tool.call', 'elicit.form'] as const)('to %s that is taken back as soon as it is given is none', async (kind) => {
+    const { gate } = await gateWith(undefined, { onAdd: (grants, id) => grants.revoke(id) })
+    const perform = vi.fn(done)
+    await expect(gate.run(wanting({ kind }), perform)).rejects.toMatchObject({ code: 'ERR_DENIED' })
+    expect(perform).not.toHaveBeenCalled()
+  })
+
+  test('that is taken back before it is used is none', async () => {
+    const { gate } = await gateWith(undefined, { onUse: (grants, id) => grants.revoke(id) })
+    const perform = vi.fn(done)
+    await expect(gate.run(wanting(), perform)).rejects.toMatchObject({ code: 'ERR_CONSENT' })
+    expect(perform).not.toHaveBeenCalled()
+  })
+
+  test('of before that is taken back before it is used leads to the question', async () => {
+    let isTakenBack = false
+    const { gate, asked } = await gateWith(() => ({ kind: 'allow', scope: 'session' }), {
+      onUse: async (grants, id) => {
+        if (isTakenBack) await grants.revoke(id)
+        isTakenBack = false
+      },
+    })
+    await gate.run(wanting(), done)
+    expect(asked).toHaveLength(1)
+    isTakenBack = true
+    await gate.run(wanting(), done)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('with an edit that does not fit is none, and so is one where nothing can be edited', async () => {
+    const { gate, grants } = await gateWith(() => ({ kind: 'allow', scope: 'once', edited: { text: 1 } }))
+    const perform = vi.fn(done)
+    const edit = async (): Promise<void> => {
+      await Promise.resolve()
+      throw new TypeError('a text, please')
+    }
+    await expect(gate.run(wanting({}, { edit }), perform)).rejects.toThrow('a text, please')
+    await expect(gate.run(wanting(), perform)).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+    expect(perform).not.toHaveBeenCalled()
+    expect(await grants.list()).toEqual([])
+  })
+
+  test('is no wider than what was offered, whatever the answer says', async () => {
+    const { gate, asked } = await gateWith(() => ({ kind: 'allow', scope: 'always', width: 'any' }))
+    const { primitive: _, ...action } = ADD
+    const roots = (...folders: string[]) => ({
+      ...wanting(),
+      describe: (): WantedAction => ({ ...action, kind: 'roots.expose', initiator: 'server', args: { roots: folders } }),
+    })
+    await gate.run(roots('file:///a'), done)
+    await gate.run(roots('file:///a'), done)
+    expect(asked).toHaveLength(1)
+    expect(asked[0]?.widths).toEqual(['exact'])
+    await gate.run(roots('file:///'), done)
+    expect(asked).toHaveLength(2)
+  })
+
+  test('with a pattern that does not fit the call itself is none', async () => {
+    const { gate, grants } = await gateWith(() => ({
+      kind: 'allow',
+      scope: 'session',
+      width: 'pattern',
+      pattern: { '/text': { eq: 'bread' } },
+    }))
+    const perform = vi.fn(done)
+    await expect(gate.run(wanting(), perform)).rejects.toMatchObject({ code: 'ERR_ANSWER_INVALID' })
+    expect(perform).not.toHaveBeenCalled()
+    expect(await grants.list()).toEqual([])
+  })
+
+  test('with a pattern that is none is none', async () => {
+    const { gate, grants } = await gateWith(() => ({
+      kind: 'allow',
+      scope: 'always',
+      width: 'pattern',
+      pattern: { '/text': { re2: '(' } },
+    }))
+    await expect(gate.run(wanting(), done)).rejects.toMatchObject({ code: 'ERR_CONFIG' })
+    expect(await grants.list()).toEqual([])
+  })
+
+  test('to the start of a server is proposed for the session, so that a crash does not ask again', async () => {
+    const { gate, asked } = await gateWith(({ scopes }) => ({ kind: 'allow', scope: scopes[0] ?? 'once' }))
+    const { primitive: _, ...action } = ADD
+    const launch: Want = { ...wanting(), describe: () => ({ ...action, kind: 'server.launch', initiator: 'user', args: { command: 'x' } }) }
+    await gate.run(launch, done)
+    await gate.run(launch, done)
+    expect(asked).toHaveLength(1)
+    expect(asked[0]?.scopes).toEqual(['session', 'once', 'turn', 'project', 'always'])
+  })
+})
+
+describe('a log that cannot be written', () => {
+  const fail = (): never => {
+    throw new Error('disk full')
+  }
+
+  test('before it is done stops it', async () => {
+    const { gate } = await gateWith(undefined, { onIntent: fail })
+    const perform = vi.fn(done)
+    await expect(gate.run(wanting(), perform)).rejects.toThrow('disk full')
+    expect(perform).not.toHaveBeenCalled()
+  })
+
+  test('after it was done is an error that says that it was done', async () => {
+    const { gate } = await gateWith(undefined, { onOutcome: fail })
+    const perform = vi.fn(done)
+    await expect(gate.run(wanting(), perform)).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('was done') })
+    expect(perform).toHaveBeenCalledTimes(1)
+  })
+
+  test('after it failed does not hide why it failed', async () => {
+    const { gate } = await gateWith(undefined, { onOutcome: fail })
+    await expect(gate.run(wanting(), () => Promise.reject(new Error('no such note')))).rejects.toThrow('no such note')
+  })
+})
