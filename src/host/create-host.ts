@@ -8,49 +8,49 @@ import { systemClock } from '../base/clock.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Authorizer } from '../protocol/seams/authorizer.ts'
 import { withDefaults } from '../protocol/with-defaults.ts'
-import { Approvals } from './approval/review-queue.ts'
-import { nobody } from './consent/ask/askers.ts'
-import { Catalog } from './catalog/catalog.ts'
-import { inputsFor } from './config/inputs.ts'
-import { serverFile } from './config/server-file.ts'
-import type { CompiledPolicy } from './policy/compile-policy.ts'
-import { UsageCounter } from './consent/usage.ts'
-import { readConfig } from './config/lazy-readers.ts'
-import { DEFAULT_GATE_LIMITS, Gate } from './consent/gate/gate.ts'
-import { policyOf } from './policy/load-policy.ts'
-import { givenServers } from './config/inline-servers.ts'
-import { Host } from './host.ts'
-import { agreeToLogin, askForInput } from './servers/host-questions.ts'
-import { HostedServer } from './servers/hosted-server.ts'
-import { hostFolder, KEPT, type Kept, openKept } from './services/storage.ts'
 import { LastArguments } from './actions/last-arguments.ts'
-import { deferredLogin } from './servers/login.ts'
+import type { OtherName } from './approval/flags.ts'
+import { ReviewQueue } from './approval/review-queue.ts'
+import { Catalog } from './catalog/catalog.ts'
+import { inlineServers } from './config/inline-servers.ts'
+import { inputsFor } from './config/inputs.ts'
+import { readConfig } from './config/lazy-readers.ts'
+import { serverFile } from './config/server-file.ts'
+import { nobody } from './consent/ask/askers.ts'
+import { DEFAULT_GATE_LIMITS, Gate } from './consent/gate/gate.ts'
+import { UsageCounter } from './consent/usage.ts'
+import { Host } from './host.ts'
+import { Run } from './model/run.ts'
+import type { ServerSpec } from './model/server-spec.ts'
 import { personModel } from './models/person.ts'
 import { DEFAULT_HOST_LIMITS, type GivenConfig, type HostEvent, type HostOptions } from './options.ts'
-import type { HostParts } from './services/services.ts'
-import type { OtherName } from './approval/flags.ts'
-import { RootGrants } from './roots/root-consent.ts'
-import { Run } from './model/run.ts'
+import type { CompiledPolicy } from './policy/compile-policy.ts'
+import { loadPolicy } from './policy/load-policy.ts'
+import { RootConsent } from './roots/root-consent.ts'
 import { createBroker } from './sampling/broker.ts'
 import { fileBudgetStore } from './sampling/budget.ts'
-import { scrubbedAsker, scrubbedEvent } from './secrets/redact-output.ts'
-import { answersFor, samplingGate } from './servers/server-answers.ts'
-import { Fleet } from './servers/fleet.ts'
-import type { ServerSpec } from './model/server-spec.ts'
+import { redactEvent, redactingAsker } from './secrets/redact-output.ts'
 import { redactor } from './secrets/redactor.ts'
+import { Fleet } from './servers/fleet.ts'
+import { agreeToLogin, askForInput } from './servers/host-questions.ts'
+import { HostedServer } from './servers/hosted-server.ts'
+import { deferredLogin } from './servers/login.ts'
+import { answersFor, samplingGate } from './servers/server-answers.ts'
+import { type HostStorage, hostFolder, openStorage, STORAGE_PATHS } from './services/open-storage.ts'
+import type { HostServices } from './services/services.ts'
 
 /** Starts connecting to all servers in the background; `settled` tells when that is over. */
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   const limits = withDefaults(DEFAULT_HOST_LIMITS, options.limits)
   const { clock = systemClock, onEvent = () => {} } = options
   const secrets = redactor([], limits.redactor)
-  const ask = options.ask && scrubbedAsker(options.ask, secrets)
-  const emit = (event: HostEvent): void => onEvent(scrubbedEvent(event, secrets))
+  const ask = options.ask && redactingAsker(options.ask, secrets)
+  const emit = (event: HostEvent): void => onEvent(redactEvent(event, secrets))
   const warn = (text: string, server?: string): void => emit({ kind: 'warning', text, ...(server !== undefined && { server }) })
 
-  let policy = await policyOf(options)
+  let policy = await loadPolicy(options)
   const specs = await specsOf(options, warn)
-  const kept = await openKept(options, (text) => secrets.scrub(text), warn)
+  const kept = await openStorage(options, (text) => secrets.scrub(text), warn)
   const parts = partsOf({ ...options, ...(ask && { ask }) }, kept, secrets, () => policy, limits.maxResultBytes)
   const models = [options.model ?? []].flat()
   const hosted = new Map<string, HostedServer>()
@@ -66,7 +66,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     clock,
     ...(limits.catalog && { limits: limits.catalog }),
   })
-  const approvals = new Approvals({
+  const approvals = new ReviewQueue({
     parts,
     othersThan: (one) =>
       namesOf(
@@ -81,7 +81,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     },
     onWarning: (id, text) => warn(text, id),
   })
-  const roots = new RootGrants({
+  const roots = new RootConsent({
     parts,
     offered: options.roots ?? [],
     canAsk: ask !== undefined,
@@ -92,7 +92,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   const broker = createBroker({
     models,
     gate: samplingGate(parts, server),
-    store: fileBudgetStore(join(kept.folder, KEPT.budgets)),
+    store: fileBudgetStore(join(kept.folder, STORAGE_PATHS.budgets)),
     clock,
     now: parts.wallNow,
     onFailure: (id, error) => warn(`A sampling request was not answered: ${(error as Error).message}`, id),
@@ -154,7 +154,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
 
   function authFor(spec: ServerSpec, own: () => HostedServer): Authorizer | undefined {
     if (options.auth) return options.auth(spec)
-    if (spec.way.transport !== 'http' || 'authorization' in lowerCased(spec.way.headers)) return undefined
+    if (spec.transport.type !== 'http' || 'authorization' in lowerCased(spec.transport.headers)) return undefined
     const login = deferredLogin({
       store: tokens,
       user: parts.principal,
@@ -167,20 +167,20 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
   }
 
   const tokens = fileTokenStore({
-    folder: join(kept.folder, KEPT.tokens),
+    folder: join(kept.folder, STORAGE_PATHS.tokens),
     passphrase: options.passphrase,
     keychain: options.keychain,
     onWarning: warn,
   })
   const fleet = new Fleet({ supervise, clock, limits: { maxServers: limits.maxServers } })
   const loginOf = (id: string): { login: OAuth; url: string } => {
-    const { way } = server(id).spec
+    const { transport } = server(id).spec
     const login = logins.get(id)
-    if (!login || way.transport !== 'http') {
-      const why = way.transport === 'http' ? 'its configuration says with what it is authorized' : 'it is not at a URL'
+    if (!login || transport.type !== 'http') {
+      const why = transport.type === 'http' ? 'its configuration says with what it is authorized' : 'it is not at a URL'
       throw new McpError('ERR_UNSUPPORTED', `There is no login for the server ${JSON.stringify(id)}: ${why}`)
     }
-    return { login, url: way.url }
+    return { login, url: transport.url }
   }
 
   const host = new Host({
@@ -201,7 +201,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     favourites: options.favourites ?? [],
     policy: () => policy,
     setPolicy: async (next) => {
-      policy = await policyOf({ ...options, policy: next })
+      policy = await loadPolicy({ ...options, policy: next })
     },
     server,
     onRemoved: (id) => {
@@ -225,7 +225,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
 /** A file that cannot be read is no reason to start without what it says. */
 async function specsOf(options: HostOptions, warn: (text: string) => void): Promise<ServerSpec[]> {
   const { config, servers = {}, project = process.cwd(), limits, folder } = options
-  if (config === undefined) return givenServers(servers)
+  if (config === undefined) return inlineServers(servers)
   const own = serverFile(hostFolder(folder)).file
   const files = [config as GivenConfig | GivenConfig[]].flat().map((given) => (typeof given === 'string' ? { file: given } : given))
   const read = await readConfig(
@@ -237,16 +237,16 @@ async function specsOf(options: HostOptions, warn: (text: string) => void): Prom
     if (where === '' && read.servers.length === 0) throw new McpError('ERR_CONFIG', words)
     warn(words)
   }
-  return [...read.servers, ...givenServers(servers)]
+  return [...read.servers, ...inlineServers(servers)]
 }
 
 function partsOf(
   options: HostOptions,
-  kept: Kept,
-  secrets: HostParts['redactor'],
+  kept: HostStorage,
+  secrets: HostServices['redactor'],
   policy: () => CompiledPolicy,
   maxResultBytes: number,
-): HostParts {
+): HostServices {
   const { ask, clock = systemClock, limits = {} } = options
   const principal = options.principal ?? userInfo().username
   const project = options.project ?? process.cwd()
@@ -282,7 +282,7 @@ function partsOf(
   }
 }
 
-const aboutOf = (parts: HostParts, server: HostedServer) => ({
+const aboutOf = (parts: HostServices, server: HostedServer) => ({
   principal: parts.principal,
   run: (server.onlyRun ?? parts.run).id,
   server: server.shown,

@@ -5,8 +5,10 @@ import type { CompleteParams, Completion } from '../protocol/model/completion.ts
 import type { GetPromptResult } from '../protocol/model/prompts.ts'
 import type { ReadResourceResult } from '../protocol/model/resources.ts'
 import type { CallToolResult } from '../protocol/model/tools.ts'
+import type { UseOptions } from './actions/action-request.ts'
+import { callTool, complete, getPrompt, readResource, subscribe, toolRequest } from './actions/uses.ts'
 import type { Review } from './approval/review.ts'
-import type { Approvals } from './approval/review-queue.ts'
+import type { ReviewQueue } from './approval/review-queue.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
 import { offerToModel, resolveModelCall } from './catalog/offer.ts'
@@ -14,22 +16,20 @@ import { type Found, ToolSearch } from './catalog/search.ts'
 import { type ChatPart, runChat } from './conversation/chat/chat.ts'
 import { Conversation } from './conversation/chat/conversation.ts'
 import { type CallOutcome, type ChatTool, failure } from './conversation/chat/tool-call.ts'
-import type { CompiledPolicy } from './policy/compile-policy.ts'
-import { type Explanation, explain } from './policy-tools/explain.ts'
-import type { HostedServer } from './servers/hosted-server.ts'
-import type { Kept } from './services/storage.ts'
+import type { Health } from './model/health.ts'
+import { Run } from './model/run.ts'
+import type { ServerSpec } from './model/server-spec.ts'
 import type { Model } from './models/model.ts'
 import type { HostLimits, HostOptions } from './options.ts'
-import type { HostParts } from './services/services.ts'
-import type { RootGrants } from './roots/root-consent.ts'
-import { Run } from './model/run.ts'
+import type { CompiledPolicy } from './policy/compile-policy.ts'
+import { type Explanation, explain } from './policy-tools/explain.ts'
+import type { RootConsent } from './roots/root-consent.ts'
 import type { Broker } from './sampling/broker.ts'
 import type { BudgetLeft } from './sampling/budget.ts'
 import type { Fleet } from './servers/fleet.ts'
-import type { Health } from './model/health.ts'
-import type { ServerSpec } from './model/server-spec.ts'
-import type { UseOptions } from './actions/action-request.ts'
-import { callTool, complete, getPrompt, readResource, subscribe, toolWant } from './actions/uses.ts'
+import type { HostedServer } from './servers/hosted-server.ts'
+import type { HostStorage } from './services/open-storage.ts'
+import type { HostServices } from './services/services.ts'
 
 export interface HostCallOptions extends Pick<UseOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
   /** The conversation it belongs to; what a person does by themselves belongs to none. */
@@ -46,13 +46,13 @@ export interface ChatOptions {
 
 /** What the host is made of. @see createHost */
 export interface HostInsides {
-  parts: HostParts
-  kept: Kept
+  parts: HostServices
+  kept: HostStorage
   fleet: Fleet
   catalog: Catalog
-  approvals: Approvals
+  approvals: ReviewQueue
   broker: Broker
-  roots: RootGrants
+  roots: RootConsent
   models: readonly Model[]
   limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat' | 'search' | 'flow'>
   favourites: readonly string[]
@@ -93,15 +93,15 @@ export class Host {
     return this.#insides.kept.folder
   }
 
-  get grants(): Kept['grants'] {
+  get grants(): HostStorage['grants'] {
     return this.#insides.kept.grants
   }
 
-  get pins(): Kept['pins'] {
+  get pins(): HostStorage['pins'] {
     return this.#insides.kept.pins
   }
 
-  get audit(): Kept['audit'] {
+  get audit(): HostStorage['audit'] {
     return this.#insides.kept.audit
   }
 
@@ -110,7 +110,7 @@ export class Host {
   }
 
   /** Secrets that configurations refer to. */
-  secrets(): ReturnType<Kept['vault']> {
+  secrets(): ReturnType<HostStorage['vault']> {
     return this.#insides.kept.vault()
   }
 
@@ -230,7 +230,7 @@ export class Host {
   ): Promise<Explanation> {
     const { server, name } = this.#toolOf(tool)
     const { parts, policy, kept } = this.#insides
-    const { action } = await parts.gate.foresee(toolWant(server, name, () => args, { run: parts.run, initiator, chain: [] }))
+    const { action } = await parts.gate.foresee(toolRequest(server, name, () => args, { run: parts.run, initiator, chain: [] }))
     return explain(policy(), action, await kept.grants.live(parts.wallNow()))
   }
 

@@ -2,23 +2,23 @@
 
 import { asText } from '../base/as-text.ts'
 import { isObject } from '../base/json.ts'
-import type { Delta, Fit } from './revision.ts'
+import type { Delta, Downgrade } from './revision.ts'
 import { each, inOrder, ofType, within, without } from './shapes.ts'
 
-const undated: Fit = within('annotations', without('lastModified'))
+const undated: Downgrade = within('annotations', without('lastModified'))
 
 // Before titles, the name of a resource was what people read.
-const titleAsName: Fit = (item) => (typeof item.title === 'string' ? { ...item, name: item.title } : item)
+const titleAsName: Downgrade = (item) => (typeof item.title === 'string' ? { ...item, name: item.title } : item)
 
-const plainResource: Fit = inOrder(titleAsName, without('title', '_meta'), undated)
+const plainResource: Downgrade = inOrder(titleAsName, without('title', '_meta'), undated)
 
-const linkAsText: Fit = (link) => ({
+const linkAsText: Downgrade = (link) => ({
   type: 'text',
   text: `${asText(link.title ?? link.name)}: ${asText(link.uri)}${link.description === undefined ? '' : ` (${asText(link.description)})`}`,
   ...(isObject(link.annotations) ? { annotations: link.annotations } : {}),
 })
 
-const plainBlock: Fit = inOrder(
+const plainBlock: Downgrade = inOrder(
   ofType('resource_link', linkAsText),
   ofType('resource', within('resource', without('_meta'))),
   without('_meta'),
@@ -29,7 +29,7 @@ export const r20250618: Delta = {
   version: '2025-06-18',
   facts: { hasBatches: false },
   adds: ['elicitation/create'],
-  undo: {
+  downgrade: {
     params: {
       initialize: inOrder(within('capabilities', without('elicitation')), within('clientInfo', without('title'))),
       'completion/complete': inOrder(without('context'), within('ref', without('title'))),

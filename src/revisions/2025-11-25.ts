@@ -2,33 +2,33 @@
 
 import { asText } from '../base/as-text.ts'
 import { isObject } from '../base/json.ts'
-import type { Delta, Fit } from './revision.ts'
+import type { Delta, Downgrade } from './revision.ts'
 import { each, inBlocks, inContent, inOrder, objectsIn, ofType, within, without } from './shapes.ts'
 import { joinTyped, splitTyped, typedField } from './typed-choices.ts'
 
-const plainImplementation: Fit = without('icons', 'description', 'websiteUrl')
+const plainImplementation: Downgrade = without('icons', 'description', 'websiteUrl')
 
 /** `{form, url}` was `{}`, which meant form; a client with URL mode only had nothing to say. */
-const formOnly: Fit = (capabilities) => {
+const formOnly: Downgrade = (capabilities) => {
   const { elicitation, ...rest } = capabilities
   if (!isObject(elicitation)) return capabilities
   return 'url' in elicitation && !('form' in elicitation) ? rest : { ...rest, elicitation: {} }
 }
 
-const plainSampling: Fit = within('sampling', without('context', 'tools'))
+const plainSampling: Downgrade = within('sampling', without('context', 'tools'))
 
 // A conversation that was held with tools can still be read without them.
-const toolUseAsText: Fit = ({ name, input }) => ({ type: 'text', text: `[call of tool ${asText(name)}: ${JSON.stringify(input)}]` })
+const toolUseAsText: Downgrade = ({ name, input }) => ({ type: 'text', text: `[call of tool ${asText(name)}: ${JSON.stringify(input)}]` })
 
-const toolResultAsText: Fit = ({ content }) => {
+const toolResultAsText: Downgrade = ({ content }) => {
   const texts = objectsIn(content).map(({ type, text }) => (type === 'text' ? text : `[${asText(type)}]`))
   return { type: 'text', text: `[result of tool call: ${texts.join('\n')}]` }
 }
 
-const withoutTools: Fit = inBlocks(inOrder(ofType('tool_use', toolUseAsText), ofType('tool_result', toolResultAsText)))
+const withoutTools: Downgrade = inBlocks(inOrder(ofType('tool_use', toolUseAsText), ofType('tool_result', toolResultAsText)))
 
 /** One block a message: several blocks become several messages of the same role. */
-const oneBlockEach: Fit = (params) => {
+const oneBlockEach: Downgrade = (params) => {
   if (!Array.isArray(params.messages)) return params
   const split = objectsIn(params.messages).flatMap(({ role, content }) =>
     (Array.isArray(content) ? objectsIn(content) : [content]).map((block: unknown) => ({ role, content: block })),
@@ -37,7 +37,7 @@ const oneBlockEach: Fit = (params) => {
 }
 
 /** One block an answer: texts are joined, of anything else the first is kept. */
-const oneBlock: Fit = (result) => {
+const oneBlock: Downgrade = (result) => {
   if (!Array.isArray(result.content)) return result
   const blocks = objectsIn(result.content)
   const [first] = blocks
@@ -46,7 +46,7 @@ const oneBlock: Fit = (result) => {
 }
 
 /** Titles of choices were a parallel list; several choices of one field did not exist and are typed in, comma by comma. */
-const plainField: Fit = (field) => {
+const plainField: Downgrade = (field) => {
   const bare = field.type === 'boolean' ? field : without('default', 'pattern')(field)
   const { oneOf, items, type, minItems: _min, maxItems: _max, ...rest } = bare
   if (Array.isArray(oneOf)) {
@@ -61,7 +61,7 @@ const plainField: Fit = (field) => {
   return typedField({ ...rest, items })
 }
 
-const plainForm: Fit = within(
+const plainForm: Downgrade = within(
   'requestedSchema',
   inOrder(
     without('$schema'),
@@ -76,7 +76,7 @@ export const r20251125: Delta = {
   facts: { omitsUnreadableId: true, reportsBadArgumentsInResult: true, hasUrlElicitationError: true, hasPolledStreams: true },
   adds: ['notifications/elicitation/complete'],
   errorCodes: { ERR_URL_ELICITATION_REQUIRED: -32042 },
-  undo: {
+  downgrade: {
     params: {
       initialize: inOrder(within('clientInfo', plainImplementation), within('capabilities', inOrder(formOnly, plainSampling))),
       'sampling/createMessage': inOrder(without('tools', 'toolChoice'), each('messages', withoutTools), oneBlockEach),
@@ -93,5 +93,5 @@ export const r20251125: Delta = {
       'elicitation/create': joinTyped,
     },
   },
-  redo: { results: { 'elicitation/create': splitTyped } },
+  upgrade: { results: { 'elicitation/create': splitTyped } },
 }

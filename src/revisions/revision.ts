@@ -8,12 +8,12 @@ import { ERRORS, type ErrorCode } from '../protocol/errors.ts'
 export type Json = Record<string, unknown>
 
 /** Takes a message apart that is too new for a peer; may return the same object when nothing needs to go. */
-export type Fit = (value: Json) => Json
+export type Downgrade = (value: Json) => Json
 
 /** Brings an answer from an older peer up to the question as it was meant. */
-export type Mend = (answer: Json, question: Json) => Json
+export type Upgrade = (answer: Json, question: Json) => Json
 
-export interface Facts {
+export interface RevisionFacts {
   /** How caller, questions, changes and logging work. */
   dialect: 'session' | 'stateless'
   /** A message may be an array of messages. */
@@ -32,30 +32,30 @@ export interface Facts {
   hasPolledStreams: boolean
 }
 
-export interface Revision extends Facts {
+export interface Revision extends RevisionFacts {
   version: string
   has(method: string): boolean
   errorCode(code: ErrorCode): number
   /** What of outgoing params or results a peer of this revision can take. */
-  fitParams(method: string, params: Json): Json
-  fitResult(method: string, result: Json): Json
-  mendResult(method: string, result: Json, params: Json): Json
+  downgradeParams(method: string, params: Json): Json
+  downgradeResult(method: string, result: Json): Json
+  upgradeResult(method: string, result: Json, params: Json): Json
 }
 
 export interface Delta {
   version: string
-  facts?: Partial<Facts>
+  facts?: Partial<RevisionFacts>
   adds?: readonly string[]
   removes?: readonly string[]
   errorCodes?: Partial<Record<ErrorCode, number>>
   /** What this revision brought into existing messages, taken back for a peer that speaks the one before. */
-  undo?: { params?: Record<string, Fit>; results?: Record<string, Fit> }
+  downgrade?: { params?: Record<string, Downgrade>; results?: Record<string, Downgrade> }
   /** How what was taken back is put into an answer again. */
-  redo?: { results?: Record<string, Mend> }
+  upgrade?: { results?: Record<string, Upgrade> }
 }
 
 export interface Base extends Delta {
-  facts: Facts
+  facts: RevisionFacts
   adds: readonly string[]
 }
 
@@ -76,29 +76,29 @@ export function line(base: Base, ...deltas: Delta[]): Revision[] {
 
 function revision(
   version: string,
-  facts: Facts,
+  facts: RevisionFacts,
   methods: ReadonlySet<string>,
   errorCodes: Partial<Record<ErrorCode, number>>,
   newer: readonly Delta[],
 ): Revision {
   // Newest first: each step hands the next one a message of its own revision.
   const undone = [...newer].reverse()
-  const params = composeFits(undone.map(({ undo }) => undo?.params ?? {}))
-  const results = composeFits(undone.map(({ undo }) => undo?.results ?? {}))
-  const mends = composeMends(newer.map(({ redo }) => redo?.results ?? {}))
+  const params = composeFits(undone.map(({ downgrade: undo }) => undo?.params ?? {}))
+  const results = composeFits(undone.map(({ downgrade: undo }) => undo?.results ?? {}))
+  const mends = composeMends(newer.map(({ upgrade: redo }) => redo?.results ?? {}))
   return {
     version,
     ...facts,
     has: (method) => methods.has(method),
     errorCode: (code) => errorCodes[code] ?? ERRORS[code].rpc,
-    fitParams: (method, value) => params.get(method)?.(value) ?? value,
-    fitResult: (method, value) => results.get(method)?.(value) ?? value,
-    mendResult: (method, value, question) => mends.get(method)?.(value, question) ?? value,
+    downgradeParams: (method, value) => params.get(method)?.(value) ?? value,
+    downgradeResult: (method, value) => results.get(method)?.(value) ?? value,
+    upgradeResult: (method, value, question) => mends.get(method)?.(value, question) ?? value,
   }
 }
 
-function composeFits(steps: readonly Record<string, Fit>[]): Map<string, Fit> {
-  const composed = new Map<string, Fit>()
+function composeFits(steps: readonly Record<string, Downgrade>[]): Map<string, Downgrade> {
+  const composed = new Map<string, Downgrade>()
   for (const fits of steps) {
     for (const [method, fit] of Object.entries(fits)) {
       const before = composed.get(method)
@@ -108,8 +108,8 @@ function composeFits(steps: readonly Record<string, Fit>[]): Map<string, Fit> {
   return composed
 }
 
-function composeMends(steps: readonly Record<string, Mend>[]): Map<string, Mend> {
-  const composed = new Map<string, Mend>()
+function composeMends(steps: readonly Record<string, Upgrade>[]): Map<string, Upgrade> {
+  const composed = new Map<string, Upgrade>()
   for (const mends of steps) {
     for (const [method, mend] of Object.entries(mends)) {
       const before = composed.get(method)

@@ -1,11 +1,11 @@
 /** Small steps that the revision tables are written in. None changes the object it is given. */
 
 import { isObject } from '../base/json.ts'
-import type { Fit, Json } from './revision.ts'
+import type { Downgrade, Json } from './revision.ts'
 
 /** Leaves members out; the same object when it has none of them. */
 export const without =
-  (...keys: readonly string[]): Fit =>
+  (...keys: readonly string[]): Downgrade =>
   (value) => {
     if (!hasAny(value, keys)) return value
     const copy = { ...value }
@@ -21,7 +21,7 @@ function hasAny(value: Json, keys: readonly string[]): boolean {
 
 /** Applies a step to one member, if it is an object. */
 export const within =
-  (key: string, fit: Fit): Fit =>
+  (key: string, fit: Downgrade): Downgrade =>
   (value) => {
     const inner = value[key]
     if (!isObject(inner)) return value
@@ -31,7 +31,7 @@ export const within =
 
 /** Applies a step to each item of a list member. */
 export const each =
-  (key: string, fit: Fit): Fit =>
+  (key: string, fit: Downgrade): Downgrade =>
   (value) => {
     const list = value[key]
     if (!Array.isArray(list)) return value
@@ -49,7 +49,7 @@ export const each =
 export const objectsIn = (list: unknown): Json[] => (Array.isArray(list) ? list.filter(isObject) : [])
 
 export const inOrder =
-  (...fits: readonly Fit[]): Fit =>
+  (...fits: readonly Downgrade[]): Downgrade =>
   (value) => {
     let current = value
     for (const fit of fits) current = fit(current)
@@ -57,16 +57,16 @@ export const inOrder =
   }
 
 /** Applies a step to a content block, or to each of several: a sampling message may have either. */
-export const inBlocks = (fit: Fit): Fit => inOrder(within('content', fit), each('content', fit))
+export const inBlocks = (fit: Downgrade): Downgrade => inOrder(within('content', fit), each('content', fit))
 
 /** A step for the content blocks of a tool result and of prompt messages. */
-export const inContent = (fit: Fit): Record<string, Fit> => ({
+export const inContent = (fit: Downgrade): Record<string, Downgrade> => ({
   'tools/call': each('content', fit),
   'prompts/get': each('messages', within('content', fit)),
 })
 
 /** Turns blocks of one type into something else. */
 export const ofType =
-  (type: string, fit: Fit): Fit =>
+  (type: string, fit: Downgrade): Downgrade =>
   (block) =>
     block.type === type ? fit(block) : block

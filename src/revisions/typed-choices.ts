@@ -2,21 +2,21 @@
 
 import { asText } from '../base/as-text.ts'
 import { isObject } from '../base/json.ts'
-import type { Fit, Json, Mend } from './revision.ts'
+import type { Downgrade, Json, Upgrade } from './revision.ts'
 import { objectsIn, within } from './shapes.ts'
 
-export const typedField: Fit = ({ items, ...field }) => {
+export const typedField: Downgrade = ({ items, ...field }) => {
   const list = choicesOf(items).map(({ value, title }) => (title === undefined ? value : `${value} (${title})`))
   const hint = `Any of these, separated by commas: ${list.join(', ')}`
   return { ...field, type: 'string', description: field.description === undefined ? hint : `${asText(field.description)} (${hint})` }
 }
 
-export const joinTyped: Fit = within('content', (content) =>
+export const joinTyped: Downgrade = within('content', (content) =>
   Object.fromEntries(Object.entries(content).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])),
 )
 
 /** What was typed in, as the lists it stands for. */
-export const splitTyped: Mend = (answer, question) => {
+export const splitTyped: Upgrade = (answer, question) => {
   const { content } = answer
   const schema = question.requestedSchema
   if (!isObject(content) || !isObject(schema) || !isObject(schema.properties)) return answer

@@ -8,7 +8,7 @@ import type { Implementation } from '../protocol/model/base.ts'
 import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
 import type { LogLevel } from '../protocol/model/logging.ts'
 import { readTrace, type TraceContext } from '../protocol/model/trace-context.ts'
-import type { Access, Grant } from '../protocol/seams/access.ts'
+import type { Access, TokenClaims } from '../protocol/seams/access.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { Asker } from './ask/asker.ts'
 import type { Quota } from './quota.ts'
@@ -18,7 +18,7 @@ export interface Caller {
   /** Proved by the transport; undefined when nobody asked who it is. */
   readonly principal: string | undefined
   /** What its credentials allow it to do, and on whose behalf it acts; undefined without authorization. */
-  readonly auth: Grant | undefined
+  readonly auth: TokenClaims | undefined
   /** What the client says of itself; for display only. */
   readonly client: Implementation | undefined
   readonly capabilities: ClientCapabilities

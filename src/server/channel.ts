@@ -139,7 +139,7 @@ export class ServerChannel implements Channel, PeerOptions {
       })
     }
     this.#session?.onAccess(exchange.outlet.sender as Access)
-    const params = exchange.params ? revision.fitParams(exchange.method, exchange.params) : NO_PARAMS
+    const params = exchange.params ? revision.downgradeParams(exchange.method, exchange.params) : NO_PARAMS
     const isFirst = this.#session === undefined || (this.#options.beginsAnew === true && exchange.method === 'initialize')
     const dialect = isFirst ? new Opening(revision, this.#options.principal, (call) => this.#initialize(call)) : (this.#session as Session)
     dispatch(new Call(exchange, params, revision, dialect, this.#quota), this.#core)

@@ -125,7 +125,7 @@ export class CallContext implements Context {
       if (this.#progressBucket.take(now) > 0) return DONE
     }
     this.#progress = progress
-    const params = this.#call.revision.fitParams('notifications/progress', { progressToken: token, progress, total, message })
+    const params = this.#call.revision.downgradeParams('notifications/progress', { progressToken: token, progress, total, message })
     return this.#call.exchange.push(notificationJson('notifications/progress', params)) ?? DONE
   }
 

@@ -16,7 +16,7 @@ export type { CallToolResult, Tool, ToolAnnotations } from '../protocol/model/to
 export type { TraceContext } from '../protocol/model/trace-context.ts'
 export type { JsonSchema } from '../protocol/schema/json-schema.ts'
 export type { AnySchema } from '../protocol/schema/port.ts'
-export type { Grant } from '../protocol/seams/access.ts'
+export type { TokenClaims as Grant } from '../protocol/seams/access.ts'
 export type { Bus, Change, KeyRing, SealingKey } from '../protocol/seams/ports.ts'
 export type { Channel, ChannelOptions, Service } from '../protocol/seams/service.ts'
 export {

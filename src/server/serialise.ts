@@ -42,7 +42,7 @@ export class Serialiser {
   }
 
   #write(method: string, result: Params, revision: Revision): string {
-    const fitted = revision.fitResult(method, result)
+    const fitted = revision.downgradeResult(method, result)
     const isBare = revision.dialect === 'session'
     if (!isBare && ('_meta' in fitted || 'resultType' in fitted)) return jsonOf(this.#dressed(fitted))
     const json = textResultJson(fitted) ?? blobResultJson(fitted) ?? jsonOf(fitted)

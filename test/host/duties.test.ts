@@ -183,7 +183,7 @@ test('what one server returned goes to no other by a rule that forbids it, whoev
     tier: 'trusted',
     provenance: [],
     labels,
-    way: { transport: 'memory', service },
+    transport: { type: 'memory', service },
   })
   const ask = person()
   const host = await hostWith({

@@ -1,8 +1,8 @@
 /** A host as programs use it: real servers, real files, and a person who is a function. */
 
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Answer, Question } from '../../src/host/model/question.ts'
 import { createHost, type HostOptions } from '../../src/host/index.ts'
+import type { Answer, Question } from '../../src/host/model/question.ts'
 import type { ModelRequest } from '../../src/host/models/model.ts'
 import { createServer } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'

@@ -4,10 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import type { Answer, Asker, Question, Subject } from '../../src/host/model/question.ts'
 import { createHost, describeQuestion, type Host, type HostEvent, type HostOptions, questionText } from '../../src/host/index.ts'
-import type { Model, ModelPart, ModelRequest } from '../../src/host/models/model.ts'
+import type { Answer, Asker, Question, Subject } from '../../src/host/model/question.ts'
 import type { ServerSpec } from '../../src/host/model/server-spec.ts'
+import type { Model, ModelPart, ModelRequest } from '../../src/host/models/model.ts'
 import type { CallToolResult } from '../../src/protocol/model/tools.ts'
 import { temporaryFolders } from '../support/folders.ts'
 
@@ -136,6 +136,6 @@ ${lines}
 export const started = (file: string, spec: Partial<ServerSpec> = {}, args: readonly string[] = []): Omit<ServerSpec, 'id'> => ({
   tier: 'untrusted',
   provenance: [],
-  way: { transport: 'stdio', command: process.execPath, args: [file, ...args], env: {} },
+  transport: { type: 'stdio', command: process.execPath, args: [file, ...args], env: {} },
   ...spec,
 })

@@ -16,7 +16,7 @@ const worker = () => {
     return 'x'.repeat(5_000)
   })
   const spec: Omit<ServerSpec, 'id'> = {
-    way: { transport: 'memory', service },
+    transport: { type: 'memory', service },
     tier: 'trusted',
     provenance: [],
     asserted: { '*': { destructiveHint: false, openWorldHint: false } },

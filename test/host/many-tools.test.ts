@@ -1,14 +1,14 @@
 /** A server that offers thousands of tools, and keeps changing them, costs the host no more than reading them. */
 
 import { expect, test, vi } from 'vitest'
-import { approve, reviewOf } from '../../src/host/approval/review.ts'
-import type { Action } from '../../src/host/model/action.ts'
-import type { Want } from '../../src/host/consent/gate/gate.ts'
-import type { HostedServer } from '../../src/host/servers/hosted-server.ts'
-import type { HostParts } from '../../src/host/services/services.ts'
 import { primitivesOf } from '../../src/host/approval/pin.ts'
 import { openPins } from '../../src/host/approval/pin-store.ts'
-import type { Surface } from '../../src/host/model/offering.ts'
+import { approve, reviewOf } from '../../src/host/approval/review.ts'
+import type { ActionRequest } from '../../src/host/consent/gate/gate.ts'
+import type { Action } from '../../src/host/model/action.ts'
+import type { Offering } from '../../src/host/model/offering.ts'
+import type { HostedServer } from '../../src/host/servers/hosted-server.ts'
+import type { HostServices } from '../../src/host/services/services.ts'
 import type { Tool } from '../../src/protocol/model/tools.ts'
 import { createServer } from '../../src/server/index.ts'
 import { expectLinear } from '../support/linear.ts'
@@ -27,7 +27,7 @@ vi.mock('../../src/host/model/digest.ts', async (original) => {
 
 const { host: hostWith } = hosts()
 
-const surfaceOf = (count: number, round: number): Surface => ({
+const surfaceOf = (count: number, round: number): Offering => ({
   info: undefined,
   instructions: undefined,
   capabilities: {},
@@ -38,7 +38,7 @@ const surfaceOf = (count: number, round: number): Surface => ({
 })
 const facts = { id: 'storm', fingerprint: 'f' }
 /** A server that lists this and nothing else, of which something else was approved. */
-const listing = (surface: Surface) => ({ id: 'storm', facts, shown: {}, supervised: { listing: { surface } }, stateOf: () => 'pinned' })
+const listing = (surface: Offering) => ({ id: 'storm', facts, shown: {}, supervised: { listing: { surface } }, stateOf: () => 'pinned' })
 
 const definition = (at: number, round: number): Tool => ({
   name: `t${at}`,
@@ -77,7 +77,7 @@ test('to look through what changed takes time in proportion to how much that is'
     await pins.adopt('storm', { fingerprint: 'f', parts: [], warnings: [] })
     await pins.approve(facts, primitivesOf(surfaceOf(size, 1)), 1)
     prepared.set(size, () => {
-      expect(reviewOf(listing(surfaceOf(size, 2)) as unknown as HostedServer, { pins } as unknown as HostParts, [])?.items).toHaveLength(
+      expect(reviewOf(listing(surfaceOf(size, 2)) as unknown as HostedServer, { pins } as unknown as HostServices, [])?.items).toHaveLength(
         size,
       )
     })
@@ -90,7 +90,7 @@ test('a question about a list that changed before it was shown is not shown', as
   const server = listing(surfaceOf(3, 1))
   let subject: Promise<unknown> | undefined
   const gate = {
-    run: async (want: Want) => {
+    run: async (want: ActionRequest) => {
       const asked = want.describe()
       server.supervised.listing = { surface: surfaceOf(3, 2) }
       subject = Promise.resolve(want.subject(asked as Action))
@@ -100,6 +100,6 @@ test('a question about a list that changed before it was shown is not shown', as
       expect(want.describe().primitive?.pin).toBe(asked.primitive?.pin)
     },
   }
-  await approve(server as unknown as HostedServer, { pins, gate, run: { id: 'r' } } as unknown as HostParts, [])
+  await approve(server as unknown as HostedServer, { pins, gate, run: { id: 'r' } } as unknown as HostServices, [])
   await expect(subject).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
 })

@@ -16,7 +16,7 @@ const named = (name: string) => {
 
 const specOf = (name: string): ServerSpec => ({
   id: 'one',
-  way: { transport: 'memory', service: named(name) },
+  transport: { type: 'memory', service: named(name) },
   tier: 'untrusted',
   provenance: [{ client: 'a test', scope: 'ours', file: '' }],
 })

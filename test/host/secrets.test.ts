@@ -110,8 +110,8 @@ test('S5: secrets of the vault, inputs, variables, headers, arguments and forms 
   const common = { tier: 'untrusted', provenance: [] } as const
   const http = (url: string): Omit<ServerSpec, 'id'> => ({
     ...common,
-    way: {
-      transport: 'http',
+    transport: {
+      type: 'http',
       url,
       headers: { authorization: `Bearer ${placeholder('secret', 'vaultHeader')}`, 'x-api-key': placeholder('secret', 'vaultHeader') },
     },
@@ -122,8 +122,8 @@ test('S5: secrets of the vault, inputs, variables, headers, arguments and forms 
       { id: 'one', isSecret: true, description: 'a password' },
       { id: 'two', isSecret: true, description: 'another password' },
     ],
-    way: {
-      transport: 'stdio',
+    transport: {
+      type: 'stdio',
       command: process.execPath,
       args: [script(newFolder(), CHATTERBOX), placeholder('secret', 'vaultArg'), `--header=x ${placeholder('secret', 'vaultPart')} y`],
       env: {
@@ -138,7 +138,7 @@ test('S5: secrets of the vault, inputs, variables, headers, arguments and forms 
   }
   const missing: Omit<ServerSpec, 'id'> = {
     ...common,
-    way: { transport: 'stdio', command: `/nowhere/${placeholder('secret', 'vaultEnv')}`, args: [], env: {} },
+    transport: { type: 'stdio', command: `/nowhere/${placeholder('secret', 'vaultEnv')}`, args: [], env: {} },
   }
 
   const ask = person(({ subject }) => {

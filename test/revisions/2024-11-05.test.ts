@@ -26,14 +26,14 @@ const NEWER = [
 test.each(Object.keys(PARAMS).filter((method) => oldest.has(method)))(
   'the parameters of %s have no member that came later [T-VER-015] [T-VER-017] [T-VER-018]',
   (method) => {
-    expect(membersOf(oldest.fitParams(method, PARAMS[method] as never)).filter((member) => NEWER.includes(member))).toEqual([])
+    expect(membersOf(oldest.downgradeParams(method, PARAMS[method] as never)).filter((member) => NEWER.includes(member))).toEqual([])
   },
 )
 
 test.each(Object.keys(RESULTS).filter((method) => oldest.has(method)))(
   'the result of %s has no member that came later [T-VER-015] [T-VER-018] [T-VER-019]',
   (method) => {
-    const fitted = oldest.fitResult(method, RESULTS[method] as never)
+    const fitted = oldest.downgradeResult(method, RESULTS[method] as never)
     expect(membersOf(fitted).filter((member) => NEWER.includes(member))).toEqual([])
     // No audio, no links: an older client refuses a block whose type it does not know.
     expect(JSON.stringify(fitted)).not.toMatch(/"type":"(?:audio|resource_link|tool_use|tool_result)"/)

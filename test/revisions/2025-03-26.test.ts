@@ -16,22 +16,22 @@ const NOTE = { type: 'text', text: '[audio of type audio/wav left out: this prot
 describe('audio', () => {
   test('in the result of a tool is an embedded resource with the same bytes [T-VER-019]', () => {
     const resource = { uri: 'urn:portico:audio', mimeType: 'audio/wav', blob: 'AAAA' }
-    expect(before.fitResult('tools/call', { content: [AUDIO] })).toEqual({
+    expect(before.downgradeResult('tools/call', { content: [AUDIO] })).toEqual({
       content: [{ type: 'resource', resource, annotations: UNDATED }],
     })
-    expect(before.fitResult('tools/call', { content: [{ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }] })).toEqual({
+    expect(before.downgradeResult('tools/call', { content: [{ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }] })).toEqual({
       content: [{ type: 'resource', resource }],
     })
-    expect(before.fitResult('prompts/get', { messages: [{ role: 'user', content: AUDIO }] })).toEqual({
+    expect(before.downgradeResult('prompts/get', { messages: [{ role: 'user', content: AUDIO }] })).toEqual({
       messages: [{ role: 'user', content: { type: 'resource', resource, annotations: UNDATED } }],
     })
   })
 
   test('in sampling, where nothing can be embedded, is a note [T-VER-019]', () => {
-    expect(before.fitParams('sampling/createMessage', { messages: [{ role: 'user', content: AUDIO }] })).toEqual({
+    expect(before.downgradeParams('sampling/createMessage', { messages: [{ role: 'user', content: AUDIO }] })).toEqual({
       messages: [{ role: 'user', content: NOTE }],
     })
-    expect(before.fitResult('sampling/createMessage', { role: 'assistant', content: AUDIO, model: 'm' })).toEqual({
+    expect(before.downgradeResult('sampling/createMessage', { role: 'assistant', content: AUDIO, model: 'm' })).toEqual({
       role: 'assistant',
       content: NOTE,
       model: 'm',
@@ -40,8 +40,8 @@ describe('audio', () => {
 
   test('is itself from here on [T-PROM-028]', () => {
     proves('R-VER-002')
-    expect(own.fitResult('tools/call', { content: [AUDIO] })).toEqual({ content: [PLAIN_AUDIO] })
-    expect(own.fitParams('sampling/createMessage', { messages: [{ role: 'user', content: AUDIO }] })).toEqual({
+    expect(own.downgradeResult('tools/call', { content: [AUDIO] })).toEqual({ content: [PLAIN_AUDIO] })
+    expect(own.downgradeParams('sampling/createMessage', { messages: [{ role: 'user', content: AUDIO }] })).toEqual({
       messages: [{ role: 'user', content: PLAIN_AUDIO }],
     })
   })
@@ -50,13 +50,13 @@ describe('audio', () => {
 test('progress has a message from here on and not before [T-PROG-009]', () => {
   proves('R-VER-002')
   const params = PARAMS['notifications/progress'] as Json
-  expect(before.fitParams('notifications/progress', params)).toEqual({ progressToken: 't', progress: 0.5, total: 1 })
-  expect(own.fitParams('notifications/progress', params)).toBe(params)
+  expect(before.downgradeParams('notifications/progress', params)).toEqual({ progressToken: 't', progress: 0.5, total: 1 })
+  expect(own.downgradeParams('notifications/progress', params)).toBe(params)
 })
 
 test('completion is declared from here on and not before, where it needs no declaration [T-LIFE-022]', () => {
   proves('R-VER-002')
-  const declared = (revision: Revision): Json => revision.fitResult('initialize', RESULTS.initialize as Json).capabilities as Json
+  const declared = (revision: Revision): Json => revision.downgradeResult('initialize', RESULTS.initialize as Json).capabilities as Json
   expect(declared(before)).toEqual({
     experimental: { 'x/y': {} },
     logging: {},
@@ -70,7 +70,7 @@ test('completion is declared from here on and not before, where it needs no decl
 
 test('tools have annotations from here on and not before [T-TOOL-023]', () => {
   proves('R-VER-002')
-  const listed = (revision: Revision): Json[] => revision.fitResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[]
+  const listed = (revision: Revision): Json[] => revision.downgradeResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[]
   expect(listed(before)).toEqual([
     {
       name: 'add',
@@ -86,7 +86,7 @@ test('tools have annotations from here on and not before [T-TOOL-023]', () => {
 test('resources have a size in every revision [T-RES-034]', () => {
   proves('R-VER-005')
   for (const revision of [before, own])
-    expect((revision.fitResult('resources/list', RESULTS['resources/list'] as Json).resources as Json[])[0]).toEqual({
+    expect((revision.downgradeResult('resources/list', RESULTS['resources/list'] as Json).resources as Json[])[0]).toEqual({
       uri: 'x://1',
       name: 'The One',
       description: 'First',
@@ -103,16 +103,16 @@ test('what was always there reaches the oldest peer as it is [T-RES-035] [T-RES-
     { type: 'resource', resource: { uri: 'x://1', mimeType: 'text/plain', text: 'x' }, annotations: UNDATED },
   ]
   const result = { content, isError: true, _meta: { a: 1 } }
-  expect(before.fitResult('tools/call', result)).toEqual(result)
+  expect(before.downgradeResult('tools/call', result)).toEqual(result)
   const prompt = { description: 'd', messages: content.map((each) => ({ role: 'assistant', content: each })) }
-  expect(before.fitResult('prompts/get', prompt)).toEqual(prompt)
+  expect(before.downgradeResult('prompts/get', prompt)).toEqual(prompt)
   const read = {
     contents: [
       { uri: 'x://1', mimeType: 'text/plain', text: 'x' },
       { uri: 'x://2', blob: 'AAAA' },
     ],
   }
-  expect(before.fitResult('resources/read', read)).toEqual(read)
+  expect(before.downgradeResult('resources/read', read)).toEqual(read)
   const resources = { resources: [{ uri: 'x://1', name: 'one', description: 'd', mimeType: 't/p', annotations: UNDATED }], nextCursor: 'n' }
-  expect(before.fitResult('resources/list', resources)).toEqual(resources)
+  expect(before.downgradeResult('resources/list', resources)).toEqual(resources)
 })

@@ -14,7 +14,7 @@ type Json = Record<string, unknown>
 const newest = REVISIONS.at(-1) as Revision
 const EMPTY_RESULTS = new Set(['ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe', 'subscriptions/listen'])
 const lower = (revision: Revision, kind: 'params' | 'result', method: string, value: Json): Json =>
-  kind === 'params' ? revision.fitParams(method, value) : revision.fitResult(method, value)
+  kind === 'params' ? revision.downgradeParams(method, value) : revision.downgradeResult(method, value)
 
 const KINDS: ['params' | 'result', string, Json][] = [
   ...Object.entries(PARAMS).map(([method, value]): ['params', string, Json] => ['params', method, value]),
@@ -66,9 +66,9 @@ describe.each(REVISIONS.map((revision) => [revision.version, revision] as const)
 
   test('a method that is not known is left alone', () => {
     const value = deepFreeze({ title: 'x', _meta: {}, icons: [] })
-    expect(revision.fitParams('x/unknown', value)).toBe(value)
-    expect(revision.fitResult('x/unknown', value)).toBe(value)
-    expect(revision.mendResult('x/unknown', value, {})).toBe(value)
+    expect(revision.downgradeParams('x/unknown', value)).toBe(value)
+    expect(revision.downgradeResult('x/unknown', value)).toBe(value)
+    expect(revision.upgradeResult('x/unknown', value, {})).toBe(value)
     expect(revision.has('x/unknown')).toBe(false)
     expect(revision.has('toString')).toBe(false)
   })
@@ -122,7 +122,7 @@ describe('a chain of revisions', () => {
   test('a result of a tool in a conversation is fitted wherever it stands', () => {
     const audio = { role: 'user', content: { ...TOOL_RESULT, content: [AUDIO] } }
     for (const revision of REVISIONS.slice(0, 3)) {
-      const [message] = revision.fitParams('sampling/createMessage', { messages: [audio] }).messages as Json[]
+      const [message] = revision.downgradeParams('sampling/createMessage', { messages: [audio] }).messages as Json[]
       expect(message).toEqual({ role: 'user', content: { type: 'text', text: '[result of tool call: [audio]]' } })
     }
   })

@@ -18,13 +18,15 @@ const titled = (titles: Record<string, string>): Json =>
 
 /** What a handler gets for what a person typed in. */
 const read = (question: Json, text: unknown, revision = older): unknown =>
-  (revision.mendResult('elicitation/create', deepFreeze({ action: 'accept', content: { it: text } }), deepFreeze(question)).content as Json)
-    .it
+  (
+    revision.upgradeResult('elicitation/create', deepFreeze({ action: 'accept', content: { it: text } }), deepFreeze(question))
+      .content as Json
+  ).it
 
 describe('several choices in an old client', () => {
   test('are asked for as text that names them', () => {
     const field = (question: Json): unknown =>
-      (older.fitParams('elicitation/create', question).requestedSchema as { properties: Json }).properties.it
+      (older.downgradeParams('elicitation/create', question).requestedSchema as { properties: Json }).properties.it
     expect(field(plain('a', 'b'))).toEqual({ type: 'string', description: 'Any of these, separated by commas: a, b' })
     expect(field(titled({ a: 'The A', b: 'The B' }))).toEqual({
       type: 'string',
@@ -98,13 +100,13 @@ describe('an answer is not touched', () => {
     ['when the field was not asked for', { action: 'accept', content: { other: 'a, b' } }, plain('a')],
     ['when there is no form', { action: 'accept', content: { it: 'a' } }, { requestedSchema: 7 }],
   ])('%s', (_name, answer, question) => {
-    expect(older.mendResult('elicitation/create', deepFreeze(answer), deepFreeze(question))).toEqual(answer)
+    expect(older.upgradeResult('elicitation/create', deepFreeze(answer), deepFreeze(question))).toEqual(answer)
   })
 
   test('by a revision that has such fields', () => {
     for (const revision of REVISIONS.slice(3)) {
       const answer = deepFreeze({ action: 'accept', content: { it: 'a, b' } })
-      expect(revision.mendResult('elicitation/create', answer, plain('a', 'b'))).toBe(answer)
+      expect(revision.upgradeResult('elicitation/create', answer, plain('a', 'b'))).toBe(answer)
     }
   })
 })

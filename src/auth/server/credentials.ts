@@ -1,13 +1,13 @@
 /** What a request brings to prove who sent it: one token, in one header, and nowhere else. */
 
-import type { Knock } from '../../protocol/seams/access.ts'
+import type { RequestHead } from '../../protocol/seams/access.ts'
 
 export type Credentials =
   | { kind: 'none' }
   | { kind: 'malformed'; message: string }
   | { kind: 'token'; scheme: 'Bearer' | 'DPoP'; token: string }
 
-export function readCredentials(knock: Knock): Credentials {
+export function readCredentials(knock: RequestHead): Credentials {
   // URLs are logged, kept and passed on by everything they meet.
   if (/[?&]access_token=/i.test(knock.url)) return malformed('An access token belongs in the Authorization header, not in the URL')
   if (/^\s*application\/x-www-form-urlencoded\b/i.test(knock.header('content-type') ?? ''))

@@ -1,7 +1,7 @@
 /** Proof that the caller has the key its token is bound to (RFC 9449): one proof for one request. */
 
 import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose'
-import type { Knock } from '../../protocol/seams/access.ts'
+import type { RequestHead } from '../../protocol/seams/access.ts'
 import type { KeyRing } from '../../protocol/seams/ports.ts'
 import { digest } from './introspection.ts'
 import type { ResourceServerLimits } from './limits.ts'
@@ -32,7 +32,7 @@ export interface ProofRules {
 }
 
 /** @param jkt the thumbprint of the key that the token is bound to */
-export async function judgeProof(knock: Knock, token: string, jkt: string, rules: ProofRules): Promise<ProofVerdict> {
+export async function judgeProof(knock: RequestHead, token: string, jkt: string, rules: ProofRules): Promise<ProofVerdict> {
   const proof = knock.header('dpop')
   if (knock.count('dpop') !== 1 || proof === undefined || proof.includes(',')) return bad('There must be one DPoP header')
   if (proof.length > rules.limits.maxTokenBytes) return bad('The DPoP proof is too long')
@@ -77,7 +77,7 @@ async function readProof(proof: string, { algorithms }: ProofRules): Promise<{ j
 }
 
 /** The URL of the request as the caller knows it: the endpoint's own, or another path beside it as it was asked for. */
-function isOf(htu: unknown, { url }: Knock, resource: string): boolean {
+function isOf(htu: unknown, { url }: RequestHead, resource: string): boolean {
   if (typeof htu !== 'string' || !URL.canParse(htu)) return false
   return [resource, beside(resource, url)].some((each) => bare(each) === bare(htu))
 }

@@ -1,6 +1,6 @@
 /** From what a token says to who is calling and what they may do. */
 
-import type { Grant } from '../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../protocol/seams/access.ts'
 import { isScope } from '../../protocol/seams/access.ts'
 import { BadToken } from './verdict.ts'
 
@@ -15,7 +15,7 @@ export interface GrantRules {
 const MAX_NAME = 1024
 
 /** Throws `BadToken` unless the claims name this very audience, a subject, a client and an end. */
-export function grantOf(claims: Readonly<Record<string, unknown>>, rules: GrantRules): Grant {
+export function grantOf(claims: Readonly<Record<string, unknown>>, rules: GrantRules): TokenClaims {
   const { aud, sub, exp } = claims
   const audiences = Array.isArray(aud) ? aud : [aud]
   if (!audiences.includes(rules.audience)) throw new BadToken('The token is for another resource')
@@ -35,7 +35,7 @@ export function grantOf(claims: Readonly<Record<string, unknown>>, rules: GrantR
 }
 
 /** The same for the same subject, issuer and client, and never the same for others, whatever is in their names. */
-export const principalOf = ({ issuer, subject, clientId }: Grant): string => JSON.stringify([issuer, subject, clientId])
+export const principalOf = ({ issuer, subject, clientId }: TokenClaims): string => JSON.stringify([issuer, subject, clientId])
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= MAX_NAME
 

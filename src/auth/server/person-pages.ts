@@ -9,7 +9,7 @@
 
 import { toBase64Url } from '../../base/bytes.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Grant } from '../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../protocol/seams/access.ts'
 import { digest } from './introspection.ts'
 import { escapeHtml, message, page, sendTo } from './page-html.ts'
 import { secureUrl } from './resource.ts'
@@ -45,7 +45,7 @@ export interface PersonPagesOptions {
 
 export interface PersonPages {
   /** A page for this caller and nobody else. */
-  invite(auth: Grant): Promise<{ url: string; elicitationId: string }>
+  invite(auth: TokenClaims): Promise<{ url: string; elicitationId: string }>
   /** Answers what browsers ask at `url` and below. */
   fetch(request: Request): Promise<Response>
 }
@@ -72,7 +72,7 @@ class Pages implements PersonPages {
     this.#ttlMs = ttlMs
   }
 
-  async invite({ issuer, subject, clientId }: Grant): Promise<{ url: string; elicitationId: string }> {
+  async invite({ issuer, subject, clientId }: TokenClaims): Promise<{ url: string; elicitationId: string }> {
     const id = secret()
     await this.#visits.save({ id, invited: { issuer, subject, clientId }, formToken: secret() }, this.#ttlMs)
     // Nothing about the person, and nothing that opens anything: whoever has it must still log in as that person.

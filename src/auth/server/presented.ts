@@ -3,10 +3,10 @@
  * It hangs on the grant without being in it: what handlers see, log and serialise has no token.
  */
 
-import type { Grant } from '../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../protocol/seams/access.ts'
 
-const tokens = new WeakMap<Grant, string>()
+const tokens = new WeakMap<TokenClaims, string>()
 
-export const keepPresented = (grant: Grant, token: string): void => void tokens.set(grant, token)
+export const keepPresented = (grant: TokenClaims, token: string): void => void tokens.set(grant, token)
 
-export const presentedWith = (grant: Grant): string | undefined => tokens.get(grant)
+export const presentedWith = (grant: TokenClaims): string | undefined => tokens.get(grant)

@@ -3,13 +3,13 @@
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import {
+  type AuthenticatedCaller,
+  type AuthRefusal,
   type HttpAuth,
   isScope,
-  type Knock,
-  type OpenDocument,
+  type PublicDocument,
   permits,
-  type TurnedAway,
-  type Visitor,
+  type RequestHead,
 } from '../../protocol/seams/access.ts'
 import { type Challenge, type ChallengeOptions, challengeHeader } from './challenge.ts'
 import { readCredentials } from './credentials.ts'
@@ -92,7 +92,7 @@ class ResourceServer implements HttpAuth {
     })
   }
 
-  async authenticate(knock: Knock): Promise<Visitor | TurnedAway> {
+  async authenticate(knock: RequestHead): Promise<AuthenticatedCaller | AuthRefusal> {
     const credentials = readCredentials(knock)
     if (credentials.kind === 'none') return this.#refuse(401, 'An access token is needed', undefined, { scopes: this.#scopes })
     if (credentials.kind === 'malformed')
@@ -102,7 +102,7 @@ class ResourceServer implements HttpAuth {
       const grant = await this.#tokens.read(token)
       const unproved = await this.#judgeBinding(knock, scheme, token, grant.claims.cnf)
       if (unproved) return unproved
-      const visitor: Visitor = { principal: principalOf(grant), auth: grant }
+      const visitor: AuthenticatedCaller = { principal: principalOf(grant), auth: grant }
       if (!permits(grant, this.#scopes)) return this.forbid([], visitor)
       keepPresented(grant, token)
       return visitor
@@ -113,14 +113,14 @@ class ResourceServer implements HttpAuth {
     }
   }
 
-  forbid(needed: readonly string[], visitor: Visitor): TurnedAway {
+  forbid(needed: readonly string[], visitor: AuthenticatedCaller): AuthRefusal {
     const message = 'The access token lacks a scope that this needs'
     const scopes = [...new Set([...this.#scopes, ...needed])]
     const isBound = visitor.auth?.claims.cnf !== undefined
     return this.#refuse(403, message, isBound ? 'DPoP' : 'Bearer', { error: 'insufficient_scope', description: message, scopes })
   }
 
-  document(method: string, path: string): OpenDocument | undefined {
+  document(method: string, path: string): PublicDocument | undefined {
     if (!this.#paths.has(path)) return undefined
     if (method === 'GET' || method === 'HEAD')
       return { status: 200, headers: DOCUMENT_HEADERS, ...(method === 'GET' ? { body: this.#document } : {}) }
@@ -130,7 +130,7 @@ class ResourceServer implements HttpAuth {
   }
 
   /** A token that is bound to a key is worth something only together with a proof made with it. */
-  async #judgeBinding(knock: Knock, scheme: 'Bearer' | 'DPoP', token: string, cnf: unknown): Promise<TurnedAway | undefined> {
+  async #judgeBinding(knock: RequestHead, scheme: 'Bearer' | 'DPoP', token: string, cnf: unknown): Promise<AuthRefusal | undefined> {
     const jkt = thumbprintIn(cnf)
     if (cnf !== undefined && jkt === undefined) return this.#invalidToken('The token is bound in a way that is not known here', scheme)
     if (scheme === 'Bearer') {
@@ -142,18 +142,18 @@ class ResourceServer implements HttpAuth {
     return verdict.ok ? undefined : this.#unproved(verdict)
   }
 
-  async #unproved({ error, message }: Exclude<ProofVerdict, { ok: true }>): Promise<TurnedAway> {
+  async #unproved({ error, message }: Exclude<ProofVerdict, { ok: true }>): Promise<AuthRefusal> {
     if (error === 'unavailable') return { status: 503, message, headers: { 'retry-after': '5' } }
     const refused = this.#refuse(401, message, 'DPoP', { error, description: message })
     const nonce = await this.#proofs?.nonces?.make()
     return nonce === undefined ? refused : { ...refused, headers: { ...refused.headers, 'dpop-nonce': nonce } }
   }
 
-  #invalidToken(description: string, scheme: 'Bearer' | 'DPoP'): TurnedAway {
+  #invalidToken(description: string, scheme: 'Bearer' | 'DPoP'): AuthRefusal {
     return this.#refuse(401, description, scheme, { error: 'invalid_token', description, scopes: this.#scopes })
   }
 
-  #refuse(status: TurnedAway['status'], message: string, used: 'Bearer' | 'DPoP' | undefined, challenge: Challenge): TurnedAway {
+  #refuse(status: AuthRefusal['status'], message: string, used: 'Bearer' | 'DPoP' | undefined, challenge: Challenge): AuthRefusal {
     return { status, message, headers: { 'www-authenticate': challengeHeader(challenge, used, this.#challenge) } }
   }
 }

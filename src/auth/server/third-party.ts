@@ -5,7 +5,7 @@
 
 import { toBase64Url } from '../../base/bytes.ts'
 import { McpError, UrlElicitationRequired } from '../../protocol/errors.ts'
-import type { Grant } from '../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../protocol/seams/access.ts'
 import { type Account, type AccountStore, memoryAccounts } from './accounts.ts'
 import { type Fetch, type FetchBounds, fetchJson } from './fetch-json.ts'
 import { basic, digest } from './introspection.ts'
@@ -35,9 +35,9 @@ export interface ThirdParty {
    * The third party's token for the caller, to be used and not to be shown. Throws what sends the person to connect their
    * account first, in the way that the caller's revision has for it.
    */
-  tokenFor(auth: Grant | undefined): Promise<string>
+  tokenFor(auth: TokenClaims | undefined): Promise<string>
   /** Forgets the account of the caller. */
-  disconnect(auth: Grant): Promise<void>
+  disconnect(auth: TokenClaims): Promise<void>
   /** Answers what browsers ask at `url` and below. */
   fetch(request: Request): Promise<Response>
 }
@@ -74,7 +74,7 @@ class OAuthThirdParty implements ThirdParty {
     return this.#pages.fetch(request)
   }
 
-  async tokenFor(auth: Grant | undefined): Promise<string> {
+  async tokenFor(auth: TokenClaims | undefined): Promise<string> {
     if (!auth) throw new McpError('ERR_UNSUPPORTED', 'Only a caller with a token has an account to connect')
     const account = await this.#current(auth)
     if (account) return account.accessToken
@@ -82,11 +82,11 @@ class OAuthThirdParty implements ThirdParty {
     throw new UrlElicitationRequired([{ message: `Connect your ${this.#options.name} account`, url, elicitationId }])
   }
 
-  async disconnect(auth: Grant): Promise<void> {
+  async disconnect(auth: TokenClaims): Promise<void> {
     await this.#accounts.delete(auth)
   }
 
-  async #current(auth: Grant): Promise<Account | undefined> {
+  async #current(auth: TokenClaims): Promise<Account | undefined> {
     const account = await this.#accounts.get(auth)
     if (!account || account.expiresAt === undefined || account.expiresAt - MARGIN_MS > Date.now()) return account
     const key = JSON.stringify([auth.issuer, auth.subject, auth.clientId])
@@ -98,7 +98,7 @@ class OAuthThirdParty implements ThirdParty {
     return refreshing
   }
 
-  async #refresh(auth: Grant, { refreshToken }: Account): Promise<Account | undefined> {
+  async #refresh(auth: TokenClaims, { refreshToken }: Account): Promise<Account | undefined> {
     if (refreshToken === undefined) return undefined
     const { status, body } = await this.#ask({ grant_type: 'refresh_token', refresh_token: refreshToken })
     // It has not judged the refresh token, so the account stays.

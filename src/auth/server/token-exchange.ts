@@ -5,7 +5,7 @@
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Grant } from '../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../protocol/seams/access.ts'
 import { type Fetch, fetchJson } from './fetch-json.ts'
 import { basic, digest } from './introspection.ts'
 import { Issuer } from './issuer.ts'
@@ -34,7 +34,7 @@ export interface ExchangeTarget {
 }
 
 /** The token for a target, for as long as it lasts one and the same. */
-export type ExchangeToken = (auth: Grant | undefined, target: ExchangeTarget) => Promise<string>
+export type ExchangeToken = (auth: TokenClaims | undefined, target: ExchangeTarget) => Promise<string>
 
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 const MAX_EXCHANGED = 1000

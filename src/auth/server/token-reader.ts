@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Grant } from '../../protocol/seams/access.ts'
+import type { TokenClaims } from '../../protocol/seams/access.ts'
 import type { FetchBounds } from './fetch-json.ts'
 import { expander, type GrantRules, grantOf } from './grant.ts'
 import { Introspector } from './introspection.ts'
@@ -50,7 +50,7 @@ export class TokenReader {
   }
 
   /** Throws `BadToken` or `CannotTell`. */
-  async read(token: string): Promise<Grant> {
+  async read(token: string): Promise<TokenClaims> {
     if (token.length > this.#limits.maxTokenBytes)
       throw new BadToken(`The token is longer than ${this.#limits.maxTokenBytes} bytes (limits.maxTokenBytes)`)
     if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return this.#readJwt(token)
@@ -59,7 +59,7 @@ export class TokenReader {
     return grantOf(await ask.read(token), this.#rulesOf(issuer))
   }
 
-  async #readJwt(token: string): Promise<Grant> {
+  async #readJwt(token: string): Promise<TokenClaims> {
     const issuer = this.#issuers.get(claimedIssuer(token) ?? '')
     if (!issuer) throw new BadToken('The token is from another issuer')
     return grantOf(await readJwt(token, issuer, this.#audience, this.#limits), this.#rulesOf(issuer))

@@ -2,9 +2,9 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import type { AuditRecord, Checkpoint } from '../../host/model/audit-record.ts'
 import { appendAnchor } from '../../host/storage/audit/anchor.ts'
 import { type AuditFilter, readAudit } from '../../host/storage/audit/read.ts'
-import type { AuditRecord, Checkpoint } from '../../host/model/audit-record.ts'
 import { type Verdict, verifyAudit } from '../../host/storage/audit/verify.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ExitName } from '../exit-codes.ts'

@@ -1,9 +1,9 @@
 /** The host at a prompt: its servers as one, and a model to talk to. */
 
 import { join } from 'node:path'
-import { verifyAudit } from '../../host/storage/audit/verify.ts'
 import type { Host, Talk } from '../../host/host.ts'
-import { KEPT } from '../../host/services/storage.ts'
+import { STORAGE_PATHS } from '../../host/services/open-storage.ts'
+import { verifyAudit } from '../../host/storage/audit/verify.ts'
 import { UsageError } from '../faults.ts'
 import type { Invocation } from '../frame.ts'
 import { oneTurn } from '../hosting/talk.ts'
@@ -44,7 +44,7 @@ export async function obeyHost(invocation: Invocation, host: Host, talk: Talk, l
       if (!host.review(rest)) return screen.note(words`Everything of ${rest} is in use.`)
       return host.approve(rest, { signal })
     case 'audit':
-      return printVerdict(screen, await verifyAudit(join(host.folder, KEPT.audit)))
+      return printVerdict(screen, await verifyAudit(join(host.folder, STORAGE_PATHS.audit)))
     case 'say':
       return void (await oneTurn(invocation, host, talk, rest))
   }

@@ -2,19 +2,19 @@
 
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { readAudit } from '../../host/storage/audit/read.ts'
-import { ACTION_KINDS, type ActionKind } from '../../host/model/action.ts'
-import type { CompiledPolicy } from '../../host/policy/compile-policy.ts'
-import { explain } from '../../host/policy-tools/explain.ts'
-import { lintPolicy } from '../../host/policy-tools/lint.ts'
-import { pathPointers } from '../../host/policy/path-pointers.ts'
-import { actionOf } from '../../host/policy-tools/policy-case.ts'
-import { type DecisionRecord, type Replayed, replayDecisions } from '../../host/policy-tools/replay.ts'
+import { openPins } from '../../host/approval/pin-store.ts'
 import { testPolicy } from '../../host/config/lazy-readers.ts'
 import { realPathsOf } from '../../host/consent/gate/real-paths.ts'
-import { policyOf } from '../../host/policy/load-policy.ts'
 import { openGrants } from '../../host/consent/grants/grant-store.ts'
-import { openPins } from '../../host/approval/pin-store.ts'
+import { ACTION_KINDS, type ActionKind } from '../../host/model/action.ts'
+import type { CompiledPolicy } from '../../host/policy/compile-policy.ts'
+import { loadPolicy } from '../../host/policy/load-policy.ts'
+import { pathPointers } from '../../host/policy/path-pointers.ts'
+import { explain } from '../../host/policy-tools/explain.ts'
+import { lintPolicy } from '../../host/policy-tools/lint.ts'
+import { actionOf } from '../../host/policy-tools/policy-case.ts'
+import { type DecisionRecord, type Replayed, replayDecisions } from '../../host/policy-tools/replay.ts'
+import { readAudit } from '../../host/storage/audit/read.ts'
 import { assign } from '../arguments/assignment.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { UsageError, unknownName } from '../faults.ts'
@@ -60,7 +60,7 @@ function toKind(text: string): ActionKind {
 
 /** As a host in this folder would have them. */
 async function rulesOf({ io }: Invocation, { with: file }: PolicyOptions): Promise<CompiledPolicy> {
-  return policyOf({ project: io.cwd, policy: file === undefined ? policyFiles(io) : { user: resolve(io.cwd, file) } })
+  return loadPolicy({ project: io.cwd, policy: file === undefined ? policyFiles(io) : { user: resolve(io.cwd, file) } })
 }
 
 async function lintAction(invocation: Invocation, options: PolicyOptions): Promise<ExitName> {

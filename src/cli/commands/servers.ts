@@ -1,13 +1,13 @@
 /** `portico servers`: the list of servers of this person. Nothing here starts one, but `login`. */
 
 import type { Command } from 'commander'
-import { describeSubject } from '../../host/consent/ask/describe.ts'
+import { readClientConfigs } from '../../host/config/lazy-readers.ts'
 import { textsOf } from '../../host/config/placeholder.ts'
 import { moveSecrets, type PlainSecret, plainSecrets, withoutPlainSecrets } from '../../host/config/plain-secrets.ts'
 import { serverFile } from '../../host/config/server-file.ts'
-import { readClientConfigs } from '../../host/config/lazy-readers.ts'
+import { describeSubject } from '../../host/consent/ask/describe.ts'
 import { variableWarnings } from '../../host/launch/variables.ts'
-import type { Provenance, ServerSpec, TrustTier, Way } from '../../host/model/server-spec.ts'
+import type { Provenance, ServerSpec, ServerTransport, TrustTier } from '../../host/model/server-spec.ts'
 import { openVault, type Vault } from '../../host/secrets/vault.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
@@ -104,7 +104,7 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
   const tier: TrustTier = options.trusted ? 'trusted' : 'untrusted'
   const spec: ServerSpec = {
     id,
-    way: wayTo(target, options),
+    transport: wayTo(target, options),
     tier,
     provenance: [{ client: 'portico', scope: 'ours', file: serverFile(folderOf(io)).file }],
     ...(options.title !== undefined && { title: options.title }),
@@ -118,11 +118,11 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
   screen.note(words`Added ${id}: ${shownWay(spec)}`)
 }
 
-function wayTo(target: TargetName, options: AddOptions): Way {
-  if (target.kind === 'url') return { transport: 'http', url: target.url, headers: options.header }
+function wayTo(target: TargetName, options: AddOptions): ServerTransport {
+  if (target.kind === 'url') return { type: 'http', url: target.url, headers: options.header }
   if (target.kind !== 'command') throw new UsageError(`${JSON.stringify(target.id)} is neither a URL nor a command after --`)
   const { command, args } = target
-  return { transport: 'stdio', command, args, env: options.env, ...(options.cwd !== undefined && { cwd: options.cwd }) }
+  return { type: 'stdio', command, args, env: options.env, ...(options.cwd !== undefined && { cwd: options.cwd }) }
 }
 
 const vaultOf = ({ io, screen }: Invocation): Promise<Vault> =>
@@ -158,8 +158,8 @@ async function movedSecrets(
   return moved
 }
 
-const textAt = ({ way }: ServerSpec, { where, start, end }: PlainSecret): string =>
-  (textsOf(way).find((each) => each.where === where)?.text ?? '').slice(start, end)
+const textAt = ({ transport }: ServerSpec, { where, start, end }: PlainSecret): string =>
+  (textsOf(transport).find((each) => each.where === where)?.text ?? '').slice(start, end)
 
 /** Whatever goes to the vault is not seen again, so the person may look at it first. */
 async function agreesToMove({ io, signal, screen }: Invocation, movable: readonly Movable[]): Promise<boolean> {
@@ -206,7 +206,7 @@ async function importAction(invocation: Invocation, names: string[], options: Im
         where: shownWay(spec, options.whole),
         from: fromOf(spec),
         fromFiles: filesOf(spec),
-        ...(spec.way.transport === 'stdio' && { env: shownVariables(spec, options.whole) }),
+        ...(spec.transport.type === 'stdio' && { env: shownVariables(spec, options.whole) }),
         warnings: warningsOf(spec),
         plainSecrets: plain.map(({ where }) => where),
       })),
@@ -224,7 +224,7 @@ async function importAction(invocation: Invocation, names: string[], options: Im
           where: shownWay(spec, options.whole),
           from: spec.provenance.map((from) => `${describeProvenance(from)}: ${from.file}`).join('; '),
           env: shownVariables(spec, options.whole),
-          headerNames: spec.way.transport === 'http' ? Object.keys(spec.way.headers) : [],
+          headerNames: spec.transport.type === 'http' ? Object.keys(spec.transport.headers) : [],
           warnings: [
             ...warningsOf(spec),
             ...(plain.length === 0 ? [] : [`secret in plain text: ${plain.map(({ where }) => where).join(', ')}`]),
@@ -283,11 +283,11 @@ const filesOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string[] => pr
 
 /** What could go to the vault is folded to its length, as in the command. The question about the start shows all of it. */
 function shownVariables(spec: ServerSpec, isWhole: boolean = false): Record<string, string> {
-  const { way } = isWhole ? spec : withoutPlainSecrets(spec)
-  return way.transport === 'stdio' ? way.env : {}
+  const { transport } = isWhole ? spec : withoutPlainSecrets(spec)
+  return transport.type === 'stdio' ? transport.env : {}
 }
 
-const warningsOf = ({ way }: ServerSpec): string[] => (way.transport === 'stdio' ? variableWarnings(way.env) : [])
+const warningsOf = ({ transport }: ServerSpec): string[] => (transport.type === 'stdio' ? variableWarnings(transport.env) : [])
 
 const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
 

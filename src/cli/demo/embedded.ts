@@ -3,9 +3,9 @@
 import { fileURLToPath } from 'node:url'
 import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts'
 import type { Rule } from '../../host/model/rule.ts'
-import { allow } from '../../host/policy/rule-builder.ts'
-import type { GivenServer } from '../../host/options.ts'
 import type { Provenance, ServerSpec } from '../../host/model/server-spec.ts'
+import type { GivenServer } from '../../host/options.ts'
+import { allow } from '../../host/policy/rule-builder.ts'
 import { listen } from '../../http/index.ts'
 import { REVISIONS } from '../../revisions/index.ts'
 
@@ -47,11 +47,14 @@ export async function startEmbedded({ notesFolder, stepMs = 500 }: EmbeddedOptio
   const rogue = rogueServer({ after: { calls: 1 }, server: { revisions: versions } })
   const listening = [await listen(deploy, { port: 0, handleSignals: false }), await listen(rogue, { port: 0, handleSignals: false })]
   const [deployUrl = '', rogueUrl = ''] = listening.map(({ url }) => url)
-  const at = (url: string): Pick<ServerSpec, 'way' | 'provenance'> => ({ way: { transport: 'http', url, headers: {} }, provenance: [OURS] })
+  const at = (url: string): Pick<ServerSpec, 'transport' | 'provenance'> => ({
+    transport: { type: 'http', url, headers: {} },
+    provenance: [OURS],
+  })
   return {
     servers: {
       notes: {
-        way: { transport: 'stdio', command: process.execPath, args: [program(), 'serve', 'notes', notesFolder], env: {} },
+        transport: { type: 'stdio', command: process.execPath, args: [program(), 'serve', 'notes', notesFolder], env: {} },
         tier: 'trusted',
         labels: ['private:notes'],
         provenance: [OURS],

@@ -2,10 +2,10 @@
 
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { verifyAudit } from '../../host/storage/audit/verify.ts'
 import type { ChatPart } from '../../host/conversation/chat/chat.ts'
 import type { Host, Talk } from '../../host/host.ts'
-import { KEPT } from '../../host/services/storage.ts'
+import { STORAGE_PATHS } from '../../host/services/open-storage.ts'
+import { verifyAudit } from '../../host/storage/audit/verify.ts'
 import type { Screen } from '../output/screen.ts'
 import { untrustedLines, words } from '../output/shown.ts'
 import type { Embedded } from './embedded.ts'
@@ -175,7 +175,7 @@ async function stopLeak(stop: TourStop): Promise<void> {
 
 async function verifyLog({ host, screen, scratch }: TourStop): Promise<void> {
   await host.audit.checkpoint()
-  const log = join(host.folder, KEPT.audit)
+  const log = join(host.folder, STORAGE_PATHS.audit)
   const whole = await verifyAudit(log)
   check(whole.ok, 'The log does not verify')
   if (!screen.isJson) screen.print(words`    ${screen.style.green('✓')} ${whole.records} records, each chained to the one before`)

@@ -1,13 +1,13 @@
 /** The host of this person, for as long as a command needs it. */
 
-import { inboxAsker } from '../../host/consent/ask/inbox.ts'
-import type { Asker } from '../../host/model/question.ts'
 import { serverFile } from '../../host/config/server-file.ts'
-import type { Rule } from '../../host/model/rule.ts'
+import { inboxAsker } from '../../host/consent/ask/inbox.ts'
 import { createHost } from '../../host/create-host.ts'
 import type { Host } from '../../host/host.ts'
-import type { HostEvent, HostOptions } from '../../host/options.ts'
+import type { Asker } from '../../host/model/question.ts'
+import type { Rule } from '../../host/model/rule.ts'
 import type { ServerSpec } from '../../host/model/server-spec.ts'
+import type { HostEvent, HostOptions } from '../../host/options.ts'
 import { unknownName } from '../faults.ts'
 import type { Invocation } from '../frame.ts'
 import { isInteractive } from '../io.ts'

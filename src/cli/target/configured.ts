@@ -19,7 +19,7 @@ export async function refuseByName(invocation: Invocation, id: string): Promise<
   throw new UsageError(`This goes around the host, so it takes no name of a server`, `Give what stands behind it: ${wayOf(spec)}`)
 }
 
-export function wayOf({ way }: Pick<ServerSpec, 'way'>): string {
-  if (way.transport === 'http') return way.url
-  return way.transport === 'stdio' ? `-- ${commandText(way.command, way.args)}` : 'a server of this process'
+export function wayOf({ transport }: Pick<ServerSpec, 'transport'>): string {
+  if (transport.type === 'http') return transport.url
+  return transport.type === 'stdio' ? `-- ${commandText(transport.command, transport.args)}` : 'a server of this process'
 }

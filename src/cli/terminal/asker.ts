@@ -2,9 +2,9 @@
 
 import { queued } from '../../host/consent/ask/askers.ts'
 import { foldedOf } from '../../host/consent/ask/describe.ts'
+import type { GrantScope } from '../../host/model/grant.ts'
 import type { Answer, Asker, GrantWidth, Question, Subject } from '../../host/model/question.ts'
 import type { ArgumentRules } from '../../host/model/rule.ts'
-import type { GrantScope } from '../../host/model/grant.ts'
 import { Cancelled, McpError } from '../../protocol/errors.ts'
 import type { CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { compileForeign } from '../../protocol/schema/foreign.ts'

@@ -1,8 +1,8 @@
 /** A question on the screen: every detail, with what a server wrote kept apart from what is ours. */
 
 import { type DescribeOptions, describeQuestion, visibleLine } from '../../host/consent/ask/describe.ts'
-import type { Question } from '../../host/model/question.ts'
 import type { QuestionLine } from '../../host/consent/ask/question-line.ts'
+import type { Question } from '../../host/model/question.ts'
 import { compactJson } from '../output/compact-json.ts'
 import type { Screen } from '../output/screen.ts'
 import { LINE_BREAK, NOTHING, Shown, words } from '../output/shown.ts'

@@ -52,7 +52,11 @@ export class ClientSession implements ClientDialect {
     if (!offered)
       throw new McpError('ERR_VERSION_UNSUPPORTED', `The server wants a handshake, which ${describeRevisions(settings.supported)} has not`)
     const declared = settings.capabilities()
-    const params = offered.fitParams('initialize', { protocolVersion: offered.version, capabilities: declared, clientInfo: settings.info })
+    const params = offered.downgradeParams('initialize', {
+      protocolVersion: offered.version,
+      capabilities: declared,
+      clientInfo: settings.info,
+    })
     wire.version = undefined
     const result = await shakeHands(wire, params, settings, options)
     const revision = revisionAnswered(result.protocolVersion)
@@ -78,7 +82,7 @@ export class ClientSession implements ClientDialect {
   }
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const fitted = this.revision.fitParams(method, params)
+    const fitted = this.revision.downgradeParams(method, params)
     return this.#wire.request(
       method,
       fitted,
@@ -131,11 +135,11 @@ export class ClientSession implements ClientDialect {
     if (isForm && exchange.params?.mode === 'url' && !this.#declared.elicitation?.url)
       return exchange.fail(this.#errorOf(new McpError('ERR_INVALID_PARAMS', 'Elicitation mode "url" was not declared')))
     // A newer kind of form is shown as it is and answered as it was asked. What was not declared for a model was not said.
-    const params = isForm ? exchange.params : exchange.params && this.revision.fitParams(exchange.method, exchange.params)
+    const params = isForm ? exchange.params : exchange.params && this.revision.downgradeParams(exchange.method, exchange.params)
     const request = { method: exchange.method, params } as InputRequest
     const asking = { server: this.server.info.name, signal: exchange.signal }
     this.#settings.answerer.answer(request, asking).then(
-      (result) => exchange.answer(isForm ? result : this.revision.fitResult(exchange.method, result)),
+      (result) => exchange.answer(isForm ? result : this.revision.downgradeResult(exchange.method, result)),
       (error: unknown) => exchange.fail(this.#errorOf(error)),
     )
   }
@@ -191,7 +195,7 @@ function withMeta(params: Params, meta: Params | undefined, progressToken: Id | 
 
 /** What a peer of this revision is told of our capabilities. */
 const declaredIn = (capabilities: ClientCapabilities, revision: Revision): ClientCapabilities =>
-  revision.fitParams('initialize', { capabilities }).capabilities as ClientCapabilities
+  revision.downgradeParams('initialize', { capabilities }).capabilities as ClientCapabilities
 
 async function shakeHands(wire: Wire, params: Params, settings: Settings, options: CallOptions): Promise<Params> {
   try {

@@ -2,10 +2,10 @@
 
 import type { CallOptions } from '../../client/options.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
+import type { ActionRequest } from '../consent/gate/gate.ts'
 import type { ActionKind, ActionPrimitive, Initiator } from '../model/action.ts'
-import type { Want } from '../consent/gate/gate.ts'
-import type { HostedServer } from '../servers/hosted-server.ts'
 import type { Run } from '../model/run.ts'
+import type { HostedServer } from '../servers/hosted-server.ts'
 
 export interface UseOptions extends Pick<CallOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
   run: Run
@@ -14,12 +14,12 @@ export interface UseOptions extends Pick<CallOptions, 'signal' | 'onProgress' | 
   chain: readonly string[]
 }
 
-export function useWant(
+export function useRequest(
   server: HostedServer,
   kind: ActionKind,
   { run, initiator, chain, signal }: UseOptions,
   now: () => { primitive?: ActionPrimitive; args: Readonly<Record<string, unknown>> },
-): Omit<Want, 'subject'> {
+): Omit<ActionRequest, 'subject'> {
   return {
     describe: () => {
       const { primitive, args } = now()

@@ -6,14 +6,14 @@
 import { McpError } from '../../protocol/errors.ts'
 import type { Progress } from '../../protocol/model/progress.ts'
 import type { CallToolResult } from '../../protocol/model/tools.ts'
-import type { Finding } from '../model/question.ts'
-import type { ActionKind, ActionPrimitive } from '../model/action.ts'
+import type { ActionRequest, Permit } from '../consent/gate/gate.ts'
 import { type AnswerShape, TOOL_RESULT } from '../conversation/flow/answers.ts'
 import { inspectResult } from '../conversation/flow/result-gate.ts'
-import type { Permit, Want } from '../consent/gate/gate.ts'
+import type { ActionKind, ActionPrimitive } from '../model/action.ts'
+import type { Finding } from '../model/question.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
-import type { HostParts } from '../services/services.ts'
-import { type UseOptions, useWant } from './action-request.ts'
+import type { HostServices } from '../services/services.ts'
+import { type UseOptions, useRequest } from './action-request.ts'
 
 /** What a use came to, and how much of it may be let in. */
 export type Came<T> = { value: T; maxBytes: number } | Failed
@@ -37,8 +37,8 @@ export interface Arriving {
 
 /** Does it, if the gate lets it be done. Rejects only with what the host itself has to say. */
 export async function useThrough<T>(
-  parts: HostParts,
-  want: Want,
+  parts: HostServices,
+  want: ActionRequest,
   { signal }: UseOptions,
   send: (permit: Permit) => Promise<T>,
 ): Promise<Came<T>> {
@@ -82,27 +82,27 @@ function saidIn(error: unknown): CallToolResult {
 
 /** The answer, or the error, as far as it may be seen. */
 export async function heard<T>(
-  parts: HostParts,
+  parts: HostServices,
   server: HostedServer,
   arriving: Arriving,
   shape: AnswerShape<T>,
   came: Came<T>,
   options: UseOptions,
 ): Promise<T> {
-  if (!('error' in came)) return letIn(parts, server, arriving, shape, came, options)
-  await letInError(parts, server, arriving, came, options)
+  if (!('error' in came)) return admitResult(parts, server, arriving, shape, came, options)
+  await admitError(parts, server, arriving, came, options)
   throw came.error
 }
 
 /** The words of the error, as far as they may be seen. The error itself says no more than that afterwards. */
-export async function letInError(
-  parts: HostParts,
+export async function admitError(
+  parts: HostServices,
   server: HostedServer,
   arriving: Arriving,
   { error, said, maxBytes }: Failed,
   options: UseOptions,
 ): Promise<CallToolResult> {
-  const admitted = await letIn(parts, server, arriving, TOOL_RESULT, { value: said, maxBytes }, options)
+  const admitted = await admitResult(parts, server, arriving, TOOL_RESULT, { value: said, maxBytes }, options)
   if (error instanceof Error) {
     const message = admitted.content.map((block) => (block.type === 'text' ? block.text : '')).join(' ')
     // The same error: who catches it may look for its class and its code.
@@ -114,8 +114,8 @@ export async function letInError(
 }
 
 /** Inspected, decided about, cut and labelled. Rejects when it is kept back. */
-export async function letIn<T>(
-  parts: HostParts,
+export async function admitResult<T>(
+  parts: HostServices,
   server: HostedServer,
   arriving: Arriving,
   shape: AnswerShape<T>,
@@ -137,7 +137,7 @@ export async function letIn<T>(
 }
 
 async function admit<T>(
-  parts: HostParts,
+  parts: HostServices,
   server: HostedServer,
   { kind, primitive }: Arriving,
   shape: AnswerShape<T>,
@@ -149,8 +149,8 @@ async function admit<T>(
   // Where nothing was found and no rule is about results, there is nothing to decide.
   if (kind === undefined || (findings.length === 0 && !parts.hasRules(kind))) return safe
   const result = shape.view(value)
-  const want: Want = {
-    ...useWant(server, kind, options, () => ({
+  const want: ActionRequest = {
+    ...useRequest(server, kind, options, () => ({
       primitive: server.primitive(primitive.kind, primitive.name),
       args: { bytes: sizeOf(value), findings: findings.map((finding) => finding.kind), isError: result.isError === true },
     })),
@@ -166,7 +166,7 @@ async function admit<T>(
 const MAX_PROGRESS_CHARS = 2_000
 
 /** What a server says while it works goes to the person only, without what the server was given at its start. */
-export function shownProgress({ redactor }: Pick<HostParts, 'redactor'>, progress: Progress): Progress {
+export function shownProgress({ redactor }: Pick<HostServices, 'redactor'>, progress: Progress): Progress {
   const { message } = progress
   if (message === undefined) return progress
   const clean = redactor.scrub(message)

@@ -7,22 +7,22 @@ import { McpError } from '../../protocol/errors.ts'
 import type { CompleteParams, Completion } from '../../protocol/model/completion.ts'
 import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
 import { checkArguments, checkNames } from '../catalog/check-arguments.ts'
-import type { ActionPrimitive } from '../model/action.ts'
+import type { ActionRequest } from '../consent/gate/gate.ts'
+import { proposePattern } from '../consent/grants/proposed-pattern.ts'
 import { COMPLETION, PROMPT_RESULT, READ_RESULT, TOOL_RESULT } from '../conversation/flow/answers.ts'
 import { destinationOf } from '../conversation/flow/destination.ts'
 import { labelsOfResource, labelsOfResult, labelsOfWords } from '../conversation/flow/result-labels.ts'
-import type { Want } from '../consent/gate/gate.ts'
-import { proposePattern } from '../consent/grants/proposed-pattern.ts'
+import type { ActionPrimitive } from '../model/action.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
-import { type Arriving, heard, letIn, letInError, shownProgress, useThrough } from './admit-result.ts'
-import type { HostParts } from '../services/services.ts'
-import { type UseOptions, useWant } from './action-request.ts'
+import type { HostServices } from '../services/services.ts'
+import { type UseOptions, useRequest } from './action-request.ts'
+import { type Arriving, admitError, admitResult, heard, shownProgress, useThrough } from './admit-result.ts'
 
 /** What came of a call: what the tool returned, or what failed and, as far as it was let in, what the server said about it. */
 export type Called = { result: CallToolResult } | { error: unknown; said: CallToolResult }
 
 export async function callTool(
-  parts: HostParts,
+  parts: HostServices,
   server: HostedServer,
   name: string,
   given: Readonly<Record<string, unknown>>,
@@ -36,8 +36,8 @@ export async function callTool(
   let args: Readonly<Record<string, unknown>> = structuredClone(given)
   await checkArguments(tool, args)
   const isOwn = options.initiator === 'user'
-  const want: Want = {
-    ...toolWant(server, name, () => args, options),
+  const want: ActionRequest = {
+    ...toolRequest(server, name, () => args, options),
     subject: async () => ({
       kind: 'call',
       tool,
@@ -71,16 +71,22 @@ export async function callTool(
     primitive: { kind: 'tool', name },
     labels: (findings) => labelsOfResult(server.spec, tool, server.asserted(name), findings),
   }
-  if ('error' in came) return { error: came.error, said: await letInError(parts, server, arrival, came, options) }
-  return { result: await letIn(parts, server, arrival, TOOL_RESULT, came, options) }
+  if ('error' in came) return { error: came.error, said: await admitError(parts, server, arrival, came, options) }
+  return { result: await admitResult(parts, server, arrival, TOOL_RESULT, came, options) }
 }
 
-export async function readResource(parts: HostParts, server: HostedServer, uri: string, template: string | undefined, options: UseOptions) {
+export async function readResource(
+  parts: HostServices,
+  server: HostedServer,
+  uri: string,
+  template: string | undefined,
+  options: UseOptions,
+) {
   const { signal } = options
   await parts.pins.refresh()
   const primitive = (): ActionPrimitive => resourcePrimitive(server, uri, template)
-  const want: Want = {
-    ...useWant(server, 'resource.read', options, () => ({ primitive: primitive(), args: { uri } })),
+  const want: ActionRequest = {
+    ...useRequest(server, 'resource.read', options, () => ({ primitive: primitive(), args: { uri } })),
     subject: () => ({ kind: 'read', uri, isSubscription: false }),
   }
   const came = await useThrough(parts, want, options, () =>
@@ -93,7 +99,7 @@ export async function readResource(parts: HostParts, server: HostedServer, uri: 
 
 /** Resolves with what ends the subscription. */
 export async function subscribe(
-  parts: HostParts,
+  parts: HostServices,
   server: HostedServer,
   uri: string,
   template: string | undefined,
@@ -101,8 +107,8 @@ export async function subscribe(
   options: UseOptions,
 ): Promise<() => void> {
   await parts.pins.refresh()
-  const want: Want = {
-    ...useWant(server, 'resource.subscribe', options, () => ({ primitive: resourcePrimitive(server, uri, template), args: { uri } })),
+  const want: ActionRequest = {
+    ...useRequest(server, 'resource.subscribe', options, () => ({ primitive: resourcePrimitive(server, uri, template), args: { uri } })),
     subject: () => ({ kind: 'read', uri, isSubscription: true }),
   }
   const came = await useThrough(parts, want, options, async () => {
@@ -112,12 +118,12 @@ export async function subscribe(
   if (!('error' in came)) return came.value
   const { kind, name } = resourcePrimitive(server, uri, template)
   const labels: Arriving['labels'] = (findings) => labelsOfResource(server.spec, uri, findings)
-  await letInError(parts, server, { kind: 'resource.result', primitive: { kind, name }, source: uri, labels }, came, options)
+  await admitError(parts, server, { kind: 'resource.result', primitive: { kind, name }, source: uri, labels }, came, options)
   throw came.error
 }
 
 export async function getPrompt(
-  parts: HostParts,
+  parts: HostServices,
   server: HostedServer,
   name: string,
   args: Readonly<Record<string, string>>,
@@ -126,8 +132,8 @@ export async function getPrompt(
   const { signal } = options
   checkNames(`prompt ${JSON.stringify(name)}`, args)
   await parts.pins.refresh()
-  const want: Want = {
-    ...useWant(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
+  const want: ActionRequest = {
+    ...useRequest(server, 'prompt.get', options, () => ({ primitive: server.primitive('prompt', name), args })),
     subject: () => ({ kind: 'prompt', name, args, isOwn: options.initiator === 'user' }),
   }
   const came = await useThrough(parts, want, options, () =>
@@ -138,14 +144,19 @@ export async function getPrompt(
 }
 
 /** Suggestions for an argument while it is typed. It is not as much as the use that it is for, and takes as much to be allowed. */
-export async function complete(parts: HostParts, server: HostedServer, params: CompleteParams, options: UseOptions): Promise<Completion> {
+export async function complete(
+  parts: HostServices,
+  server: HostedServer,
+  params: CompleteParams,
+  options: UseOptions,
+): Promise<Completion> {
   const { signal } = options
   const { ref, argument, context } = params
   const [kind, name] = ref.type === 'ref/prompt' ? (['prompt', ref.name] as const) : (['template', ref.uri] as const)
   const args = { ...context?.arguments, [argument.name]: argument.value }
   checkNames(JSON.stringify(name), args)
-  const want: Want = {
-    ...useWant(server, 'argument.complete', options, () => ({ primitive: server.primitive(kind, name), args })),
+  const want: ActionRequest = {
+    ...useRequest(server, 'argument.complete', options, () => ({ primitive: server.primitive(kind, name), args })),
     subject: () => ({
       kind: 'complete',
       of: name,
@@ -162,12 +173,13 @@ export async function complete(parts: HostParts, server: HostedServer, params: C
   return heard(parts, server, { kind: undefined, primitive: { kind, name }, labels }, COMPLETION, came, options)
 }
 
-export const toolWant = (
+export const toolRequest = (
   server: HostedServer,
   name: string,
   args: () => Readonly<Record<string, unknown>>,
   options: UseOptions,
-): Omit<Want, 'subject'> => useWant(server, 'tool.call', options, () => ({ primitive: server.primitive('tool', name), args: args() }))
+): Omit<ActionRequest, 'subject'> =>
+  useRequest(server, 'tool.call', options, () => ({ primitive: server.primitive('tool', name), args: args() }))
 
 /** The server may have come back as another one since it was decided: its lists are known by the time there is a client. */
 const useOf = <T>(

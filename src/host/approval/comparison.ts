@@ -1,8 +1,8 @@
 /** What a server offers now, against what was approved. */
 
 import { looksLike } from '../../base/text/confusable.ts'
-import { differenceOf, removalOf } from './definition-difference.ts'
 import type { PinDifference } from '../model/difference.ts'
+import { differenceOf, removalOf } from './definition-difference.ts'
 import { type Primitive, pinOf } from './pin.ts'
 import { RENAMED_FROM, similarity, wordsOf } from './similarity.ts'
 

@@ -8,10 +8,10 @@ import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../files/jso
 import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
+import type { Fingerprint, FingerprintPart } from '../launch/fingerprint.ts'
 import type { PinState } from '../model/action.ts'
 import { digestOf } from '../model/digest.ts'
-import type { Fingerprint, FingerprintPart } from '../launch/fingerprint.ts'
-import type { PrimitiveKind, Surface } from '../model/offering.ts'
+import type { Offering, PrimitiveKind } from '../model/offering.ts'
 import { type Baseline, checkBaselines } from './baseline.ts'
 import { type Comparison, compareWith, keyOf } from './comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from './pin.ts'
@@ -53,7 +53,7 @@ export interface PinStore {
   /** @throws McpError ERR_QUARANTINED unless it is as it was approved. For the moment before a call is sent. */
   check(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): void
   /** What is offered now against what was approved, as of the last refresh. `isFirst` when nothing ever was. The same object until one of the two changes. */
-  compare(server: string, surface: Surface): Comparison & { isFirst: boolean }
+  compare(server: string, surface: Offering): Comparison & { isFirst: boolean }
   /** What the server was when somebody last agreed to start or reach it. */
   adopted(server: string): Fingerprint | undefined
   /** Somebody has agreed to what the server is now. What was approved of it before stays so, if it still is the same. */
@@ -77,7 +77,7 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       : await openSnapshot(sharedJson<Baselines>(file, { empty: [], check: checkBaselines, maxBytes: bounds.maxBytes }))
   const index = indexed(() => store.current)
   /** What a server lists is compared once, however often it is decided about. */
-  const compared = new WeakMap<Surface, { baseline: Baseline | undefined; comparison: ReturnType<PinStore['compare']> }>()
+  const compared = new WeakMap<Offering, { baseline: Baseline | undefined; comparison: ReturnType<PinStore['compare']> }>()
 
   const stateOf: PinStore['stateOf'] = (server, kind, name, definition) => {
     const known = index().get(server.id)

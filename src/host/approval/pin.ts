@@ -1,7 +1,7 @@
 /** What a server offers, piece by piece, each with a digest of its whole definition. */
 
 import { digestOf } from '../model/digest.ts'
-import type { PrimitiveKind, Surface } from '../model/offering.ts'
+import type { Offering, PrimitiveKind } from '../model/offering.ts'
 
 /** One piece of what a server offers. Its definition is all that the server said of it, `_meta` included. */
 export interface Primitive {
@@ -18,7 +18,7 @@ export interface Primitive {
 export const PINNED_KINDS: ReadonlySet<PrimitiveKind> = new Set(['tool', 'prompt', 'template', 'instructions', 'capabilities'])
 
 /** What of a surface is pinned. Of two of one name one can be: the other is never what was approved, and stays out of use. */
-export function primitivesOf({ tools, prompts, templates, instructions, capabilities }: Surface): Primitive[] {
+export function primitivesOf({ tools, prompts, templates, instructions, capabilities }: Offering): Primitive[] {
   return [
     ...tools.map((definition): Primitive => ({ kind: 'tool', name: definition.name, definition })),
     ...prompts.map((definition): Primitive => ({ kind: 'prompt', name: definition.name, definition })),

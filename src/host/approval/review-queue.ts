@@ -1,14 +1,14 @@
 /** Sees to it that somebody looks at what servers offer: once for each state of a server, and not again because they said no. */
 
 import { McpError } from '../../protocol/errors.ts'
-import { approve, type Review, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
 import type { RefusalData } from '../consent/gate/refusal.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
-import type { HostParts } from '../services/services.ts'
+import type { HostServices } from '../services/services.ts'
 import type { OtherName } from './flags.ts'
+import { approve, type Review, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
 
-export interface ApprovalsOptions {
-  parts: HostParts
+export interface ReviewQueueOptions {
+  parts: HostServices
   /** All tools of the other servers, by which names can be told to be theirs. */
   othersThan(server: HostedServer): readonly OtherName[]
   onReview(review: Review): void
@@ -17,15 +17,15 @@ export interface ApprovalsOptions {
   onWarning(server: string, text: string): void
 }
 
-export class Approvals {
-  readonly #options: ApprovalsOptions
+export class ReviewQueue {
+  readonly #options: ReviewQueueOptions
   /** What was asked about last. */
   readonly #asked = new WeakMap<HostedServer, string>()
   /** Servers that listed something while they were asked about. */
   readonly #changed = new WeakSet<HostedServer>()
   readonly #asking = new Map<HostedServer, Promise<void>>()
 
-  constructor(options: ApprovalsOptions) {
+  constructor(options: ReviewQueueOptions) {
     this.#options = options
   }
 

@@ -6,15 +6,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ApprovedItem } from '../model/question.ts'
+import type { ActionRequest } from '../consent/gate/gate.ts'
 import { digestOf } from '../model/digest.ts'
-import type { Want } from '../consent/gate/gate.ts'
+import type { Offering } from '../model/offering.ts'
+import type { ApprovedItem } from '../model/question.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
-import type { HostParts } from '../services/services.ts'
+import type { HostServices } from '../services/services.ts'
 import { keyOf } from './comparison.ts'
 import { flagger, type OtherName } from './flags.ts'
 import { type Primitive, pinOf } from './pin.ts'
-import type { Surface } from '../model/offering.ts'
 
 export interface Review {
   server: string
@@ -27,7 +27,7 @@ export interface Review {
 }
 
 /** What somebody would have to look at now; undefined when everything is as it was approved. */
-export function reviewOf(server: HostedServer, parts: HostParts, others: readonly OtherName[]): Review | undefined {
+export function reviewOf(server: HostedServer, parts: HostServices, others: readonly OtherName[]): Review | undefined {
   const found = pendingOf(server, parts)
   if (isNothing(found)) return undefined
   const flagsOf = flagger(others)
@@ -48,7 +48,7 @@ export interface Shown {
 const ITEMS_A_TURN = 100
 
 /** The same, a part at a time, so that nothing else has to wait for it. */
-export async function reviewInTurns(server: HostedServer, parts: HostParts, others: readonly OtherName[]): Promise<Shown | undefined> {
+export async function reviewInTurns(server: HostedServer, parts: HostServices, others: readonly OtherName[]): Promise<Shown | undefined> {
   const found = pendingOf(server, parts)
   if (isNothing(found)) return undefined
   const flagsOf = flagger(others)
@@ -76,7 +76,7 @@ const reviewWith = (server: HostedServer, { comparison, removed }: Pending, item
 })
 
 /** One text for what there is to look at; undefined when there is nothing. */
-export function reviewState(server: HostedServer, parts: HostParts): string | undefined {
+export function reviewState(server: HostedServer, parts: HostServices): string | undefined {
   const found = pendingOf(server, parts)
   return isNothing(found) ? undefined : stateOf(server, digestOfPending(found))
 }
@@ -95,12 +95,12 @@ export interface ApproveOptions {
 /** Asks about it, and takes into use what the person agreed to: all of it, or what they chose. */
 export async function approve(
   server: HostedServer,
-  parts: HostParts,
+  parts: HostServices,
   others: readonly OtherName[],
   { signal, known, onShown }: ApproveOptions = {},
 ): Promise<void> {
   let chosen: ReadonlySet<string> | undefined
-  const want: Want = {
+  const want: ActionRequest = {
     describe: () => {
       const found = pendingOf(server, parts)
       const names = found.pending.map(keyOf)
@@ -144,7 +144,7 @@ export async function approve(
 interface Pending {
   pending: readonly Primitive[]
   removed: readonly Primitive[]
-  comparison: ReturnType<HostParts['pins']['compare']>
+  comparison: ReturnType<HostServices['pins']['compare']>
   fingerprint: string
   /** Of all of it; made when it is first needed. */
   digest?: string
@@ -155,7 +155,7 @@ const isNothing = ({ pending, removed }: Pending): boolean => pending.length ===
 /** By what was compared: what a server lists is looked through once, however often it is decided about. */
 const pendings = new WeakMap<object, Pending>()
 
-function pendingOf(server: HostedServer, { pins }: HostParts): Pending {
+function pendingOf(server: HostedServer, { pins }: HostServices): Pending {
   const { fingerprint } = server.facts
   const comparison = pins.compare(server.id, server.supervised.listing?.surface ?? EMPTY)
   const former = pendings.get(comparison)
@@ -175,7 +175,7 @@ function digestOfPending(found: Pending): string {
   return found.digest
 }
 
-const EMPTY: Surface = {
+const EMPTY: Offering = {
   info: undefined,
   instructions: undefined,
   capabilities: {},

@@ -7,7 +7,7 @@ import type { Resource, ResourceTemplate } from '../../protocol/model/resources.
 import type { Tool } from '../../protocol/model/tools.ts'
 import { type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { Surface } from '../model/offering.ts'
+import type { Offering } from '../model/offering.ts'
 import type { CatalogEntry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './entry.ts'
 import { byText, type NameLimits, Names } from './names.ts'
 
@@ -55,7 +55,7 @@ export class Catalog {
   readonly #limits: CatalogLimits
   readonly #clock: Clock
   readonly #names: Names
-  readonly #surfaces = new Map<string, Surface>()
+  readonly #surfaces = new Map<string, Offering>()
   readonly #visible = new Map<string, Visible>()
   /** Made when they are looked at, and forgotten when something changes. */
   readonly #listed = new Map<EntryKind, Listed<EntryKind>>()
@@ -76,7 +76,7 @@ export class Catalog {
   }
 
   /** Takes what a server lists now in the place of what it listed before. ERR_LIMIT when it is too much; then nothing changes. */
-  put(server: string, surface: Surface): void {
+  put(server: string, surface: Offering): void {
     this.#checkSize(server, surface)
     this.#names.addServers([server])
     this.#surfaces.set(server, surface)
@@ -188,7 +188,7 @@ export class Catalog {
     return entry && this.#options.isVisible(entry.server, entry.kind, nameOf(entry.kind, entry.definition)) ? entry : undefined
   }
 
-  #visibleOf(server: string, surface: Surface): Visible {
+  #visibleOf(server: string, surface: Offering): Visible {
     const seen = <Kind extends EntryKind>(kind: Kind, definitions: readonly Definition<Kind>[]): readonly Definition<Kind>[] =>
       definitions.filter((definition) => this.#options.isVisible(server, kind, nameOf(kind, definition)))
     return {
@@ -254,7 +254,7 @@ export class Catalog {
     return [...this.#visible.keys()].sort(byText)
   }
 
-  #checkSize(server: string, surface: Surface): void {
+  #checkSize(server: string, surface: Offering): void {
     const { maxEntries } = this.#limits
     for (const list of ['tools', 'prompts', 'resources', 'templates'] as const) {
       let total = surface[list].length

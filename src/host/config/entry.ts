@@ -1,6 +1,6 @@
 /** One server in the shape that most clients share: a command with arguments and environment, or a URL with headers. */
 
-import type { HttpWay, ProcessWay } from '../model/server-spec.ts'
+import type { HttpTransport, StdioTransport } from '../model/server-spec.ts'
 import { addressProblem } from './address.ts'
 import type { Draft, Reading } from './dialect.ts'
 import type { Translate } from './foreign-text.ts'
@@ -42,9 +42,9 @@ export function readEntry(entry: Members, shape: EntryShape, report: Reading['pr
   const env = entry.table(shape.env ?? 'env')
   const cwd = entry.text('cwd')
   const headers = entry.table(shape.headers ?? 'headers')
-  let way: ProcessWay | HttpWay
-  if (command !== undefined) way = processWay(entry.where, { command, args, env, cwd }, translate)
-  else if (url !== undefined) way = httpWay(entry.where, { url, headers }, translate)
+  let transport: StdioTransport | HttpTransport
+  if (command !== undefined) transport = processWay(entry.where, { command, args, env, cwd }, translate)
+  else if (url !== undefined) transport = httpWay(entry.where, { url, headers }, translate)
   else
     throw new Refused(entry.where, `It has neither a command nor a URL${type === undefined ? '' : `, and is said to be of type ${type}`}`)
   const disabled = entry.flag('disabled') ?? negated(entry.flag('enabled'))
@@ -54,7 +54,7 @@ export function readEntry(entry: Members, shape: EntryShape, report: Reading['pr
     if (entry.has(name)) report(within(entry.where, name), 'What may be done without a question is not taken over')
   }
   for (const [name, text] of Object.entries(ACTS)) if (entry.has(name)) report(within(entry.where, name), text)
-  return { way, ...(disabled !== undefined && { isDisabled: disabled }), ...(timeoutMs !== undefined && { timeoutMs }) }
+  return { transport, ...(disabled !== undefined && { isDisabled: disabled }), ...(timeoutMs !== undefined && { timeoutMs }) }
 }
 
 /** Every member of an object as one server. */
@@ -93,10 +93,10 @@ interface ProcessTexts {
   cwd?: string | undefined
 }
 
-export function processWay(where: string, { command, args = [], env = {}, cwd }: ProcessTexts, translate: Translate): ProcessWay {
+export function processWay(where: string, { command, args = [], env = {}, cwd }: ProcessTexts, translate: Translate): StdioTransport {
   if (command.trim() === '') throw new Refused(within(where, 'command'), 'The command is empty')
-  const way: ProcessWay = {
-    transport: 'stdio',
+  const transport: StdioTransport = {
+    type: 'stdio',
     command: translate(command, within(where, 'command')),
     args: args.map((text, i) => translate(text, `${within(where, 'args')}[${i}]`)),
     env: mapped(env, within(where, 'env'), translate),
@@ -106,8 +106,8 @@ export function processWay(where: string, { command, args = [], env = {}, cwd }:
     if (name === '' || /[=\0]/.test(name)) throw new Refused(within(where, 'env'), 'A variable cannot have this name')
   }
   // The system would take what stands before it, and a person would be shown another command than is run.
-  if (JSON.stringify(way).includes('\\u0000')) throw new Refused(where, 'There is a NUL character in it')
-  return way
+  if (JSON.stringify(transport).includes('\\u0000')) throw new Refused(where, 'There is a NUL character in it')
+  return transport
 }
 
 interface HttpTexts {
@@ -115,7 +115,7 @@ interface HttpTexts {
   headers?: Readonly<Record<string, string>> | undefined
 }
 
-export function httpWay(where: string, { url, headers = {} }: HttpTexts, translate: Translate): HttpWay {
+export function httpWay(where: string, { url, headers = {} }: HttpTexts, translate: Translate): HttpTransport {
   const place = within(where, 'url')
   const text = translate(url.trim(), place)
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]{0,30}):/.exec(text)?.[1]?.toLowerCase()
@@ -132,7 +132,7 @@ export function httpWay(where: string, { url, headers = {} }: HttpTexts, transla
   if (problem !== undefined) throw new Refused(place, problem)
   for (const name of Object.keys(headers))
     if (!HEADER_NAME.test(name)) throw new Refused(within(where, 'headers'), 'A header cannot have this name')
-  return { transport: 'http', url: text, headers: mapped(headers, within(where, 'headers'), translate) }
+  return { type: 'http', url: text, headers: mapped(headers, within(where, 'headers'), translate) }
 }
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/

@@ -1,15 +1,15 @@
 /** What a server will be given of the person's own when it is started, in words: a file of a project may send anything anywhere. */
 
-import type { Way } from '../model/server-spec.ts'
+import type { ServerTransport } from '../model/server-spec.ts'
 import { type Placeholder, placeholdersIn } from './placeholder.ts'
 
 /**
  * One for each placeholder: `your environment variable AWS_KEY goes into the header X-Key`.
  * @param given what the person gave for inputs so far, without secrets
  */
-export const fillsOf = (way: Way, given: ReadonlyMap<string, string> = new Map()): string[] => [
+export const fillsOf = (transport: ServerTransport, given: ReadonlyMap<string, string> = new Map()): string[] => [
   ...new Set(
-    placeholdersIn({ way }).map(({ where, ...placeholder }) => {
+    placeholdersIn({ transport }).map(({ where, ...placeholder }) => {
       const value = placeholder.kind === 'input' ? given.get(placeholder.name) : undefined
       const what = value === undefined ? WORDS[placeholder.kind](placeholder) : `what you gave for ${placeholder.name} (${value})`
       return `${what} goes into ${placeOf(where)}`

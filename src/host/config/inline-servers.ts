@@ -2,29 +2,28 @@
 
 import { McpError } from '../../protocol/errors.ts'
 import { isService } from '../../protocol/seams/service.ts'
+import type { Provenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
 import type { GivenServer, HostOptions } from '../options.ts'
-import type { Provenance, ServerSpec, Way } from '../model/server-spec.ts'
 
 const OURS: Provenance = { client: 'this program', scope: 'ours', file: '' }
 
-export const givenServers = (servers: NonNullable<HostOptions['servers']>): ServerSpec[] =>
+export const inlineServers = (servers: NonNullable<HostOptions['servers']>): ServerSpec[] =>
   Object.entries(servers).map(([id, given]) => specOf(id, given))
 
 function specOf(id: string, given: GivenServer): ServerSpec {
-  if (typeof given === 'object' && 'way' in given) return { ...given, id }
-  return { id, way: wayOf(id, given), tier: 'untrusted', provenance: [OURS] }
+  if (typeof given === 'object' && 'transport' in given) return { ...given, id }
+  return { id, transport: wayOf(id, given), tier: 'untrusted', provenance: [OURS] }
 }
 
-function wayOf(id: string, given: Exclude<GivenServer, Omit<ServerSpec, 'id'>>): Way {
-  if (given instanceof URL || (typeof given === 'string' && URL.canParse(given)))
-    return { transport: 'http', url: String(given), headers: {} }
-  if (typeof given === 'object' && isService(given)) return { transport: 'memory', service: given }
+function wayOf(id: string, given: Exclude<GivenServer, Omit<ServerSpec, 'id'>>): ServerTransport {
+  if (given instanceof URL || (typeof given === 'string' && URL.canParse(given))) return { type: 'http', url: String(given), headers: {} }
+  if (typeof given === 'object' && isService(given)) return { type: 'memory', service: given }
   if (typeof given === 'object' && 'command' in given) {
     const { command, args = [], env = {}, cwd } = given
-    return { transport: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) }
+    return { type: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) }
   }
   throw new McpError(
     'ERR_CONFIG',
-    `The server ${JSON.stringify(id)} is none: expected a URL, { command, args }, a server made by createServer, or { way, tier }`,
+    `The server ${JSON.stringify(id)} is none: expected a URL, { command, args }, a server made by createServer, or { transport, tier }`,
   )
 }

@@ -1,6 +1,6 @@
 /** The same server from several places is one server; different servers of one name are several. */
 
-import type { Provenance, ServerSpec, Way } from '../model/server-spec.ts'
+import type { Provenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
 import { freeName } from './names.ts'
 import { mapTexts, partsOf, textsOf } from './placeholder.ts'
 
@@ -12,15 +12,15 @@ export function mergeServers(first: readonly ServerSpec[], more: readonly Server
   const taken = new Set(reserved)
   const add = (spec: ServerSpec): void => {
     taken.add(spec.id)
-    byWay.set(identityOf(spec.way), merged.length)
+    byWay.set(identityOf(spec.transport), merged.length)
     byId.set(spec.id, merged.length)
     merged.push(spec)
   }
   for (const spec of first) add(spec)
   for (const spec of more) {
-    const place = byWay.get(identityOf(spec.way)) ?? byId.get(spec.id)
+    const place = byWay.get(identityOf(spec.transport)) ?? byId.get(spec.id)
     const known = place === undefined ? undefined : merged[place]
-    if (place !== undefined && known && isSameServer(known.way, spec.way)) {
+    if (place !== undefined && known && isSameServer(known.transport, spec.transport)) {
       merged[place] = joined(known, spec)
       continue
     }
@@ -70,22 +70,22 @@ const isMadeFrom = ({ provenance: [first] }: ServerSpec, { provenance }: ServerS
  * the vault stay where nothing else changed: a file of others cannot have them given to another command.
  */
 export function renewed(known: ServerSpec, found: ServerSpec): ServerSpec {
-  const texts = new Map(textsOf(known.way).map(({ where, text }) => [where, text]))
-  const isSameButSecrets = isSameServer(known.way, found.way)
-  const way = mapTexts(found.way, (text, where) => (isSameButSecrets && !hasSecret(text) ? (texts.get(where) ?? text) : text))
+  const texts = new Map(textsOf(known.transport).map(({ where, text }) => [where, text]))
+  const isSameButSecrets = isSameServer(known.transport, found.transport)
+  const transport = mapTexts(found.transport, (text, where) => (isSameButSecrets && !hasSecret(text) ? (texts.get(where) ?? text) : text))
   const { provenance } = joined(known, found)
-  if (identityOf(way) === identityOf(known.way)) return { ...known, provenance }
+  if (identityOf(transport) === identityOf(known.transport)) return { ...known, provenance }
   const { inputs: _, ...rest } = known
-  return { ...rest, way, provenance, ...(found.inputs && { inputs: found.inputs }) }
+  return { ...rest, transport, provenance, ...(found.inputs && { inputs: found.inputs }) }
 }
 
 const hasSecret = (text: string): boolean => partsOf(text).some((part) => 'placeholder' in part && part.placeholder.kind === 'secret')
 
 /** Equal for ways that start or reach the same thing with the same values, in whatever order these were written. */
-const identityOf = (way: Way): string =>
+const identityOf = (transport: ServerTransport): string =>
   JSON.stringify([
-    way.transport,
-    ...textsOf(way)
+    transport.type,
+    ...textsOf(transport)
       .map(({ where, text }) => [where, text])
       .sort(byText),
   ])
@@ -93,8 +93,8 @@ const identityOf = (way: Way): string =>
 const byText = (a: readonly string[], b: readonly string[]): number => (String(a) < String(b) ? -1 : 1)
 
 /** Also when what is known had its secrets moved into the vault since: otherwise a second import would bring the plain ones back. */
-function isSameServer(known: Way, found: Way): boolean {
-  if (known.transport === 'memory' || known.transport !== found.transport) return false
+function isSameServer(known: ServerTransport, found: ServerTransport): boolean {
+  if (known.type === 'memory' || known.type !== found.type) return false
   const texts = new Map(textsOf(found).map(({ where, text }) => [where, text]))
   const ours = textsOf(known)
   return ours.length === texts.size && ours.every(({ where, text }) => fits(text, texts.get(where)))

@@ -3,7 +3,7 @@
  * `${$}` is a dollar sign, for text that only looks like one of them.
  */
 
-import type { ServerSpec, Way } from '../model/server-spec.ts'
+import type { ServerSpec, ServerTransport } from '../model/server-spec.ts'
 
 export interface Placeholder {
   kind: 'secret' | 'env' | 'input'
@@ -49,39 +49,42 @@ export interface PlacedText {
 }
 
 /** Every text of a way that may hold placeholders. */
-export function textsOf(way: Way): PlacedText[] {
-  switch (way.transport) {
+export function textsOf(transport: ServerTransport): PlacedText[] {
+  switch (transport.type) {
     case 'stdio':
       return [
-        { where: 'command', text: way.command },
-        ...way.args.map((text, i) => ({ where: `args[${i}]`, text })),
-        ...Object.entries(way.env).map(([name, text]) => ({ where: `env.${name}`, text })),
-        ...(way.cwd === undefined ? [] : [{ where: 'cwd', text: way.cwd }]),
+        { where: 'command', text: transport.command },
+        ...transport.args.map((text, i) => ({ where: `args[${i}]`, text })),
+        ...Object.entries(transport.env).map(([name, text]) => ({ where: `env.${name}`, text })),
+        ...(transport.cwd === undefined ? [] : [{ where: 'cwd', text: transport.cwd }]),
       ]
     case 'http':
-      return [{ where: 'url', text: way.url }, ...Object.entries(way.headers).map(([name, text]) => ({ where: `headers.${name}`, text }))]
+      return [
+        { where: 'url', text: transport.url },
+        ...Object.entries(transport.headers).map(([name, text]) => ({ where: `headers.${name}`, text })),
+      ]
     case 'memory':
       return []
   }
 }
 
 /** The same way with every text replaced. */
-export function mapTexts(way: Way, change: (text: string, where: string) => string): Way {
+export function mapTexts(transport: ServerTransport, change: (text: string, where: string) => string): ServerTransport {
   const table = (values: Readonly<Record<string, string>>, place: string): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([name, text]) => [name, change(text, `${place}.${name}`)]))
-  switch (way.transport) {
+  switch (transport.type) {
     case 'stdio':
       return {
-        ...way,
-        command: change(way.command, 'command'),
-        args: way.args.map((text, i) => change(text, `args[${i}]`)),
-        env: table(way.env, 'env'),
-        ...(way.cwd !== undefined && { cwd: change(way.cwd, 'cwd') }),
+        ...transport,
+        command: change(transport.command, 'command'),
+        args: transport.args.map((text, i) => change(text, `args[${i}]`)),
+        env: table(transport.env, 'env'),
+        ...(transport.cwd !== undefined && { cwd: change(transport.cwd, 'cwd') }),
       }
     case 'http':
-      return { ...way, url: change(way.url, 'url'), headers: table(way.headers, 'headers') }
+      return { ...transport, url: change(transport.url, 'url'), headers: table(transport.headers, 'headers') }
     case 'memory':
-      return way
+      return transport
   }
 }
 
@@ -90,7 +93,7 @@ export interface PlacedPlaceholder extends Placeholder {
 }
 
 /** What a server will be given when it is started, and where: for the question whether it may be. */
-export const placeholdersIn = (spec: Pick<ServerSpec, 'way'>): PlacedPlaceholder[] =>
-  textsOf(spec.way).flatMap(({ where, text }) =>
+export const placeholdersIn = (spec: Pick<ServerSpec, 'transport'>): PlacedPlaceholder[] =>
+  textsOf(spec.transport).flatMap(({ where, text }) =>
     partsOf(text).flatMap((part) => ('placeholder' in part ? [{ ...part.placeholder, where }] : [])),
   )

@@ -26,10 +26,13 @@ export interface PlainSecret {
 }
 
 /** What in the configuration of a server looks like a secret that somebody wrote down. */
-export function plainSecrets({ way, provenance = [] }: Pick<ServerSpec, 'way'> & Partial<Pick<ServerSpec, 'provenance'>>): PlainSecret[] {
-  const texts = textsOf(way)
+export function plainSecrets({
+  transport,
+  provenance = [],
+}: Pick<ServerSpec, 'transport'> & Partial<Pick<ServerSpec, 'provenance'>>): PlainSecret[] {
+  const texts = textsOf(transport)
   // Somebody else may have written the file of a project: all of it stays in sight.
-  const isMovable = provenance.some(({ scope }) => scope === 'project') ? () => false : movableIn(way)
+  const isMovable = provenance.some(({ scope }) => scope === 'project') ? () => false : movableIn(transport)
   return texts.flatMap(({ where, text }, i): PlainSecret[] => {
     if (where === 'command' || where === 'cwd') return []
     // `--token` and its value are two arguments.
@@ -62,15 +65,15 @@ interface Place {
   isWhole: boolean
 }
 
-function movableIn(way: ServerSpec['way']): (place: Place) => boolean {
-  if (way.transport !== 'stdio') {
+function movableIn(transport: ServerSpec['transport']): (place: Place) => boolean {
+  if (transport.type !== 'stdio') {
     // A placeholder in front of the path would hide where the URL leads.
     return ({ where, before, value }) => !/[\r\n]/.test(value) && (where !== 'url' || isOriginComplete(before))
   }
-  const words = [way.command, ...way.args]
+  const words = [transport.command, ...transport.args]
   const code = wordsAfterCode(words)
   // Code can run any argument and any variable.
-  if (runsCode(words) || looksLikeCode(way.args)) return () => false
+  if (runsCode(words) || looksLikeCode(transport.args)) return () => false
   return ({ where, value, beside, isWhole }) => {
     if (!isPlainValue(value) || isPlace(value)) return false
     const [, argument] = /^args\[(\d+)\]$/.exec(where) ?? []
@@ -168,7 +171,7 @@ function inUrl(url: string): Spot[] {
  * seen, and so is everything in a file that somebody else may have written.
  */
 export function withoutPlainSecrets(spec: ServerSpec): ServerSpec {
-  const texts = new Map(textsOf(spec.way).map(({ where, text }) => [where, text]))
+  const texts = new Map(textsOf(spec.transport).map(({ where, text }) => [where, text]))
   // From the end, so that what is replaced does not move what is not yet.
   for (const { where, start, end, chars } of plainSecrets(spec)
     .filter(isMovable)
@@ -176,7 +179,7 @@ export function withoutPlainSecrets(spec: ServerSpec): ServerSpec {
     const text = texts.get(where) ?? ''
     texts.set(where, `${text.slice(0, start)}[${chars} characters hidden]${text.slice(end)}`)
   }
-  return { ...spec, way: mapTexts(spec.way, (text, where) => texts.get(where) ?? text) }
+  return { ...spec, transport: mapTexts(spec.transport, (text, where) => texts.get(where) ?? text) }
 }
 
 const isMovable = (found: PlainSecret): boolean => found.isMovable
@@ -186,7 +189,7 @@ const isMovable = (found: PlainSecret): boolean => found.isMovable
  * came from is not touched; the values are in it still, and whoever owns it may want to remove them.
  */
 export async function moveSecrets(spec: ServerSpec, vault: Vault, found: readonly PlainSecret[] = plainSecrets(spec)): Promise<ServerSpec> {
-  const texts = new Map(textsOf(spec.way).map(({ where, text }) => [where, text]))
+  const texts = new Map(textsOf(spec.transport).map(({ where, text }) => [where, text]))
   // From the end, so that what is replaced does not move what is not yet.
   for (const { where, start, end } of found.filter(isMovable).sort((a, b) => b.start - a.start)) {
     const text = texts.get(where)
@@ -197,5 +200,5 @@ export async function moveSecrets(spec: ServerSpec, vault: Vault, found: readonl
     const name = await vault.keep(`${spec.id}/${where.replace(/^(?:env|headers)\./, '').replace(/[^A-Za-z0-9_.-]/g, '')}`, value)
     texts.set(where, text.slice(0, start) + placeholderText({ kind: 'secret', name }) + text.slice(end))
   }
-  return { ...spec, way: mapTexts(spec.way, (text, where) => texts.get(where) ?? text) }
+  return { ...spec, transport: mapTexts(spec.transport, (text, where) => texts.get(where) ?? text) }
 }

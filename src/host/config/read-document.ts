@@ -112,8 +112,8 @@ export function readDocument(
 /** What lies in a project came with it. */
 function isUnder(project: string | undefined, file: string): boolean {
   if (project === undefined) return false
-  const way = relative(resolve(project), resolve(file))
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  const path = relative(resolve(project), resolve(file))
+  return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path)
 }
 
 /** Those that the placeholders of a server name; one that nobody described is taken for a secret. */

@@ -1,7 +1,7 @@
 /** Placeholders to values, at the moment a server is started and not before. */
 
 import { McpError } from '../../protocol/errors.ts'
-import type { Way } from '../model/server-spec.ts'
+import type { ServerTransport } from '../model/server-spec.ts'
 import { mapTexts, type Placeholder, partsOf, placeholderText, textsOf } from './placeholder.ts'
 
 export interface Resolvers {
@@ -19,9 +19,9 @@ export interface Resolvers {
  * The same way with real values. Each placeholder is asked for once, however often it is used, and what comes is taken as
  * it is: a placeholder in a value is text. ERR_SECRET, without the value, when one is missing or cannot stand where it is used.
  */
-export async function resolveWay<W extends Way>(way: W, resolvers: Resolvers): Promise<W> {
+export async function resolveTransport<W extends ServerTransport>(transport: W, resolvers: Resolvers): Promise<W> {
   const values = new Map<string, string>()
-  for (const { where, text } of textsOf(way)) {
+  for (const { where, text } of textsOf(transport)) {
     for (const part of partsOf(text)) {
       if (!('placeholder' in part)) continue
       const { placeholder } = part
@@ -29,7 +29,7 @@ export async function resolveWay<W extends Way>(way: W, resolvers: Resolvers): P
       if (!values.has(key)) values.set(key, await valueFor(placeholder, where, resolvers))
     }
   }
-  const resolved = mapTexts(way, (text, where) => {
+  const resolved = mapTexts(transport, (text, where) => {
     const filled = partsOf(text).map((part) =>
       'placeholder' in part ? (values.get(placeholderText(part.placeholder)) as string) : part.literal,
     )
@@ -44,12 +44,12 @@ export async function resolveWay<W extends Way>(way: W, resolvers: Resolvers): P
  * The same way with the values that `known` has; other placeholders stay as they are written. For looking at what a
  * command names, before and after a person was asked about it.
  */
-export function fillKnown<W extends Way>(way: W, known: (placeholder: Placeholder) => string | undefined): W {
+export function fillKnown<W extends ServerTransport>(transport: W, known: (placeholder: Placeholder) => string | undefined): W {
   const filled = (text: string): string =>
     partsOf(text)
       .map((part) => ('placeholder' in part ? (known(part.placeholder) ?? placeholderText(part.placeholder)) : part.literal))
       .join('')
-  return mapTexts(way, filled) as W
+  return mapTexts(transport, filled) as W
 }
 
 /** What an `${env:NAME}` stands for, with what stands in for a variable that is not set or empty. */

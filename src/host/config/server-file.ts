@@ -91,7 +91,7 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
         // The name of an entry that cannot be read is taken as well.
         const merged = mergeServers(current, others, Object.keys(entries))
         const added = merged.slice(known.length)
-        const updated = current.filter(({ way }, at) => way !== known[at]?.way)
+        const updated = current.filter(({ transport }, at) => transport !== known[at]?.transport)
         for (const spec of added) entries[spec.id] = entryOf(spec)
         for (const spec of updated) entries[names.get(spec.id) ?? spec.id] = entryOf(spec)
         for (const [i, { id, provenance }] of known.entries()) {

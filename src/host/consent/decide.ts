@@ -17,14 +17,14 @@
  * In a headless run `ask` stays `ask`: whoever runs it knows whether there is an inbox that a person will look into.
  */
 
-import type { Grant } from '../model/grant.ts'
 import type { Action, Decision, Effect, Reason } from '../model/action.ts'
+import type { Grant } from '../model/grant.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
+import { exceeded, tightest } from '../policy/limits.ts'
+import { isForbidding, matchRule } from '../policy/match-rule.ts'
 import { DEFAULTS, KIND_WORDS, LOOSENS_DEFAULT } from './defaults.ts'
 import { grantMatches } from './grant-match.ts'
 import { forcedQuestions, isConsequential, raises, refusals } from './guards.ts'
-import { exceeded, tightest } from '../policy/limits.ts'
-import { isForbidding, matchRule } from '../policy/match-rule.ts'
 
 /** More reasons than a person reads are not given. */
 const MAX_REASONS = 20

@@ -1,7 +1,7 @@
 /** What holds where no rule says anything, kind by kind; a table to be read, and nothing else decides by kind. */
 
-import type { GrantScope } from '../model/grant.ts'
 import type { ActionKind, Effect } from '../model/action.ts'
+import type { GrantScope } from '../model/grant.ts'
 import type { PolicyLayer } from '../model/rule.ts'
 
 export interface KindDefaults {

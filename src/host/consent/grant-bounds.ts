@@ -1,11 +1,11 @@
 /** What a person's yes may be kept for. */
 
-import { GRANT_SCOPES, type GrantScope } from '../model/grant.ts'
 import type { Action } from '../model/action.ts'
+import { GRANT_SCOPES, type GrantScope } from '../model/grant.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
+import { durationMs } from '../policy/duration.ts'
 import { matchedRules, mayLoosen, standingRules } from './decide.ts'
 import { DEFAULT_GRANT_TTL_MS, DEFAULTS, KEEP_DESTRUCTIVE, KEEP_OPEN_OR_UNTRUSTED } from './defaults.ts'
-import { durationMs } from '../policy/duration.ts'
 import { forcedQuestions } from './guards.ts'
 import { isDeclared, isPossible } from './hints.ts'
 

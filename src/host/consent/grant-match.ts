@@ -1,11 +1,11 @@
 /** Whether a person's yes of before is a yes to this. */
 
-import type { ArgumentPredicate, Grant } from '../model/grant.ts'
 import type { Action } from '../model/action.ts'
-import { type CompiledArgument, compileArguments, type Folders, judgeArgument } from '../policy/argument-test.ts'
-import { argumentsDigest } from './arguments-digest.ts'
-import { concerns } from '../policy/pointer.ts'
+import type { ArgumentPredicate, Grant } from '../model/grant.ts'
 import type { ArgumentRules } from '../model/rule.ts'
+import { type CompiledArgument, compileArguments, type Folders, judgeArgument } from '../policy/argument-test.ts'
+import { concerns } from '../policy/pointer.ts'
+import { argumentsDigest } from './arguments-digest.ts'
 
 const NO_FOLDERS: Folders = { roots: {}, real: new Map() }
 

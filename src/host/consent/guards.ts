@@ -1,7 +1,7 @@
 /** What holds whatever the rules say. */
 
-import { EGRESS, isPrivate, UNTRUSTED } from '../model/label.ts'
 import type { Action, Effect, Reason } from '../model/action.ts'
+import { EGRESS, isPrivate, UNTRUSTED } from '../model/label.ts'
 import type { CompiledRule } from '../policy/compile-policy.ts'
 import { DEFAULTS, LOOP_AT, LOOSENS_DEFAULT, NEEDS_NO_SERVER } from './defaults.ts'
 import { hintsAgainst, isDeclared, isPossible } from './hints.ts'

@@ -8,13 +8,13 @@ import { isObject } from '../../base/json.ts'
 import { readPlainFile, withPlainFile } from '../../files/plain-file.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
+import type { StdioTransport } from '../model/server-spec.ts'
 import { type FoundProgram, findProgram } from './find-program.ts'
 import { isCode, namesIn } from './names-in.ts'
 import { manifestsOf, NODE_RUNNER, packageRuns, runsUnnamed } from './runners.ts'
 import { changesWhatRuns } from './variables.ts'
 import { assignmentsIn, nodeOptionWords, shebangWords, shellWords } from './words.ts'
 import { WRAPPERS } from './wrappers.ts'
-import type { ProcessWay } from '../model/server-spec.ts'
 
 export interface EntryFileLimits {
   /** Of a larger file only size and times are compared. */
@@ -102,8 +102,8 @@ const MAX_ARGUMENT_FILE_BYTES = 256 * 1024
 /** Options whose value is code. */
 const CODE_OPTION = /^(?:-[a-z]*[ce]|--eval|--command|-p|--print|-r|\/c)$/i
 
-export async function entryFilesOf(way: ProcessWay, facts: EntryFileFacts): Promise<EntryFiles> {
-  return new Look(way, facts).all()
+export async function entryFilesOf(transport: StdioTransport, facts: EntryFileFacts): Promise<EntryFiles> {
+  return new Look(transport, facts).all()
 }
 
 /** As people write it, without the ending that Windows adds. */
@@ -116,18 +116,19 @@ const wordsOf = (args: readonly string[]): string[] => args.flatMap((arg) => (is
 
 const familyOf = (name: string): Family | undefined => FAMILIES.find(([, pattern]) => pattern.test(name))?.[0]
 
-export const folderOf = (way: ProcessWay, { cwd = process.cwd() }: EntryFileFacts): string => resolve(cwd, way.cwd ?? '.')
+export const folderOf = (transport: StdioTransport, { cwd = process.cwd() }: EntryFileFacts): string => resolve(cwd, transport.cwd ?? '.')
 
 /** The PATH that the process will have: its own, or that of this process. */
-const pathOf = (way: ProcessWay, facts: EntryFileFacts): string | undefined => way.env.PATH ?? facts.path ?? process.env.PATH
+const pathOf = (transport: StdioTransport, facts: EntryFileFacts): string | undefined =>
+  transport.env.PATH ?? facts.path ?? process.env.PATH
 
 /** The program of a command, as the system would find it. */
-export const programOf = (way: ProcessWay, facts: EntryFileFacts): Promise<FoundProgram | undefined> =>
-  findProgram(way.command, { folder: folderOf(way, facts), path: pathOf(way, facts) })
+export const programOf = (transport: StdioTransport, facts: EntryFileFacts): Promise<FoundProgram | undefined> =>
+  findProgram(transport.command, { folder: folderOf(transport, facts), path: pathOf(transport, facts) })
 
 /** One look at everything that a command names. */
 class Look {
-  readonly #way: ProcessWay
+  readonly #transport: StdioTransport
   readonly #facts: EntryFileFacts
   readonly #limits: EntryFileLimits
   readonly #folder: string
@@ -145,20 +146,20 @@ class Look {
   #families: ReadonlySet<Family> = new Set()
   #lookups = 0
 
-  constructor(way: ProcessWay, facts: EntryFileFacts) {
-    this.#way = way
+  constructor(transport: StdioTransport, facts: EntryFileFacts) {
+    this.#transport = transport
     this.#facts = facts
     this.#limits = withDefaults(DEFAULT_ENTRY_FILE_LIMITS, facts.limits)
-    this.#folder = folderOf(way, facts)
-    this.#name = nameOf(way.command)
+    this.#folder = folderOf(transport, facts)
+    this.#name = nameOf(transport.command)
     this.#bases = [this.#folder]
-    this.#words = wordsOf(way.args)
-    this.#variables = { HOME: process.env.HOME, ...way.env, PWD: this.#folder }
+    this.#words = wordsOf(transport.args)
+    this.#variables = { HOME: process.env.HOME, ...transport.env, PWD: this.#folder }
   }
 
   async all(): Promise<EntryFiles> {
-    const { args, env } = this.#way
-    const program = await programOf(this.#way, this.#facts)
+    const { args, env } = this.#transport
+    const program = await programOf(this.#transport, this.#facts)
     if (program && !this.#isSystemInterpreter(this.#name, program.real)) this.#files.add(program.real)
     const own = familyOf(this.#name)
     for (const arg of args) if (isCode(arg)) Object.assign(this.#assigned, assignmentsIn(arg))
@@ -211,8 +212,8 @@ class Look {
   }
 
   #nodeOptions(): string[] {
-    const texts = [this.#way.env.NODE_OPTIONS ?? '']
-    for (const arg of this.#way.args) {
+    const texts = [this.#transport.env.NODE_OPTIONS ?? '']
+    for (const arg of this.#transport.args) {
       if (arg.startsWith('NODE_OPTIONS=')) texts.push(arg.slice('NODE_OPTIONS='.length))
     }
     if (this.#assigned.NODE_OPTIONS !== undefined) texts.push(this.#assigned.NODE_OPTIONS)
@@ -343,7 +344,7 @@ class Look {
     if (!/^(?:PYTHONPATH|NODE_PATH|RUBYLIB|PERL5LIB|CLASSPATH)$/.test(variable)) return
     const path = resolve(this.#folder, folder)
     if ((await this.#kindOf(path)) !== 'folder') return
-    for (const arg of this.#way.args) {
+    for (const arg of this.#transport.args) {
       for (const name of namesIn(arg, this.#variables)) await this.#meant(path, name, resolve(path, name), false, true)
     }
   }
@@ -363,7 +364,7 @@ class Look {
   /** What a wrapper starts. */
   async #program(name: string): Promise<void> {
     if (!/^[\w.+@-]{1,255}$/.test(name) || name.startsWith('-') || this.#inner.has(name)) return
-    const path = pathOf(this.#way, this.#facts)
+    const path = pathOf(this.#transport, this.#facts)
     this.#count(path?.split(delimiter).length ?? 1)
     const found = await findProgram(name, { folder: this.#folder, path })
     if (!found) return
@@ -435,8 +436,8 @@ class Look {
 }
 
 const isInside = (folder: string, path: string): boolean => {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  const transport = relative(folder, path)
+  return transport !== '..' && !transport.startsWith(`..${sep}`) && !isAbsolute(transport)
 }
 
 /**
@@ -513,12 +514,15 @@ export interface RunPackage {
 }
 
 /** The packages that npx, uvx and their like would fetch and run, also behind a wrapper and in the code of a shell. */
-export async function packagesOf(way: ProcessWay, facts: EntryFileFacts): Promise<RunPackage[]> {
-  const own = familyOf(nameOf(way.command))
-  const words = [way.command, ...wordsOf(way.args)]
+export async function packagesOf(transport: StdioTransport, facts: EntryFileFacts): Promise<RunPackage[]> {
+  const own = familyOf(nameOf(transport.command))
+  const words = [transport.command, ...wordsOf(transport.args)]
   // Of an interpreter that runs a script the words are the script's.
   const mayRun =
-    own === undefined || own === 'shell' || own === 'other' || /^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|pipx|uv)$/.test(nameOf(way.command))
+    own === undefined ||
+    own === 'shell' ||
+    own === 'other' ||
+    /^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|pipx|uv)$/.test(nameOf(transport.command))
   const found = new Map<string, RunPackage>()
   for (const { runner, args } of mayRun ? packageRuns(words, nameOf) : []) {
     const spec = packageSpec(args)
@@ -526,7 +530,7 @@ export async function packagesOf(way: ProcessWay, facts: EntryFileFacts): Promis
     // A folder is no package that is published: its files count.
     if (/^(?:\.{0,2}\/|\.{1,2}$|file:|~)/.test(spec)) continue
     const [, name = spec, version] = /^(@?[^@=]+)(?:@|==)?(.*)$/.exec(spec) ?? []
-    const integrity = /^(?:uvx|pipx)$/.test(runner) ? undefined : await lockedIntegrity(name, folderOf(way, facts), facts)
+    const integrity = /^(?:uvx|pipx)$/.test(runner) ? undefined : await lockedIntegrity(name, folderOf(transport, facts), facts)
     found.set(spec, { spec, name, isPinned: integrity !== undefined || /^\d+\.\d+\.\d+/.test(version ?? ''), integrity })
   }
   return [...found.values()]

@@ -9,10 +9,10 @@ import type { Implementation } from '../../protocol/model/base.ts'
 import { partsOf as partsOfText } from '../config/placeholder.ts'
 import { envValue, fillKnown } from '../config/resolve.ts'
 import { digestOf } from '../model/digest.ts'
-import { type EntryFileFacts, entryFilesOf, folderOf, packagesOf } from './entry-file.ts'
+import type { HttpTransport, ServerTransport, StdioTransport } from '../model/server-spec.ts'
 import { looksLikeCode } from './code.ts'
+import { type EntryFileFacts, entryFilesOf, folderOf, packagesOf } from './entry-file.ts'
 import type { FoundProgram } from './find-program.ts'
-import type { HttpWay, ProcessWay, Way } from '../model/server-spec.ts'
 
 /** One thing that makes a server what it is. */
 export interface FingerprintPart {
@@ -57,8 +57,8 @@ export interface FingerprintFacts extends EntryFileFacts {
 }
 
 /** @param way as it is configured, with its placeholders: what a secret is now is not part of what the server is */
-export async function fingerprintOf(way: Way, facts: FingerprintFacts = {}): Promise<Fingerprint> {
-  const { parts, warnings, launch } = await partsOf(way, facts)
+export async function fingerprintOf(transport: ServerTransport, facts: FingerprintFacts = {}): Promise<Fingerprint> {
+  const { parts, warnings, launch } = await partsOf(transport, facts)
   return {
     fingerprint: digestOf(parts.flatMap(({ name, digest }) => (name === FOLDER ? [] : [[name, digest]]))),
     parts,
@@ -118,16 +118,16 @@ interface Parts {
   launch?: Launch
 }
 
-async function partsOf(way: Way, facts: FingerprintFacts): Promise<Parts> {
-  if (way.transport === 'stdio') return processParts(way, facts)
-  if (way.transport === 'http') return { parts: httpParts(way, facts), warnings: [] }
+async function partsOf(transport: ServerTransport, facts: FingerprintFacts): Promise<Parts> {
+  if (transport.type === 'stdio') return processParts(transport, facts)
+  if (transport.type === 'http') return { parts: httpParts(transport, facts), warnings: [] }
   const { name = 'unnamed', version = '' } = facts.info ?? {}
   return { parts: [part('transport', 'memory'), part('name', name), part('version', version)], warnings: [] }
 }
 
-async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<Parts> {
+async function processParts(transport: StdioTransport, facts: FingerprintFacts): Promise<Parts> {
   // Parts have the texts as they are written; files are looked for where the filled in texts say.
-  const filled = fillKnown(way, ({ kind, name, fallback }) =>
+  const filled = fillKnown(transport, ({ kind, name, fallback }) =>
     kind === 'env'
       ? envValue({ name, ...(fallback !== undefined && { fallback }) })
       : kind === 'input'
@@ -145,18 +145,18 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
     },
     parts: [
       part('transport', 'stdio'),
-      part(FOLDER, shownFolder(way, facts)),
-      part('command', way.command),
-      ...way.args.map((value, i) => part(`argument ${i + 1}`, value)),
-      ...(way.cwd === undefined ? [] : [part('working folder', way.cwd)]),
-      ...named('environment variable', way.env),
+      part(FOLDER, shownFolder(transport, facts)),
+      part('command', transport.command),
+      ...transport.args.map((value, i) => part(`argument ${i + 1}`, value)),
+      ...(transport.cwd === undefined ? [] : [part('working folder', transport.cwd)]),
+      ...named('environment variable', transport.env),
       part('program', files.program?.real ?? 'not found'),
       ...files.inner.map(({ name, real }) => part(`program ${name}`, real)),
       ...files.contents.map(({ path, digest }) => ({ name: `content of ${path}`, digest, shown: digest.slice(0, 12) })),
       ...packages.flatMap(({ name, integrity }) => (integrity === undefined ? [] : [part(`package ${name}`, integrity)])),
     ],
     warnings: [
-      ...(files.program === undefined ? [`No program ${way.command} was found`] : []),
+      ...(files.program === undefined ? [`No program ${transport.command} was found`] : []),
       ...(files.hasCode ? ['The command holds code itself, which can run files and programs that are not listed here'] : []),
       ...(!files.hasCode && looksLikeCode(filled.args)
         ? ['An argument looks like code, which can run files and programs that are not listed here']
@@ -168,10 +168,12 @@ async function processParts(way: ProcessWay, facts: FingerprintFacts): Promise<P
 }
 
 /** As questions show it: with the placeholders that were written, not with what is filled in for them. */
-const shownFolder = (way: ProcessWay, facts: FingerprintFacts): string =>
-  way.cwd !== undefined && partsOfText(way.cwd).some((each) => 'placeholder' in each) ? way.cwd : folderOf(way, facts)
+const shownFolder = (transport: StdioTransport, facts: FingerprintFacts): string =>
+  transport.cwd !== undefined && partsOfText(transport.cwd).some((each) => 'placeholder' in each)
+    ? transport.cwd
+    : folderOf(transport, facts)
 
-function httpParts({ url, headers }: HttpWay, { issuer, resource }: FingerprintFacts): FingerprintPart[] {
+function httpParts({ url, headers }: HttpTransport, { issuer, resource }: FingerprintFacts): FingerprintPart[] {
   return [
     part('transport', 'http'),
     ...addressParts(url),

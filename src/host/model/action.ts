@@ -1,8 +1,8 @@
 /** Everything a host may be asked to do, and everything that is known when it decides whether it may. */
 
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
-import type { TrustTier } from './server-spec.ts'
 import type { PrimitiveKind } from './offering.ts'
+import type { TrustTier } from './server-spec.ts'
 
 export const ACTION_KINDS = [
   'server.launch',

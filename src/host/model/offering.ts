@@ -6,7 +6,7 @@ import type { Prompt } from '../../protocol/model/prompts.ts'
 import type { Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
 
-export interface Surface {
+export interface Offering {
   info: Implementation | undefined
   instructions: string | undefined
   capabilities: ServerCapabilities

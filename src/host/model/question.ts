@@ -5,10 +5,10 @@ import type { FormSchema } from '../../protocol/model/elicitation.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
 import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
 import type { ActionKind } from './action.ts'
-import type { ArgumentRules } from './rule.ts'
-import type { GrantScope } from './grant.ts'
 import type { PinDifference } from './difference.ts'
+import type { GrantScope } from './grant.ts'
 import type { PrimitiveKind } from './offering.ts'
+import type { ArgumentRules } from './rule.ts'
 
 /** Texts come as the server wrote them: whoever shows them makes control and invisible characters visible (protocol/visible-text.ts). */
 export interface Question {

@@ -1,9 +1,9 @@
 /** One rule of a policy, as it is written in YAML, JSON or TypeScript. */
 
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
+import type { ActionKind, Effect, Initiator } from './action.ts'
 import type { GrantScope } from './grant.ts'
 import type { TrustTier } from './server-spec.ts'
-import type { ActionKind, Effect, Initiator } from './action.ts'
 
 /**
  * Conditions on arguments by JSON pointer; all must hold. `*` as a segment means any member or element. A rule that

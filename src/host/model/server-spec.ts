@@ -14,27 +14,27 @@ export interface Provenance {
 }
 
 /** Values may hold `${secret:NAME}`, `${env:NAME}` and `${input:NAME}`; they are resolved when the server is started, and only then. */
-export interface ProcessWay {
-  transport: 'stdio'
+export interface StdioTransport {
+  type: 'stdio'
   command: string
   args: readonly string[]
   env: Readonly<Record<string, string>>
   cwd?: string
 }
 
-export interface HttpWay {
-  transport: 'http'
+export interface HttpTransport {
+  type: 'http'
   url: string
   headers: Readonly<Record<string, string>>
 }
 
 /** A server in this process. It needs no launch, and everything else is judged as for any other. */
-export interface MemoryWay {
-  transport: 'memory'
+export interface InProcessTransport {
+  type: 'memory'
   service: Service
 }
 
-export type Way = ProcessWay | HttpWay | MemoryWay
+export type ServerTransport = StdioTransport | HttpTransport | InProcessTransport
 
 /** A value that a configuration asks a person for: what `${input:id}` stands for. */
 export interface InputSpec {
@@ -51,7 +51,7 @@ export interface ServerSpec {
   /** The name in the configuration; unique in a host, and what rules and grants mean by a server. */
   id: string
   title?: string
-  way: Way
+  transport: ServerTransport
   tier: TrustTier
   isDisabled?: boolean
   provenance: readonly Provenance[]

@@ -1,12 +1,12 @@
 /** One decision in words: every rule, whether it is about the action, and if not, what it was that did not hold. */
 
-import type { Grant } from '../model/grant.ts'
-import type { Action, Decision, Effect } from '../model/action.ts'
-import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
 import { decide, matchedRules, standingRules } from '../consent/decide.ts'
+import type { Action, Decision, Effect } from '../model/action.ts'
+import type { Grant } from '../model/grant.ts'
+import type { PolicyLayer } from '../model/rule.ts'
+import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
 import { matchRule, type RuleVerdict } from '../policy/match-rule.ts'
 import { select } from '../policy/pointer.ts'
-import type { PolicyLayer } from '../model/rule.ts'
 
 export interface Explanation {
   decision: Decision

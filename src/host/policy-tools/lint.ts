@@ -1,12 +1,12 @@
 /** What is wrong with rules that can be read: those that never decide anything, and those that protect less than they seem to. */
 
 import { isEqual } from '../../protocol/schema/canonical.ts'
-import { type CompiledPolicy, type CompiledRule, nameTest } from '../policy/compile-policy.ts'
-import { covers } from '../policy/cover.ts'
 import { rankOf } from '../consent/decide.ts'
 import { DEFAULTS, LOOSENS_DEFAULT } from '../consent/defaults.ts'
-import { hasWildcard } from '../policy/glob.ts'
 import type { ArgumentTest, PolicyLayer, Rule } from '../model/rule.ts'
+import { type CompiledPolicy, type CompiledRule, nameTest } from '../policy/compile-policy.ts'
+import { covers } from '../policy/cover.ts'
+import { hasWildcard } from '../policy/glob.ts'
 
 export interface LintFinding {
   severity: 'error' | 'warning'

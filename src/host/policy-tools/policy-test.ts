@@ -3,15 +3,15 @@
 import { readdir } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { McpError } from '../../protocol/errors.ts'
+import { decide } from '../consent/decide.ts'
 import type { Action } from '../model/action.ts'
 import type { CompiledPolicy } from '../policy/compile-policy.ts'
-import { decide } from '../consent/decide.ts'
-import { explain } from './explain.ts'
 import { pathPointers } from '../policy/path-pointers.ts'
 import { valueAt } from '../policy/pointer.ts'
-import { actionOf, type PolicyCase, parseCases } from './policy-case.ts'
 import { readBounded } from '../policy/policy-file.ts'
 import { DEFAULT_POLICY_LIMITS } from '../policy/policy-schema.ts'
+import { explain } from './explain.ts'
+import { actionOf, type PolicyCase, parseCases } from './policy-case.ts'
 
 export interface CaseResult {
   file: string

@@ -1,11 +1,11 @@
 /** Decisions of the past under other rules: which would have been others. */
 
-import type { Grant } from '../model/grant.ts'
+import { type MatchedRules, matchedRules, settle } from '../consent/decide.ts'
 import { type Action, EFFECTS, type Effect } from '../model/action.ts'
+import { actionFrom } from '../model/facts.ts'
+import type { Grant } from '../model/grant.ts'
 import { argumentFree } from '../policy/argument-free.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
-import { type MatchedRules, matchedRules, settle } from '../consent/decide.ts'
-import { actionFrom } from '../model/facts.ts'
 
 /** What the audit log has of a decision. */
 export interface DecisionRecord {

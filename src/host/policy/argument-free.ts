@@ -1,8 +1,8 @@
 /** Rules and an action whose arguments are not known any more. */
 
+import type { MatchedRules } from '../consent/decide.ts'
 import type { Action } from '../model/action.ts'
 import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
-import type { MatchedRules } from '../consent/decide.ts'
 
 export interface ArgumentFree {
   certain: MatchedRules

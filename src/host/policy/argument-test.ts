@@ -10,9 +10,9 @@ import { compile } from '../../protocol/schema/compile.ts'
 import { FOREIGN_SCHEMA_BOUNDS } from '../../protocol/schema/document.ts'
 import { patternSize } from '../../protocol/schema/foreign.ts'
 import type { Action } from '../model/action.ts'
+import type { ArgumentRules, ArgumentTest } from '../model/rule.ts'
 import { type Pointer, parsePointer, select } from './pointer.ts'
 import { narrowGlob, wideGlob } from './readings.ts'
-import type { ArgumentRules, ArgumentTest } from '../model/rule.ts'
 
 /** Undefined: it is of the right kind, but what it means could not be told for sure. */
 export type Verdict = boolean | undefined
@@ -152,8 +152,8 @@ function folderOf(written: string, { roots, real }: Folders, where: string): str
 
 function isInside(folder: string, path: string): boolean {
   if (!isAbsolute(path)) return false
-  const way = relative(folder, path)
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+  const below = relative(folder, path)
+  return below === '' || (below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below))
 }
 
 /** Schemes whose hosts every reader of the standard finds in the same place. */

@@ -5,13 +5,13 @@ import { asText } from '../../base/as-text.ts'
 import { nearestRealPath } from '../../files/nearest-real-path.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
-import { PRIVATE } from '../model/label.ts'
 import { ACTION_KINDS, type Action, type ActionKind, type ActionLimits, type Reason } from '../model/action.ts'
+import { PRIVATE } from '../model/label.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
 import { type CompiledArgument, compileArguments, type Folders } from './argument-test.ts'
 import { compileGlob, hasWildcard, type TextTest } from './glob.ts'
 import { limitsOf } from './limits.ts'
 import { readingsOf, stepsAround } from './readings.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
 
 /** A condition of `match`. */
 export interface Condition {

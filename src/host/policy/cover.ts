@@ -1,10 +1,10 @@
 /** Whether one rule matches whenever another does, as far as that can be seen from how they are written. */
 
 import { isEqual } from '../../protocol/schema/canonical.ts'
+import type { Rule } from '../model/rule.ts'
 import { type CompiledRule, nameTest } from './compile-policy.ts'
 import { hasWildcard } from './glob.ts'
 import { isForbidding } from './match-rule.ts'
-import type { Rule } from '../model/rule.ts'
 
 /** False where it cannot be seen. */
 export function covers(wide: CompiledRule, narrow: CompiledRule): boolean {

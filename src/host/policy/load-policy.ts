@@ -2,13 +2,13 @@
 
 import { basename, resolve } from 'node:path'
 import { nearestRealPath } from '../../files/nearest-real-path.ts'
-import { type CompiledPolicy, compilePolicy } from './compile-policy.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
 import { readPolicy } from '../config/lazy-readers.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
 import type { HostOptions } from '../options.ts'
+import { type CompiledPolicy, compilePolicy } from './compile-policy.ts'
 
 /** @throws McpError ERR_CONFIG that names file, rule, place, what was expected and what is there */
-export async function policyOf(options: HostOptions): Promise<CompiledPolicy> {
+export async function loadPolicy(options: HostOptions): Promise<CompiledPolicy> {
   const { policy = {}, isBypassing = false } = options
   const given =
     typeof policy === 'object' && 'layers' in policy

@@ -1,9 +1,9 @@
 /** Whether one rule is about one action. */
 
 import type { Action } from '../model/action.ts'
+import type { Rule } from '../model/rule.ts'
 import { type CompiledArgument, judgeArgument, type Verdict } from './argument-test.ts'
 import type { CompiledRule, Condition } from './compile-policy.ts'
-import type { Rule } from '../model/rule.ts'
 
 export type RuleVerdict =
   | { kind: 'matches' }

@@ -1,10 +1,10 @@
 /** Which arguments are paths that must be looked up before the decision, which does no I/O. */
 
-import type { Grant } from '../model/grant.ts'
+import { compilePattern } from '../consent/grant-match.ts'
 import type { Action } from '../model/action.ts'
+import type { Grant } from '../model/grant.ts'
 import type { CompiledArgument } from './argument-test.ts'
 import type { CompiledPolicy } from './compile-policy.ts'
-import { compilePattern } from '../consent/grant-match.ts'
 import { select } from './pointer.ts'
 
 /**

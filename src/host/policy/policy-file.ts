@@ -7,10 +7,10 @@ import { McpError } from '../../protocol/errors.ts'
 import { compile } from '../../protocol/schema/compile.ts'
 import { describePath, type Issue } from '../../protocol/schema/json-schema.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
 import { compileRules } from './compile-policy.ts'
 import { durationMs } from './duration.ts'
 import { DEFAULT_POLICY_LIMITS, type PolicyLimits, policySchema } from './policy-schema.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
 
 export interface PolicyFileOptions {
   limits?: Partial<PolicyLimits>

@@ -1,7 +1,7 @@
 /** The shape of a policy file, as JSON Schema: what is not in it is an error, because a rule with a typo protects nothing. */
 
-import { GRANT_SCOPES } from '../model/grant.ts'
 import { EFFECTS } from '../model/action.ts'
+import { GRANT_SCOPES } from '../model/grant.ts'
 
 export interface PolicyLimits {
   maxFileBytes: number

@@ -3,13 +3,13 @@
 import { McpError } from '../../protocol/errors.ts'
 import type { Root } from '../../protocol/model/roots.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
-import type { HostParts } from '../services/services.ts'
-import { GrantedRoots, type RootLimits } from './root-registry.ts'
-import { type ValidRoot, validRoot } from './valid-root.ts'
 import { serverWant } from '../servers/server-answers.ts'
+import type { HostServices } from '../services/services.ts'
+import { type RootLimits, RootRegistry } from './root-registry.ts'
+import { type ValidRoot, validRoot } from './valid-root.ts'
 
-export interface RootGrantsOptions {
-  parts: HostParts
+export interface RootConsentOptions {
+  parts: HostServices
   /** Folders that every server may be offered. */
   offered: readonly string[]
   canAsk: boolean
@@ -25,16 +25,16 @@ interface GiveOptions {
   isConfigured?: true
 }
 
-export class RootGrants {
-  readonly #options: RootGrantsOptions
-  readonly #granted: GrantedRoots
+export class RootConsent {
+  readonly #options: RootConsentOptions
+  readonly #granted: RootRegistry
   /** One question a server, however often it asks what its roots are. */
   readonly #offers = new Map<string, Promise<void>>()
 
-  constructor(options: RootGrantsOptions) {
+  constructor(options: RootConsentOptions) {
     this.#options = options
     const { onChange, onWarning, parts, limits } = options
-    this.#granted = new GrantedRoots({ onChange, onWarning, clock: parts.clock, ...(limits && { limits }) })
+    this.#granted = new RootRegistry({ onChange, onWarning, clock: parts.clock, ...(limits && { limits }) })
   }
 
   of(server: string): Root[] {

@@ -21,7 +21,7 @@ export interface RootLimits {
 
 export const DEFAULT_ROOT_LIMITS: RootLimits = { maxRoots: 100, pollMs: 5_000, settleMs: 50 }
 
-export interface GrantedRootsOptions {
+export interface RootRegistryOptions {
   /** The roots of a server are others now. */
   onChange(server: string, roots: readonly Root[]): void
   /** One can no longer be given to the server, and why. */
@@ -35,8 +35,8 @@ export interface GrantedRoot extends ValidRoot {
   fault: string | undefined
 }
 
-export class GrantedRoots {
-  readonly #options: GrantedRootsOptions
+export class RootRegistry {
+  readonly #options: RootRegistryOptions
   readonly #limits: RootLimits
   readonly #clock: Clock
   readonly #servers = new Map<string, Map<string, GrantedRoot>>()
@@ -48,7 +48,7 @@ export class GrantedRoots {
   #isWanted = false
   #isClosed = false
 
-  constructor(options: GrantedRootsOptions) {
+  constructor(options: RootRegistryOptions) {
     this.#options = options
     this.#limits = withDefaults(DEFAULT_ROOT_LIMITS, options.limits)
     this.#clock = options.clock ?? systemClock

@@ -1,21 +1,21 @@
 /** What comes from servers and may repeat what they were given at their start: it leaves the host without that. */
 
+import type { Health } from '../model/health.ts'
+import type { Offering } from '../model/offering.ts'
 import type { Asker } from '../model/question.ts'
 import type { HostEvent } from '../options.ts'
-import type { Health } from '../model/health.ts'
 import type { ServerLog } from '../servers/log-gate.ts'
-import type { Surface } from '../model/offering.ts'
 import type { Redactor } from './redactor.ts'
 
 /** The same error: who catches it may look for its class and its code. What it was caused by is shown with it, and so is its stack. */
-export function scrubbedError<E>(error: E, secrets: Redactor): E {
+export function redactError<E>(error: E, secrets: Redactor): E {
   let each: unknown = error
   for (let depth = 0; each instanceof Error && depth < MAX_CAUSES; depth++) {
     each.message = secrets.scrub(each.message)
     if (each.stack !== undefined) each.stack = secrets.scrub(each.stack)
     // Those of the system have the program and its arguments beside their message.
     const { cause, ...rest } = each
-    Object.assign(each, scrubbedValue(rest, secrets))
+    Object.assign(each, redactValue(rest, secrets))
     each = cause
   }
   return error
@@ -27,7 +27,7 @@ const MAX_CAUSES = 16
 const TEXTS = new Set(['title', 'description', 'default', 'examples', '$comment'])
 
 /** What a server offers, without what it was given at its start: definitions are kept, and models read them. */
-export function scrubbedSurface(surface: Surface, secrets: Redactor): Surface {
+export function redactOffering(surface: Offering, secrets: Redactor): Offering {
   if (secrets.isEmpty) return surface
   const { info, instructions, tools, prompts, resources, templates } = surface
   return {
@@ -59,7 +59,7 @@ function scrubbedTexts<T>(value: T, secrets: Redactor, isText = false): T {
 const TELLING = new Set(['kind', 'type', 'class', 'code', 'role', 'level', 'destination'])
 
 /** A copy with no secret in any text of it; the value itself while no secret is known. */
-export const scrubbedValue = <T>(value: T, secrets: Redactor, scrub: Scrub = (text) => secrets.scrub(text)): T =>
+export const redactValue = <T>(value: T, secrets: Redactor, scrub: Scrub = (text) => secrets.scrub(text)): T =>
   secrets.isEmpty ? value : scrubbedCopy(value, scrub)
 
 type Scrub = (text: string) => string
@@ -75,35 +75,35 @@ const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
 /** Whoever is asked sees what a server wrote, and servers may write what they were given. Its handle says which of the person's own it is. */
-export const scrubbedAsker = (asker: Asker, secrets: Redactor): Asker => ({
+export const redactingAsker = (asker: Asker, secrets: Redactor): Asker => ({
   ask: (question, signal) => {
     const { server, chain, reasons, subject } = question
-    const texts = scrubbedValue({ title: server.title, where: server.where, chain, reasons, subject }, secrets, secrets.withHandles)
+    const texts = redactValue({ title: server.title, where: server.where, chain, reasons, subject }, secrets, secrets.withHandles)
     const { title, where, ...rest } = texts
     return asker.ask({ ...question, ...rest, server: { ...server, title, where } }, signal)
   },
 })
 
-export function scrubbedHealth(health: Health, secrets: Redactor): Health {
-  if (health.state === 'refused') scrubbedError(health.error, secrets)
-  if (health.state === 'waiting' || health.state === 'open-circuit') scrubbedError(health.lastError, secrets)
+export function redactHealth(health: Health, secrets: Redactor): Health {
+  if (health.state === 'refused') redactError(health.error, secrets)
+  if (health.state === 'waiting' || health.state === 'open-circuit') redactError(health.lastError, secrets)
   return health
 }
 
-export function scrubbedEvent(event: HostEvent, secrets: Redactor): HostEvent {
+export function redactEvent(event: HostEvent, secrets: Redactor): HostEvent {
   switch (event.kind) {
     case 'warning':
       return { ...event, text: secrets.scrub(event.text) }
     case 'health':
-      return { ...event, health: scrubbedHealth(event.health, secrets) }
+      return { ...event, health: redactHealth(event.health, secrets) }
     case 'log':
       return { ...event, log: scrubbedLog(event.log, secrets) }
     case 'review':
-      return { ...event, review: scrubbedValue(event.review, secrets) }
+      return { ...event, review: redactValue(event.review, secrets) }
     default:
       return event
   }
 }
 
 const scrubbedLog = (log: ServerLog, secrets: Redactor): ServerLog =>
-  log.kind === 'stderr' ? { ...log, line: secrets.scrub(log.line) } : { ...log, message: scrubbedValue(log.message, secrets) }
+  log.kind === 'stderr' ? { ...log, line: secrets.scrub(log.line) } : { ...log, message: redactValue(log.message, secrets) }

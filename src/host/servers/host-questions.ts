@@ -4,14 +4,14 @@ import { personUrl } from '../../base/address/person-url.ts'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { InputAnswer } from '../config/inputs.ts'
-import type { HostedServer } from './hosted-server.ts'
-import type { HostParts } from '../services/services.ts'
-import { serverWant } from './server-answers.ts'
 import type { InputSpec } from '../model/server-spec.ts'
+import type { HostServices } from '../services/services.ts'
+import type { HostedServer } from './hosted-server.ts'
+import { serverWant } from './server-answers.ts'
 
 /** A value that only the person knows. A secret one may be kept, so that it is asked for once. */
 export async function askForInput(
-  parts: HostParts,
+  parts: HostServices,
   server: HostedServer,
   input: InputSpec,
   signal: AbortSignal,
@@ -51,7 +51,7 @@ export async function askForInput(
 
 /** The page of an authorization server is opened like any other: after the person has seen where it is. */
 export async function agreeToLogin(
-  parts: HostParts,
+  parts: HostServices,
   server: HostedServer,
   href: string,
   openUrl: (url: string) => void | Promise<void>,

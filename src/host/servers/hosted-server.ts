@@ -8,31 +8,31 @@ import type { Implementation } from '../../protocol/model/base.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { Authorizer } from '../../protocol/seams/authorizer.ts'
 import type { Service } from '../../protocol/seams/service.ts'
-import type { Question, Subject } from '../model/question.ts'
-import { commandText } from '../launch/command-text.ts'
+import { keyOf } from '../approval/comparison.ts'
+import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from '../approval/pin.ts'
 import { type Address, addressOf, checkAddress, refuseOpen } from '../config/address.ts'
 import { fillsOf } from '../config/fills.ts'
 import { type Placeholder, placeholdersIn } from '../config/placeholder.ts'
-import { envValue, resolveWay } from '../config/resolve.ts'
-import type { ActionPrimitive, ActionServer, Effect, PinState } from '../model/action.ts'
+import { envValue, resolveTransport } from '../config/resolve.ts'
+import type { ActionRequest, RequestedAction } from '../consent/gate/gate.ts'
+import { commandText } from '../launch/command-text.ts'
 import { type EntryFileFacts, type EntryFileLimits, folderOf, programOf } from '../launch/entry-file.ts'
 import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch } from '../launch/fingerprint.ts'
-import type { Want, WantedAction } from '../consent/gate/gate.ts'
 import { changesWhatRuns, variableWarnings } from '../launch/variables.ts'
-import type { HostParts } from '../services/services.ts'
-import { keyOf } from '../approval/comparison.ts'
-import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from '../approval/pin.ts'
-import type { Run } from '../model/run.ts'
-import { scrubbedError, scrubbedHealth, scrubbedSurface, scrubbedValue } from '../secrets/redact-output.ts'
+import type { ActionPrimitive, ActionServer, Effect, PinState } from '../model/action.ts'
 import type { Health } from '../model/health.ts'
-import type { Listing } from './listing.ts'
-import type { ProcessWay, ServerSpec, Way } from '../model/server-spec.ts'
-import { type SupervisedOptions, SupervisedServer } from './supervised.ts'
 import type { PrimitiveKind } from '../model/offering.ts'
+import type { Question, Subject } from '../model/question.ts'
+import type { Run } from '../model/run.ts'
+import type { ServerSpec, ServerTransport, StdioTransport } from '../model/server-spec.ts'
+import { redactError, redactHealth, redactOffering, redactValue } from '../secrets/redact-output.ts'
+import type { HostServices } from '../services/services.ts'
+import type { Listing } from './listing.ts'
+import { type SupervisedOptions, SupervisedServer } from './supervised.ts'
 
 export interface HostedServerOptions {
   spec: ServerSpec
-  parts: HostParts
+  parts: HostServices
   auth: Authorizer | undefined
   supervision: Pick<SupervisedOptions, 'answers' | 'info' | 'limits' | 'clientLimits' | 'clock' | 'onHealth' | 'onLog' | 'onWarning'>
   /** Something it lists is not, or not yet, what was approved. */
@@ -66,7 +66,7 @@ export class HostedServer {
       ...(auth && { auth }),
       permit: (signal) => this.#permit(signal),
       onItem: pinOf,
-      clean: (surface) => scrubbedSurface(surface, options.parts.redactor),
+      clean: (surface) => redactOffering(surface, options.parts.redactor),
       onListing: (listing) => {
         this.#offered = new Map(primitivesOf(listing.surface).map((primitive) => [keyOf(primitive), primitive]))
         options.onListing(this, listing)
@@ -81,7 +81,7 @@ export class HostedServer {
   /** As questions show it. */
   get shown(): Question['server'] {
     const { info } = this.supervised.listing?.surface ?? {}
-    return { id: this.id, title: this.spec.title ?? info?.title ?? info?.name ?? this.id, where: whereOf(this.spec.way) }
+    return { id: this.id, title: this.spec.title ?? info?.title ?? info?.name ?? this.id, where: whereOf(this.spec.transport) }
   }
 
   get facts(): ActionServer {
@@ -129,9 +129,9 @@ export class HostedServer {
     const { redactor } = this.#options.parts
     try {
       const answer = await this.supervised.use(run, options)
-      return redactor.isEmpty ? answer : scrubbedValue(answer, redactor)
+      return redactor.isEmpty ? answer : redactValue(answer, redactor)
     } catch (error) {
-      throw scrubbedError(error, redactor)
+      throw redactError(error, redactor)
     }
   }
 
@@ -140,12 +140,12 @@ export class HostedServer {
     try {
       return await this.supervised.subscribe(uri, listener)
     } catch (error) {
-      throw scrubbedError(error, this.#options.parts.redactor)
+      throw redactError(error, this.#options.parts.redactor)
     }
   }
 
   get health(): Health {
-    return scrubbedHealth(this.supervised.health, this.#options.parts.redactor)
+    return redactHealth(this.supervised.health, this.#options.parts.redactor)
   }
 
   /** Whose call it is that a question of the server belongs to, if there is no doubt about it. */
@@ -171,14 +171,14 @@ export class HostedServer {
   }
 
   #identified(inputs: ReadonlyMap<string, string> = NO_INPUTS): Promise<Fingerprint> {
-    const { way } = this.spec
-    const info = way.transport === 'memory' ? infoOf(way.service) : undefined
-    return fingerprintOf(this.#decided(way, inputs), { ...this.#lookFrom, inputs, ...(info && { info }) })
+    const { transport } = this.spec
+    const info = transport.type === 'memory' ? infoOf(transport.service) : undefined
+    return fingerprintOf(this.#decided(transport, inputs), { ...this.#lookFrom, inputs, ...(info && { info }) })
   }
 
   /** With the address that a person and the policy decide about: what says where it leads is filled in, the rest is not. */
-  #decided<W extends Way>(way: W, inputs: ReadonlyMap<string, string>): W {
-    return way.transport === 'http' ? { ...way, url: this.#address(way.url, inputs).url } : way
+  #decided<W extends ServerTransport>(transport: W, inputs: ReadonlyMap<string, string>): W {
+    return transport.type === 'http' ? { ...transport, url: this.#address(transport.url, inputs).url } : transport
   }
 
   #address(url: string, inputs: ReadonlyMap<string, string>): Address {
@@ -194,31 +194,31 @@ export class HostedServer {
     return { cwd: parts.project, ...(dataFiles && { dataFiles }), ...(launchLimits && { limits: launchLimits }) }
   }
 
-  async #permit(signal: AbortSignal): Promise<Way> {
+  async #permit(signal: AbortSignal): Promise<ServerTransport> {
     const { parts } = this.#options
-    const { way } = this.spec
+    const { transport } = this.spec
     await parts.pins.refresh()
-    if (way.transport === 'memory') {
+    if (transport.type === 'memory') {
       const now = await this.#see(NO_INPUTS)
       // Nobody is asked about its start: what was approved of another server is not carried over to it.
       if (parts.pins.adopted(this.id)?.fingerprint !== now.fingerprint) await parts.pins.forget(this.id)
       await parts.pins.adopt(this.id, now)
-      return way
+      return transport
     }
-    const inputs = await this.#decisiveInputs(way, signal)
-    if (way.transport === 'http') refuseOpen(this.#address(way.url, inputs), ({ kind, name }) => this.#isSecret(kind, name))
-    const decided = this.#decided(way, inputs)
+    const inputs = await this.#decisiveInputs(transport, signal)
+    if (transport.type === 'http') refuseOpen(this.#address(transport.url, inputs), ({ kind, name }) => this.#isSecret(kind, name))
+    const decided = this.#decided(transport, inputs)
     const now = await this.#see(inputs)
-    return parts.gate.run(this.#startWant(way, now, inputs, signal), async () => {
-      const isAsking = placeholdersIn({ way }).some(({ kind, name }) => kind === 'input' && !inputs.has(name))
+    return parts.gate.run(this.#startWant(transport, now, inputs, signal), async () => {
+      const isAsking = placeholdersIn({ transport }).some(({ kind, name }) => kind === 'input' && !inputs.has(name))
       // Nobody is asked for values on behalf of a program that is not the one they agreed to.
       if (isAsking) await this.#checkStill(now, inputs)
-      const resolved = await this.#resolved(way, inputs, signal)
-      if (resolved.transport === 'http' && decided.transport === 'http') checkAddress(resolved.url, decided.url)
+      const resolved = await this.#resolved(transport, inputs, signal)
+      if (resolved.type === 'http' && decided.type === 'http') checkAddress(resolved.url, decided.url)
       // Last: a program that was replaced while the person was reading or typing is not started.
       const last = await this.#checkStill(now, inputs)
       await parts.pins.adopt(this.id, now)
-      return resolved.transport === 'stdio' ? this.#found(resolved, last) : resolved
+      return resolved.type === 'stdio' ? this.#found(resolved, last) : resolved
     })
   }
 
@@ -241,11 +241,14 @@ export class HostedServer {
   }
 
   /** The answers without which it cannot be said what would run. */
-  async #decisiveInputs(way: Exclude<Way, { transport: 'memory' }>, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  async #decisiveInputs(
+    transport: Exclude<ServerTransport, { type: 'memory' }>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>> {
     const { parts, input } = this.#options
-    const ids = new Set([...inputsThatDecide(this.spec), ...this.#addressInputs(way)])
+    const ids = new Set([...inputsThatDecide(this.spec), ...this.#addressInputs(transport)])
     if (ids.size === 0) return NO_INPUTS
-    const { decision } = await parts.gate.foresee(this.#startWant(way, await this.#identified(), NO_INPUTS, signal))
+    const { decision } = await parts.gate.foresee(this.#startWant(transport, await this.#identified(), NO_INPUTS, signal))
     // What may not be started in any case needs no answers from anybody.
     if (isRefusal(decision.effect)) return NO_INPUTS
     const inputs = new Map<string, string>()
@@ -254,7 +257,7 @@ export class HostedServer {
       if (value === undefined)
         throw new McpError(
           'ERR_SECRET',
-          `\${input:${id}}, which decides what ${this.id} ${way.transport === 'http' ? 'connects to' : 'runs'}, was not given`,
+          `\${input:${id}}, which decides what ${this.id} ${transport.type === 'http' ? 'connects to' : 'runs'}, was not given`,
         )
       inputs.set(id, value)
     }
@@ -262,14 +265,14 @@ export class HostedServer {
   }
 
   /** Those that say where it is connected to. Secrets are none: they would have to be shown. */
-  #addressInputs(way: Way): string[] {
-    const open: readonly Placeholder[] = way.transport === 'http' ? this.#address(way.url, NO_INPUTS).open : []
+  #addressInputs(transport: ServerTransport): string[] {
+    const open: readonly Placeholder[] = transport.type === 'http' ? this.#address(transport.url, NO_INPUTS).open : []
     return open.flatMap(({ kind, name }) => (kind === 'input' && !this.#isSecret(kind, name) ? [name] : []))
   }
 
-  #resolved<W extends Way>(way: W, inputs: ReadonlyMap<string, string>, signal: AbortSignal): Promise<W> {
+  #resolved<W extends ServerTransport>(transport: W, inputs: ReadonlyMap<string, string>, signal: AbortSignal): Promise<W> {
     const { parts, input } = this.#options
-    return resolveWay(way, {
+    return resolveTransport(transport, {
       secret: async (name) => (await parts.vault()).get(name),
       input: async (id) => inputs.get(id) ?? (await input(this, id, signal)),
       // Everything but what is nobody's secret, and stands in many an honest line.
@@ -285,29 +288,34 @@ export class HostedServer {
   }
 
   /** The program that was found in the last look, in the folder that the person was shown, wherever the host itself runs. */
-  async #found(way: ProcessWay, { launch }: Fingerprint): Promise<ProcessWay> {
-    const cwd = folderOf(way, this.#lookFrom)
+  async #found(transport: StdioTransport, { launch }: Fingerprint): Promise<StdioTransport> {
+    const cwd = folderOf(transport, this.#lookFrom)
     // As it is configured: without what is filled in.
-    const configured = this.spec.way.transport === 'stdio' ? this.spec.way.command : ''
+    const configured = this.spec.transport.type === 'stdio' ? this.spec.transport.command : ''
     // A command with a secret in it was not known before.
-    const program = launch?.program ?? (await programOf(way, this.#lookFrom))
+    const program = launch?.program ?? (await programOf(transport, this.#lookFrom))
     if (!program) throw new McpError('ERR_SPAWN', `Cannot start ${JSON.stringify(configured)}: there is no such command (ENOENT)`)
-    return { ...way, command: program.path, cwd }
+    return { ...transport, command: program.path, cwd }
   }
 
-  #startWant(way: Exclude<Way, { transport: 'memory' }>, now: Fingerprint, inputs: ReadonlyMap<string, string>, signal: AbortSignal): Want {
+  #startWant(
+    transport: Exclude<ServerTransport, { type: 'memory' }>,
+    now: Fingerprint,
+    inputs: ReadonlyMap<string, string>,
+    signal: AbortSignal,
+  ): ActionRequest {
     const { parts } = this.#options
-    const decided = this.#decided(way, inputs)
+    const decided = this.#decided(transport, inputs)
     const before = parts.pins.adopted(this.id)
-    const isProcess = way.transport === 'stdio'
+    const isProcess = transport.type === 'stdio'
     const since = before ? fingerprintChanges(before.parts, now.parts) : []
-    const changes = [...since, ...(isProcess ? variableWarnings(way.env) : []), ...now.warnings]
+    const changes = [...since, ...(isProcess ? variableWarnings(transport.env) : []), ...now.warnings]
     const args = isProcess
-      ? { command: way.command, args: way.args, cwd: way.cwd ?? parts.project, env: Object.keys(way.env) }
-      : { url: decided.transport === 'http' ? decided.url : way.url, headers: Object.keys(way.headers) }
-    const fills = fillsOf(way, new Map([...inputs].filter(([id]) => !this.#isSecret('input', id))))
+      ? { command: transport.command, args: transport.args, cwd: transport.cwd ?? parts.project, env: Object.keys(transport.env) }
+      : { url: decided.type === 'http' ? decided.url : transport.url, headers: Object.keys(transport.headers) }
+    const fills = fillsOf(transport, new Map([...inputs].filter(([id]) => !this.#isSecret('input', id))))
     return {
-      describe: (): WantedAction => ({
+      describe: (): RequestedAction => ({
         kind: isProcess ? 'server.launch' : 'server.connect',
         run: parts.run.id,
         turn: 0,
@@ -338,9 +346,9 @@ const isRefusal = (effect: Effect): boolean => effect === 'deny' || effect === '
  * The inputs that must be known before anybody is asked about the start: their values are names of files and programs, or
  * were proposed by whoever wrote the configuration. What a person types as a secret waits until they have agreed.
  */
-function inputsThatDecide({ way, inputs = [] }: ServerSpec): Set<string> {
-  const names = placeholdersIn({ way }).flatMap(({ kind, name, where }) => {
-    if (kind !== 'input' || way.transport !== 'stdio') return []
+function inputsThatDecide({ transport, inputs = [] }: ServerSpec): Set<string> {
+  const names = placeholdersIn({ transport }).flatMap(({ kind, name, where }) => {
+    if (kind !== 'input' || transport.type !== 'stdio') return []
     const { isSecret = true, default: preset, options } = inputs.find(({ id }) => id === name) ?? {}
     const isProposed = preset !== undefined || options !== undefined
     const [, variable] = /^env\.(.*)$/s.exec(where) ?? []
@@ -357,9 +365,9 @@ interface StartFacts {
   changes: readonly string[]
 }
 
-function startSubject(way: Exclude<Way, { transport: 'memory' }>, { project, launch, fills, changes }: StartFacts): Subject {
-  if (way.transport === 'stdio') {
-    const { command, args, cwd = project, env } = way
+function startSubject(transport: Exclude<ServerTransport, { type: 'memory' }>, { project, launch, fills, changes }: StartFacts): Subject {
+  if (transport.type === 'stdio') {
+    const { command, args, cwd = project, env } = transport
     const program = launch?.program?.real
     return {
       kind: 'launch',
@@ -375,15 +383,16 @@ function startSubject(way: Exclude<Way, { transport: 'memory' }>, { project, lau
       changes,
     }
   }
-  const url = personUrl(way.url)
-  if (!url) throw new McpError('ERR_CONFIG', `Not an address to connect to: ${JSON.stringify(way.url)}; https, or http to this machine`)
-  return { kind: 'connect', url, headerNames: Object.keys(way.headers), fills, changes }
+  const url = personUrl(transport.url)
+  if (!url)
+    throw new McpError('ERR_CONFIG', `Not an address to connect to: ${JSON.stringify(transport.url)}; https, or http to this machine`)
+  return { kind: 'connect', url, headerNames: Object.keys(transport.headers), fills, changes }
 }
 
 /** Placeholders are not filled in here, so that no secret is in it but one that somebody wrote into the configuration. */
-function whereOf(way: Way): string {
-  if (way.transport === 'stdio') return commandText(way.command, way.args)
-  return way.transport === 'http' ? way.url : 'in this process'
+function whereOf(transport: ServerTransport): string {
+  if (transport.type === 'stdio') return commandText(transport.command, transport.args)
+  return transport.type === 'http' ? transport.url : 'in this process'
 }
 
 /** What a server in this process calls itself, where it says so before it is connected to. */

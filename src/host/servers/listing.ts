@@ -12,8 +12,8 @@ import type { ListKind } from '../../client/watching.ts'
 import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
+import type { Offering } from '../model/offering.ts'
 import type { ServerLimits } from './limits.ts'
-import type { Surface } from '../model/offering.ts'
 
 const LIST_NAMES = ['tools', 'prompts', 'resources', 'templates'] as const
 
@@ -26,7 +26,7 @@ export interface ListFault {
 }
 
 export interface Listing {
-  surface: Surface
+  surface: Offering
   /** Something in it is only what was last known; `faults` says what and why. */
   isStale: boolean
   faults: readonly ListFault[]
@@ -39,7 +39,7 @@ export interface ReaderOptions {
   limits: ReaderLimits
   clock: Clock
   /** What was known of the server before this connection. */
-  known: Surface | undefined
+  known: Offering | undefined
   /** Sees each thing while the list is read, so that what has to be made of it is not made of all at once. */
   onItem?(item: object): void
   onListing(listing: Listing): void
@@ -72,7 +72,7 @@ const LISTEN_MS = 2_000
 
 export class SurfaceReader {
   readonly #options: ReaderOptions
-  readonly #lists: Pick<Surface, ListName>
+  readonly #lists: Pick<Offering, ListName>
   readonly #faults = new Map<ListName, Error>()
   readonly #sizes: Record<ListName, Size>
   readonly #dirty = new Set<ListName>()

@@ -4,18 +4,18 @@ import type { Answers, Asking, FormRequest, UrlRequest } from '../../client/answ
 import { McpError } from '../../protocol/errors.ts'
 import type { ElicitResult } from '../../protocol/model/elicitation.ts'
 import type { CreateMessageResult } from '../../protocol/model/sampling.ts'
-import type { Subject } from '../model/question.ts'
-import type { ActionKind, Initiator } from '../model/action.ts'
-import type { Want } from '../consent/gate/gate.ts'
+import type { ActionRequest } from '../consent/gate/gate.ts'
 import type { RefusalData } from '../consent/gate/refusal.ts'
-import type { HostedServer } from './hosted-server.ts'
-import type { HostParts } from '../services/services.ts'
+import type { ActionKind, Initiator } from '../model/action.ts'
+import type { Subject } from '../model/question.ts'
 import type { SamplingGate } from '../sampling/broker.ts'
 import { checkSamplingParams, checkSamplingResult } from '../sampling/request.ts'
 import type { Sampled } from '../sampling/sample.ts'
+import type { HostServices } from '../services/services.ts'
+import type { HostedServer } from './hosted-server.ts'
 
 export interface ServerAnswersOptions {
-  parts: HostParts
+  parts: HostServices
   server(): HostedServer
   /** Whether there is anybody who could answer. */
   canAsk: boolean
@@ -91,7 +91,7 @@ async function answered(run: () => Promise<ElicitResult>): Promise<ElicitResult>
   }
 }
 
-interface ServerWantOptions extends Pick<Want, 'edit' | 'signal'> {
+interface ServerWantOptions extends Pick<ActionRequest, 'edit' | 'signal'> {
   subject(): Subject
   initiator?: Initiator
   isConfigured?: true
@@ -101,12 +101,12 @@ interface ServerWantOptions extends Pick<Want, 'edit' | 'signal'> {
 
 /** Something that a server wants, on behalf of whoever called it if that is clear. */
 export function serverWant(
-  parts: HostParts,
+  parts: HostServices,
   server: HostedServer,
   kind: ActionKind,
   args: Readonly<Record<string, unknown>> | (() => Readonly<Record<string, unknown>>),
   { subject, initiator = 'server', isConfigured, isAskedByServer = initiator === 'server', edit, signal }: ServerWantOptions,
-): Want {
+): ActionRequest {
   const run = server.onlyRun ?? parts.run
   return {
     describe: () => ({
@@ -132,7 +132,7 @@ export function serverWant(
 }
 
 /** How the broker of the models is let through: once before the model is asked, once before the server gets what it said. */
-export function samplingGate(parts: HostParts, serverOf: (id: string) => HostedServer): SamplingGate {
+export function samplingGate(parts: HostServices, serverOf: (id: string) => HostedServer): SamplingGate {
   return {
     create: ({ server: id, params, model, budget, signal }, perform) => {
       const server = serverOf(id)

@@ -13,20 +13,20 @@ import type { Implementation } from '../../protocol/model/base.ts'
 import type { Authorizer } from '../../protocol/seams/authorizer.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { downError, type Health, isUnderway } from '../model/health.ts'
+import type { Offering } from '../model/offering.ts'
+import type { ServerSpec } from '../model/server-spec.ts'
+import { connectServer, type PermittedTransport } from './connect-server.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from './limits.ts'
 import { type Listing, SurfaceReader } from './listing.ts'
+import { Liveness } from './liveness.ts'
 import { LogGate, type ServerLog } from './log-gate.ts'
-import { connectWay, type PermittedWay } from './open-way.ts'
-import { Pulse } from './pulse.ts'
 import { Recovery } from './recovery.ts'
-import type { ServerSpec } from '../model/server-spec.ts'
 import { Subscriptions } from './subscriptions.ts'
-import type { Surface } from '../model/offering.ts'
 
 export interface SupervisedOptions {
   spec: ServerSpec
   /** Asked before every start. Throws ERR_DENIED, ERR_CONSENT or the like when it may not be started. */
-  permit(signal: AbortSignal): Promise<PermittedWay>
+  permit(signal: AbortSignal): Promise<PermittedTransport>
   /** How questions of this server are answered. */
   answers?: Answers
   auth?: Authorizer
@@ -36,7 +36,7 @@ export interface SupervisedOptions {
   clientLimits?: Partial<ClientLimits>
   clock?: Clock
   /** Takes out of what it lists what may not be kept or shown. */
-  clean?(surface: Surface): Surface
+  clean?(surface: Offering): Offering
   /** @see ReaderOptions */
   onItem?(item: object): void
   onHealth?(health: Health): void
@@ -74,7 +74,7 @@ const MAX_WARNING_CHARS = 2_000
 interface Connected {
   client: Client
   reader: SurfaceReader
-  pulse: Pulse
+  pulse: Liveness
   /** Settled when its lists were read for the first time. */
   listed: Promise<void>
 }
@@ -232,12 +232,12 @@ export class SupervisedServer {
     this.#set({ state: 'permitting' })
     // One process at a time: what a former one holds, such as a lock or a port, the next one may need.
     await this.#former
-    const way = await unlessAborted(this.#options.permit(signal), signal)
+    const transport = await unlessAborted(this.#options.permit(signal), signal)
     this.#set({ state: 'connecting', isTrial: this.#recovery.isTrial })
     // Both are set while the connection is being opened, or after it: it may be over before we have it.
     let client: Client | undefined
     let closedBy: Error | undefined
-    client = await this.#connect(way, (error) => {
+    client = await this.#connect(transport, (error) => {
       closedBy = error
       if (client) this.#lose(client, error)
     })
@@ -248,7 +248,7 @@ export class SupervisedServer {
     this.#onConnected(client)
   }
 
-  #connect(way: PermittedWay, onClose: (error: Error) => void): Promise<Client> {
+  #connect(transport: PermittedTransport, onClose: (error: Error) => void): Promise<Client> {
     const { answers, auth, info, clientLimits } = this.#options
     const { timeoutMs } = this.spec
     const { connectTimeoutMs, maxSubscriptions, maxSurfaceItems } = this.#limits
@@ -273,7 +273,7 @@ export class SupervisedServer {
       ...(auth && { auth }),
       ...(info && { info }),
     }
-    return connectWay(way, options, (line) => this.#logs.pass({ kind: 'stderr', line }))
+    return connectServer(transport, options, (line) => this.#logs.pass({ kind: 'stderr', line }))
   }
 
   #onConnected(client: Client): void {
@@ -289,7 +289,7 @@ export class SupervisedServer {
       onListing: (listing) => this.#setListing(listing),
       onWarning: (message) => this.#warn(message),
     })
-    const pulse = new Pulse({
+    const pulse = new Liveness({
       client,
       limits,
       clock,

@@ -5,7 +5,7 @@ import type { Incoming } from '../../jsonrpc/message.ts'
 import { PARSE_ERROR } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { type Access, type OpenDocument, permits } from '../../protocol/seams/access.ts'
+import { type Access, type PublicDocument, permits } from '../../protocol/seams/access.ts'
 import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
@@ -175,7 +175,7 @@ export class Endpoint {
   }
 
   /** What everybody may read: only the name it is asked under is judged. */
-  #publish(ask: Ask, reply: Reply, { status, headers, body }: OpenDocument): void {
+  #publish(ask: Ask, reply: Reply, { status, headers, body }: PublicDocument): void {
     const bad = this.#guard.judgeHead(ask)
     if (bad) return this.#refuse(reply, bad)
     reply.send(status, headers, body)

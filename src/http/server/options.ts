@@ -3,10 +3,10 @@
 import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../protocol/bounds.ts'
-import type { HttpAuth, Knock, TurnedAway, Visitor } from '../../protocol/seams/access.ts'
+import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/seams/access.ts'
 import type { BodyBounds } from './ask.ts'
 
-export type { HttpAuth, Knock, TurnedAway, Visitor }
+export type { AuthenticatedCaller as Visitor, AuthRefusal as TurnedAway, HttpAuth, RequestHead as Knock }
 
 export interface HttpLimits extends ReadBounds, BodyBounds {
   /** Headers of one request. */
@@ -126,7 +126,7 @@ export interface HttpOptions {
   /** Who may call: `resourceServer(...)` of portico/auth, which also serves what clients need to know to log in. */
   auth?: HttpAuth
   /** Proves who is calling, in a way of your own; instead of `auth`. It is asked before the body is read, for every request of every kind. */
-  authenticate?(knock: Knock): Visitor | TurnedAway | Promise<Visitor | TurnedAway>
+  authenticate?(knock: RequestHead): AuthenticatedCaller | AuthRefusal | Promise<AuthenticatedCaller | AuthRefusal>
   /**
    * How many proxies stand in front of this server; `true` is one. The address of a client is then the one that they
    * tell in X-Forwarded-For. Only set it when nobody can reach the server except through them. Default: false.

@@ -3,7 +3,7 @@
 import { McpError } from '../errors.ts'
 
 /** What a person (or a program) has allowed a client to do here, as its access token says. */
-export interface Grant {
+export interface TokenClaims {
   /** The authorization server that says so. */
   readonly issuer: string
   /** On whose behalf the client acts; means something only together with the issuer. */
@@ -17,10 +17,10 @@ export interface Grant {
 }
 
 /** Undefined on a transport without authorization, such as stdio; null where a caller has proved nothing that has scopes. */
-export type Access = Grant | null | undefined
+export type Access = TokenClaims | null | undefined
 
 /** What is known of an HTTP request before its body is read. */
-export interface Knock {
+export interface RequestHead {
   readonly method: string
   /** Path and query as the client wrote them, or a whole URL. */
   readonly url: string
@@ -31,21 +31,21 @@ export interface Knock {
 }
 
 /** Who is calling, as has been proved. */
-export interface Visitor {
+export interface AuthenticatedCaller {
   /** The same for the same caller, always; sessions and everything in them belong to it. */
   principal: string
   /** What the caller may do; without it nothing that asks for a scope. Streams end soon after it does. */
-  auth?: Grant
+  auth?: TokenClaims
 }
 
 /** Why a request is turned away. */
-export interface TurnedAway {
+export interface AuthRefusal {
   status: 400 | 401 | 403 | 429 | 503
   headers?: Record<string, string>
   message: string
 }
 
-export interface OpenDocument {
+export interface PublicDocument {
   status: number
   headers: Record<string, string>
   body?: string
@@ -56,11 +56,11 @@ export interface HttpAuth {
   /** The host that callers reach the endpoint by. */
   readonly host: string
   /** Asked before the body is read, for every request of every kind. */
-  authenticate(knock: Knock): Visitor | TurnedAway | Promise<Visitor | TurnedAway>
+  authenticate(knock: RequestHead): AuthenticatedCaller | AuthRefusal | Promise<AuthenticatedCaller | AuthRefusal>
   /** The answer when a caller lacks some of these scopes. */
-  forbid(needed: readonly string[], visitor: Visitor): TurnedAway
+  forbid(needed: readonly string[], visitor: AuthenticatedCaller): AuthRefusal
   /** What everybody may read at this path, from any web page; undefined for everything else. */
-  document(method: string, path: string): OpenDocument | undefined
+  document(method: string, path: string): PublicDocument | undefined
 }
 
 /** Whether a caller may use what needs these scopes. */

@@ -191,7 +191,7 @@ export class Session implements Dialect {
 
   #notify(method: string, params: Params | undefined): void {
     if (!this.revision.has(method)) return
-    void this.#options.outlet.push(notificationJson(method, params && this.revision.fitParams(method, params)))
+    void this.#options.outlet.push(notificationJson(method, params && this.revision.downgradeParams(method, params)))
   }
 
   #complete(elicitationId: string): void {
@@ -217,7 +217,7 @@ export class Session implements Dialect {
     if (!this.#isReady) await this.#becomingReady()
     const { method } = question.request
     const params = this.#withId(question)
-    const fitted = params && this.revision.fitParams(method, params)
+    const fitted = params && this.revision.downgradeParams(method, params)
     const id = peer.takeId()
     const result = await peer.request(id, method, requestJson(id, method, fitted), {
       write: (json) => void call.exchange.push(json),
@@ -226,7 +226,7 @@ export class Session implements Dialect {
       maxTotalMs: core.limits.askTimeoutMs,
       onGiveUp: (given, reason) => void call.exchange.push(notificationJson('notifications/cancelled', { requestId: given, reason })),
     })
-    return this.revision.mendResult(method, result, params ?? {})
+    return this.revision.upgradeResult(method, result, params ?? {})
   }
 
   #becomingReady(): Promise<void> {

@@ -1,10 +1,10 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, test } from 'vitest'
-import type { HttpAuth, Knock } from '../../../src/protocol/seams/access.ts'
+import type { HttpAuth, RequestHead } from '../../../src/protocol/seams/access.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { json, startIssuer } from '../../support/token-issuer.ts'
 
-const knock = (token: string): Knock => ({
+const knock = (token: string): RequestHead => ({
   method: 'POST',
   url: '/mcp',
   remoteAddress: undefined,

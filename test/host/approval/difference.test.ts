@@ -3,9 +3,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { differenceOf } from '../../../src/host/approval/definition-difference.ts'
-import { DIFFERENCE_CLASSES, type DifferenceClass, type PinDifference } from '../../../src/host/model/difference.ts'
 import { pinOf } from '../../../src/host/approval/pin.ts'
 import { schemaChanges } from '../../../src/host/approval/schema-difference.ts'
+import { DIFFERENCE_CLASSES, type DifferenceClass, type PinDifference } from '../../../src/host/model/difference.ts'
 import type { PrimitiveKind } from '../../../src/host/model/offering.ts'
 import { proves } from '../../support/proves.ts'
 

@@ -5,11 +5,11 @@ import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { fingerprintChanges, fingerprintOf } from '../../../src/host/launch/fingerprint.ts'
 import { type Primitive, primitivesOf } from '../../../src/host/approval/pin.ts'
 import { openPins, type PinStore } from '../../../src/host/approval/pin-store.ts'
-import type { Way } from '../../../src/host/model/server-spec.ts'
-import type { Surface } from '../../../src/host/model/offering.ts'
+import { fingerprintChanges, fingerprintOf } from '../../../src/host/launch/fingerprint.ts'
+import type { Offering } from '../../../src/host/model/offering.ts'
+import type { ServerTransport } from '../../../src/host/model/server-spec.ts'
 import type { Tool } from '../../../src/protocol/model/tools.ts'
 import { bundled } from '../../support/bundled.ts'
 import { temporaryFolders } from '../../support/folders.ts'
@@ -30,7 +30,7 @@ const SEARCH: Tool = {
   inputSchema: { type: 'object', properties: { words: { type: 'string' } } },
 }
 
-const surface = (changes: Partial<Surface> = {}): Surface => ({
+const surface = (changes: Partial<Offering> = {}): Offering => ({
   info: { name: 'notes', version: '1' },
   instructions: 'Ask before you delete.',
   capabilities: { tools: {}, prompts: {}, resources: {} },
@@ -150,7 +150,7 @@ describe('one byte', () => {
     expect(() => pins.check(SERVER, 'tool', 'read_notf', renamed)).toThrow(expect.objectContaining({ code: 'ERR_QUARANTINED' }))
   })
 
-  test.each<[string, Partial<Surface>, Primitive['kind']]>([
+  test.each<[string, Partial<Offering>, Primitive['kind']]>([
     ['the instructions', { instructions: 'Ask before you delete!' }, 'instructions'],
     ['the capabilities', { capabilities: { tools: { listChanged: true }, prompts: {}, resources: {} } }, 'capabilities'],
     ['a prompt', { prompts: [{ name: 'summary', description: 'Sums up!', arguments: [{ name: 'topic' }] }] }, 'prompt'],
@@ -162,16 +162,20 @@ describe('one byte', () => {
     expect(pins.compare('notes', surface(changes)).differences).toMatchObject([{ kind, name: now.name }])
   })
 
-  const PROCESS: Way = {
-    transport: 'stdio',
+  const PROCESS: ServerTransport = {
+    type: 'stdio',
     command: 'no-such-program',
     args: ['--root', '/a'],
     env: { TOKEN: secret('token'), MODE: 'x' },
     cwd: '/tmp',
   }
-  const HTTP: Way = { transport: 'http', url: 'https://mcp.example.com/v1?team=a', headers: { Authorization: `Bearer ${secret('token')}` } }
+  const HTTP: ServerTransport = {
+    type: 'http',
+    url: 'https://mcp.example.com/v1?team=a',
+    headers: { Authorization: `Bearer ${secret('token')}` },
+  }
 
-  test.each<[string, Way, Way, string]>([
+  test.each<[string, ServerTransport, ServerTransport, string]>([
     ['the command', PROCESS, { ...PROCESS, command: 'no-such-prograM' }, 'command: no-such-program → no-such-prograM'],
     ['an argument', PROCESS, { ...PROCESS, args: ['--root', '/b'] }, 'argument 2: /a → /b'],
     ['one argument more', PROCESS, { ...PROCESS, args: ['--root', '/a', '-f'] }, 'argument 3 is new: -f'],

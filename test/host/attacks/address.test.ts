@@ -26,7 +26,7 @@ async function listener(): Promise<{ port: number; got: (string | undefined)[] }
 const at = (url: string, more: Partial<ServerSpec> = {}): Omit<ServerSpec, 'id'> => ({
   tier: 'untrusted',
   provenance: [],
-  way: { transport: 'http', url, headers: { 'X-Key': '${env:PORTICO_TEST_KEY}' } },
+  transport: { type: 'http', url, headers: { 'X-Key': '${env:PORTICO_TEST_KEY}' } },
   ...more,
 })
 

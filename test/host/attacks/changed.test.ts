@@ -3,9 +3,9 @@
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createHost, type Host, type Policy } from '../../../src/host/index.ts'
 import { openPins } from '../../../src/host/approval/pin-store.ts'
-import type { ProcessWay, ServerSpec } from '../../../src/host/model/server-spec.ts'
+import { createHost, type Host, type Policy } from '../../../src/host/index.ts'
+import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { listen } from '../../../src/http/index.ts'
 import { createServer, type Server, type ToolDefinition } from '../../../src/server/index.ts'
 import { hosts, NO, type Person, person, script, scriptText, started, textOf, until, YES } from '../hosts.ts'
@@ -135,7 +135,7 @@ describe('E2: one byte more in what a server is', () => {
     const home = folder()
     const file = script(folder(), TOOL)
     const spec = started(file, { tier: 'trusted' }, ['an argument'])
-    const way = spec.way as ProcessWay
+    const transport = spec.transport as StdioTransport
     const always = person(({ subject }) => ({ kind: 'allow', scope: subject.kind === 'approve' ? 'once' : 'always', width: 'any' }))
     const host = await hostWith({ folder: home, servers: { one: spec }, ask: always, project: home, policy })
     expect(textOf(await host.call('one__who'))).toBe('an argument')
@@ -146,29 +146,33 @@ describe('E2: one byte more in what a server is', () => {
     await again.call('one__who')
     expect(same.asked).toEqual([])
     await again.close()
-    return { home, file, spec, way }
+    return { home, file, spec, transport }
   }
 
   type SetUp = Awaited<ReturnType<typeof setUp>>
   const changes: [string, (it: SetUp) => Omit<ServerSpec, 'id'>, RegExp][] = [
     [
       'the command',
-      ({ home, spec, way }) => {
+      ({ home, spec, transport }) => {
         const node = join(home, 'node')
         cpSync(process.execPath, node)
         chmodSync(node, 0o755)
-        return { ...spec, way: { ...way, command: node } }
+        return { ...spec, transport: { ...transport, command: node } }
       },
       /command: /,
     ],
     [
       'an argument',
-      ({ spec, way, file }) => ({ ...spec, way: { ...way, args: [file, 'an argument.'] } }),
+      ({ spec, transport, file }) => ({ ...spec, transport: { ...transport, args: [file, 'an argument.'] } }),
       /argument 2: an argument → an argument\./,
     ],
-    ['one argument more', ({ spec, way, file }) => ({ ...spec, way: { ...way, args: [file, 'an argument', ''] } }), /argument 3 is new/],
-    ['a variable', ({ spec, way }) => ({ ...spec, way: { ...way, env: { WORD: 'a' } } }), /the variable WORD is new/],
-    ['the folder', ({ spec, way, home }) => ({ ...spec, way: { ...way, cwd: home } }), /working folder is new/],
+    [
+      'one argument more',
+      ({ spec, transport, file }) => ({ ...spec, transport: { ...transport, args: [file, 'an argument', ''] } }),
+      /argument 3 is new/,
+    ],
+    ['a variable', ({ spec, transport }) => ({ ...spec, transport: { ...transport, env: { WORD: 'a' } } }), /the variable WORD is new/],
+    ['the folder', ({ spec, transport, home }) => ({ ...spec, transport: { ...transport, cwd: home } }), /working folder is new/],
     [
       'the script',
       ({ file, spec }) => {
@@ -230,7 +234,7 @@ describe('E2: one byte more in what a server is', () => {
     const spec = (value: string): Omit<ServerSpec, 'id'> => ({
       tier: 'untrusted',
       provenance: [],
-      way: { transport: 'http', url: listening.url, headers: { 'x-team': value } },
+      transport: { type: 'http', url: listening.url, headers: { 'x-team': value } },
     })
     const first = await hostWith({ folder: home, servers: { far: spec('a') }, ask: person(() => ({ kind: 'allow', scope: 'always' })) })
     await first.close()

@@ -26,7 +26,7 @@ const world = () => {
   const memory = (service: typeof mail, spec: Partial<ServerSpec>): Omit<ServerSpec, 'id'> => ({
     tier: 'trusted',
     provenance: [],
-    way: { transport: 'memory', service },
+    transport: { type: 'memory', service },
     ...spec,
   })
   const servers: NonNullable<HostOptions['servers']> = {
@@ -168,7 +168,7 @@ describe('E10: what an untrusted server says of itself', () => {
     server.tool('look', {}, () => 'looked')
     const ask = person(({ subject }) => (subject.kind === 'call' ? NO : undefined))
     const host = await hostWith({
-      servers: { honest: { tier: 'trusted', provenance: [], way: { transport: 'memory', service: server } } },
+      servers: { honest: { tier: 'trusted', provenance: [], transport: { type: 'memory', service: server } } },
       ask,
     })
     expect(textOf(await host.call('honest__look'))).toBe('looked')

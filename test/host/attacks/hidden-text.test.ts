@@ -19,8 +19,8 @@ describe('a command', () => {
     ['as the password of an address', 'curl https://x:$(touch${IFS}/x)@evil.example'],
   ])('is shown whole, also what stands %s', async (_where, text) => {
     const ask = person(({ subject }) => (subject.kind === 'launch' ? { kind: 'deny' } : undefined))
-    const way = { transport: 'stdio' as const, command: 'sh', args: ['-c', text], env: {} }
-    const host = await hostWith({ servers: { docs: started('unused', { way }) }, ask })
+    const transport = { type: 'stdio' as const, command: 'sh', args: ['-c', text], env: {} }
+    const host = await hostWith({ servers: { docs: started('unused', { transport }) }, ask })
     await host.settled()
     const [question] = ask.asked
     if (!question) throw new Error('Nobody was asked')
@@ -99,10 +99,10 @@ test('a value of the vault stands in a question as its handle', async () => {
      server.tool('env', { input: object, description: 'Knows ' + process.env.TOKEN }, () => 'x')
      serveStdio(server)`,
   )
-  const way = { transport: 'stdio' as const, command: process.execPath, args: [file], env: { TOKEN: `\${secret:docs/token}` } }
+  const transport = { type: 'stdio' as const, command: process.execPath, args: [file], env: { TOKEN: `\${secret:docs/token}` } }
   const model = spy([calling('echo__env', { note: 'it is tk-CANARY-4711-echo' })])
   const ask = person()
-  const host = await hostWith({ folder: kept, servers: { echo: started(file, { way }) }, ask, model })
+  const host = await hostWith({ folder: kept, servers: { echo: started(file, { transport }) }, ask, model })
   await chat(host, 'go')
   expect(ask.read()).not.toContain('CANARY')
   expect(ask.read()).toContain('it is [secret docs/token]')

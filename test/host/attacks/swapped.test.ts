@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { ProcessWay, ServerSpec } from '../../../src/host/model/server-spec.ts'
+import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { proves } from '../../support/proves.ts'
 import { hosts, NO, person, script, scriptText } from '../hosts.ts'
 
@@ -13,10 +13,10 @@ const newFolder = (): string => realpathSync(folder())
 const ALWAYS = { kind: 'allow', scope: 'always', width: 'any' } as const
 const SERVER = `serveStdio(createServer({ name: 'x', version: '1' }), {})`
 
-const server = (way: Omit<ProcessWay, 'transport'>, spec: Partial<ServerSpec> = {}): Omit<ServerSpec, 'id'> => ({
+const server = (transport: Omit<StdioTransport, 'type'>, spec: Partial<ServerSpec> = {}): Omit<ServerSpec, 'id'> => ({
   tier: 'untrusted',
   provenance: [],
-  way: { transport: 'stdio', ...way },
+  transport: { type: 'stdio', ...transport },
   ...spec,
 })
 
@@ -24,7 +24,7 @@ const server = (way: Omit<ProcessWay, 'transport'>, spec: Partial<ServerSpec> = 
 const swapped = (home: string, name: string): void => writeFileSync(join(home, name), 'process.exit(1)')
 
 describe('a script that was replaced after a yes for always is asked about again', () => {
-  test.each<[string, (home: string) => Omit<ProcessWay, 'transport'>, string]>([
+  test.each<[string, (home: string) => Omit<StdioTransport, 'type'>, string]>([
     [
       'loaded by NODE_OPTIONS',
       () => ({ command: process.execPath, args: ['main.mjs'], env: { NODE_OPTIONS: '--import=./x.mjs' } }),
@@ -49,15 +49,15 @@ describe('a script that was replaced after a yes for always is asked about again
       'x.mjs',
     ],
     ['found through an empty entry of PATH', () => ({ command: 'tool', args: [], env: { PATH: `:${process.env.PATH}` } }), 'tool'],
-  ])('%s', async (_name, way, file) => {
+  ])('%s', async (_name, transport, file) => {
     const home = newFolder()
     const kept = folder()
     writeFileSync(join(home, 'package.json'), '{}')
     script(home, SERVER, 'main.mjs')
-    script(home, file === 'x.mjs' && way(home).args.includes('main.mjs') ? '' : SERVER, 'x.mjs')
+    script(home, file === 'x.mjs' && transport(home).args.includes('main.mjs') ? '' : SERVER, 'x.mjs')
     writeFileSync(join(home, 'tool'), `#!/bin/sh\nexec ${process.execPath} ${join(home, 'main.mjs')}\n`)
     chmodSync(join(home, 'tool'), 0o755)
-    const options = { servers: { x: server(way(home)) }, project: home, folder: kept }
+    const options = { servers: { x: server(transport(home)) }, project: home, folder: kept }
     const first = person(() => ALWAYS)
     const host = await hostWith({ ...options, ask: first })
     expect(host.health().x?.state).toBe('ready')
@@ -211,8 +211,8 @@ describe('the question about a start', () => {
 
   test('hides no value where the command holds code, and says that it does', async () => {
     const ask = person(() => NO)
-    const way = { command: 'sh', args: ['-c', 'node $TOKEN'], env: { TOKEN: 'abc' } }
-    await hostWith({ servers: { x: server(way) }, ask })
+    const transport = { command: 'sh', args: ['-c', 'node $TOKEN'], env: { TOKEN: 'abc' } }
+    await hostWith({ servers: { x: server(transport) }, ask })
     expect(ask.saw('launch')[0]).toMatchObject({ env: { TOKEN: 'abc' }, changes: [expect.stringContaining('holds code itself')] })
   })
 
@@ -270,8 +270,8 @@ test('the program is started by the path that was found, in the folder that was 
   )
   writeFileSync(join(home, 'inside/package.json'), '{"type":"module"}')
   chmodSync(join(home, 'inside/tool'), 0o755)
-  const way = { command: 'tool', args: [], env: { PATH: `.:${process.env.PATH}` }, cwd: 'inside' }
-  const host = await hostWith({ servers: { x: server(way) }, project: home, ask: person() })
+  const transport = { command: 'tool', args: [], env: { PATH: `.:${process.env.PATH}` }, cwd: 'inside' }
+  const host = await hostWith({ servers: { x: server(transport) }, project: home, ask: person() })
   expect(host.health().x?.state).toBe('ready')
   expect(readFileSync(seen, 'utf8')).toBe(`${join(home, 'inside/tool')} ${join(home, 'inside')}`)
 })
@@ -285,8 +285,8 @@ test('a command that is not there is not started, and the error names it', async
 
 test('a command that names more than may be looked at is not started, and the error says which limit', async () => {
   const ask = person()
-  const way = { command: process.execPath, args: ['a', 'b', 'c'], env: {} }
-  const host = await hostWith({ servers: { x: server(way) }, limits: { launch: { maxLookups: 2 } }, ask })
+  const transport = { command: process.execPath, args: ['a', 'b', 'c'], env: {} }
+  const host = await hostWith({ servers: { x: server(transport) }, limits: { launch: { maxLookups: 2 } }, ask })
   expect(host.health().x).toMatchObject({ lastError: { code: 'ERR_LIMIT', message: expect.stringContaining('maxLookups') } })
   expect(ask.asked).toEqual([])
 })

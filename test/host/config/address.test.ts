@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { addressOf, addressProblem, checkAddress } from '../../../src/host/config/address.ts'
 import { readEntry } from '../../../src/host/config/entry.ts'
 import { membersOf } from '../../../src/host/config/members.ts'
-import { resolveWay } from '../../../src/host/config/resolve.ts'
+import { resolveTransport } from '../../../src/host/config/resolve.ts'
 
 describe('a URL that is read', () => {
   test.each([
@@ -67,7 +67,7 @@ test('what is not filled in before the decision cannot change where a URL leads'
       const { url: decided, open } = addressOf(url, () => undefined)
       fc.pre(open.length === 0 && URL.canParse(decided))
       const fill = secret.join('')
-      const filled = await resolveWay({ transport: 'http', url, headers: {} }, { secret: () => fill, env: () => fill })
+      const filled = await resolveTransport({ type: 'http', url, headers: {} }, { secret: () => fill, env: () => fill })
       expect(new URL(filled.url).host).toBe(new URL(decided).host)
     }),
     { numRuns: 2000 },

@@ -30,11 +30,11 @@ describe('Claude Desktop', () => {
     expect(problems).toEqual([])
     expect(byId.filesystem).toEqual({
       id: 'filesystem',
-      way: { transport: 'stdio', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/home/ada/docs'], env: {} },
+      transport: { type: 'stdio', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '/home/ada/docs'], env: {} },
       tier: 'untrusted',
       provenance: [{ client: 'Claude Desktop', scope: 'user', file: FILE }],
     })
-    expect(byId.weather?.way).toMatchObject({ env: { UNITS: 'metric', PORT: '3000' } })
+    expect(byId.weather?.transport).toMatchObject({ env: { UNITS: 'metric', PORT: '3000' } })
   })
 
   test('what looks like a placeholder is text, because it has none: a file cannot reach into the vault', () => {
@@ -53,15 +53,15 @@ describe('Claude Code', () => {
         "db": { "command": "/usr/bin/db", "args": ["--dsn", "\${secret:db}"], "env": { "CACHE": "\${CACHE_DIR:-/tmp}" }, "timeout": 30000 }
       } }`,
     )
-    expect(byId.api?.way).toEqual({
-      transport: 'http',
+    expect(byId.api?.transport).toEqual({
+      type: 'http',
       url: '${env:API_BASE:-https://api.example.com}/mcp',
       headers: { Authorization: 'Bearer ${env:API_KEY}' },
     })
-    expect(byId.old?.way).toMatchObject({ url: 'https://old.example.com/sse' })
+    expect(byId.old?.transport).toMatchObject({ url: 'https://old.example.com/sse' })
     expect(byId.db).toMatchObject({
       timeoutMs: 30_000,
-      way: { args: ['--dsn', '${$}{secret:db}'], env: { CACHE: '${env:CACHE_DIR:-/tmp}' } },
+      transport: { args: ['--dsn', '${$}{secret:db}'], env: { CACHE: '${env:CACHE_DIR:-/tmp}' } },
     })
     expect(textsOf(problems)).toEqual(['mcpServers.old.headersHelper: The program that makes headers is not run'])
   })
@@ -108,11 +108,11 @@ describe('VS Code', () => {
     const { byId, problems, inputs } = read('/home/ada/shop/.vscode/mcp.json', text)
     expect(Object.keys(byId)).toEqual(['github', 'local'])
     expect(byId.github).toMatchObject({
-      way: { headers: { Authorization: 'Bearer ${input:github-token}' } },
+      transport: { headers: { Authorization: 'Bearer ${input:github-token}' } },
       inputs: [{ id: 'github-token', description: 'GitHub token', isSecret: true }],
     })
     expect(byId.local).toMatchObject({
-      way: {
+      transport: {
         command: '/home/ada/shop/bin/server',
         args: ['--region', '${input:region}'],
         env: { TOKEN: '${env:LOCAL_TOKEN}' },
@@ -150,8 +150,8 @@ describe('clients with mcpServers', () => {
       '/home/ada/.cursor/mcp.json',
       '{ "mcpServers": { "remote": { "url": "https://mcp.example.com", "headers": { "X-Key": "${env:KEY}" } }, "tool": { "command": "${userHome}/bin/tool", "autoApprove": ["*"] } } }',
     )
-    expect(byId.remote?.way).toMatchObject({ headers: { 'X-Key': '${env:KEY}' } })
-    expect(byId.tool?.way).toMatchObject({ command: '/home/ada/bin/tool' })
+    expect(byId.remote?.transport).toMatchObject({ headers: { 'X-Key': '${env:KEY}' } })
+    expect(byId.tool?.transport).toMatchObject({ command: '/home/ada/bin/tool' })
     expect(textsOf(problems)).toEqual(['mcpServers.tool.autoApprove: What may be done without a question is not taken over'])
   })
 
@@ -160,7 +160,7 @@ describe('clients with mcpServers', () => {
       '/home/ada/.codeium/windsurf/mcp_config.json',
       '{ "mcpServers": { "docs": { "serverUrl": "https://docs.example.com/mcp", "disabled": true, "disabledTools": ["x"] } } }',
     )
-    expect(byId.docs).toMatchObject({ isDisabled: true, way: { transport: 'http', url: 'https://docs.example.com/mcp' } })
+    expect(byId.docs).toMatchObject({ isDisabled: true, transport: { type: 'http', url: 'https://docs.example.com/mcp' } })
     expect(problems).toEqual([])
   })
 
@@ -169,7 +169,7 @@ describe('clients with mcpServers', () => {
       '/home/ada/.kiro/settings/mcp.json',
       '{ "mcpServers": { "aws": { "command": "uvx", "args": ["aws-docs@latest"], "env": { "LEVEL": "${LOG_LEVEL}" }, "disabled": false } } }',
     )
-    expect(byId.aws).toMatchObject({ isDisabled: false, way: { env: { LEVEL: '${env:LOG_LEVEL}' } } })
+    expect(byId.aws).toMatchObject({ isDisabled: false, transport: { env: { LEVEL: '${env:LOG_LEVEL}' } } })
   })
 
   test('Gemini CLI has httpUrl, and variables without braces', () => {
@@ -177,7 +177,7 @@ describe('clients with mcpServers', () => {
       '/home/ada/.gemini/settings.json',
       '{ "theme": "dark", "mcpServers": { "x": { "httpUrl": "https://x.example.com/mcp", "headers": { "K": "$X_KEY" }, "trust": true, "includeTools": ["a"] } } }',
     )
-    expect(byId.x?.way).toMatchObject({ url: 'https://x.example.com/mcp', headers: { K: '${env:X_KEY}' } })
+    expect(byId.x?.transport).toMatchObject({ url: 'https://x.example.com/mcp', headers: { K: '${env:X_KEY}' } })
     expect(textsOf(problems)).toEqual(['mcpServers.x.trust: What may be done without a question is not taken over'])
   })
 
@@ -219,10 +219,10 @@ extensions:
     title: 'GitHub',
     isDisabled: true,
     timeoutMs: 300_000,
-    way: { command: 'npx', env: { LOG: 'debug', GITHUB_TOKEN: '${input:GITHUB_TOKEN}' } },
+    transport: { command: 'npx', env: { LOG: 'debug', GITHUB_TOKEN: '${input:GITHUB_TOKEN}' } },
     inputs: [{ id: 'GITHUB_TOKEN', isSecret: true }],
   })
-  expect(byId.remote?.way).toEqual({ transport: 'http', url: 'https://r.example.com/mcp', headers: { 'X-Key': '${env:R_KEY}' } })
+  expect(byId.remote?.transport).toEqual({ type: 'http', url: 'https://r.example.com/mcp', headers: { 'X-Key': '${env:R_KEY}' } })
   expect(problems).toEqual([])
 })
 
@@ -247,11 +247,11 @@ enabled = false
   )
   expect(byId.docs).toMatchObject({
     timeoutMs: 30_500,
-    way: { command: 'npx', env: { LOG: '1', DOCS_TOKEN: '${env:DOCS_TOKEN}', OTHER: '${env:OTHER}' } },
+    transport: { command: 'npx', env: { LOG: '1', DOCS_TOKEN: '${env:DOCS_TOKEN}', OTHER: '${env:OTHER}' } },
   })
   expect(byId.figma).toMatchObject({
     isDisabled: true,
-    way: { headers: { 'X-Region': 'us', 'X-Team': '${env:TEAM}', Authorization: 'Bearer ${env:FIGMA_TOKEN}' } },
+    transport: { headers: { 'X-Region': 'us', 'X-Team': '${env:TEAM}', Authorization: 'Bearer ${env:FIGMA_TOKEN}' } },
   })
   expect(problems).toEqual([])
 })
@@ -275,10 +275,10 @@ mcpServers:
   )
   expect(byId['Browser-search']).toMatchObject({
     title: 'Browser search',
-    way: { env: { KEY: '${input:SEARCH_KEY}' } },
+    transport: { env: { KEY: '${input:SEARCH_KEY}' } },
     inputs: [{ id: 'SEARCH_KEY', isSecret: true }],
   })
-  expect(byId.remote?.way).toMatchObject({ headers: { Authorization: 'Bearer ${input:C_KEY}' } })
+  expect(byId.remote?.transport).toMatchObject({ headers: { Authorization: 'Bearer ${input:C_KEY}' } })
 })
 
 test('opencode: a command is a list with its arguments', () => {
@@ -290,7 +290,7 @@ test('opencode: a command is a list with its arguments', () => {
       "off": { "enabled": false }
     } }`,
   )
-  expect(byId.local).toMatchObject({ isDisabled: false, way: { command: 'bun', args: ['x', 'server'], env: { K: '${env:MY_KEY}' } } })
+  expect(byId.local).toMatchObject({ isDisabled: false, transport: { command: 'bun', args: ['x', 'server'], env: { K: '${env:MY_KEY}' } } })
   expect(byId.remote).toBeUndefined()
   expect(textsOf(problems)).toEqual([expect.stringContaining('mcp.remote.headers.A: It uses {file:…}')])
 })
@@ -305,8 +305,8 @@ test('Zed: context_servers, in the older shape as well; what only an extension k
         "ext": { "source": "extension", "settings": { "k": 1 } },
       } }`,
   )
-  expect(byId.new?.way).toMatchObject({ command: 'n', args: ['1'] })
-  expect(byId.old?.way).toMatchObject({ command: 'o', args: ['2'], env: { A: 'b' } })
+  expect(byId.new?.transport).toMatchObject({ command: 'n', args: ['1'] })
+  expect(byId.old?.transport).toMatchObject({ command: 'o', args: ['2'], env: { A: 'b' } })
   expect(textsOf(problems)).toEqual([expect.stringContaining('context_servers.ext: The command is known to an extension')])
 })
 
@@ -327,7 +327,7 @@ mcpServers:
   )
   expect(byId.jira).toMatchObject({
     timeoutMs: 60_000,
-    way: { headers: { 'X-Key': '${input:JIRA_KEY}', 'X-Env': '${env:JIRA_ENV}' } },
+    transport: { headers: { 'X-Key': '${input:JIRA_KEY}', 'X-Env': '${env:JIRA_ENV}' } },
     inputs: [{ id: 'JIRA_KEY', description: 'Jira key', isSecret: true }],
   })
   expect(textsOf(problems)).toEqual([expect.stringContaining('mcpServers.who.headers.X-User: It uses a value of a LibreChat user')])
@@ -370,12 +370,12 @@ test('a server.json of the registry: packages and remotes, with what has to be f
       ],
     }),
   )
-  expect(servers.map(({ id, title, way, inputs }) => ({ id, title, way, inputs }))).toEqual([
+  expect(servers.map(({ id, title, transport, inputs }) => ({ id, title, transport, inputs }))).toEqual([
     {
       id: 'io.github.ada-weather',
       title: 'Weather',
-      way: {
-        transport: 'stdio',
+      transport: {
+        type: 'stdio',
         command: 'npx',
         args: ['-y', '@ada/weather@1.2.0', '--units', 'metric', '--verbose', '${input:city}'],
         env: { WEATHER_KEY: '${input:WEATHER_KEY}', REGION: '${input:REGION}' },
@@ -389,7 +389,7 @@ test('a server.json of the registry: packages and remotes, with what has to be f
     {
       id: 'io.github.ada-weather-2',
       title: 'Weather',
-      way: { transport: 'http', url: 'https://${input:tenant}.example.com/mcp', headers: { Authorization: 'Bearer ${input:key}' } },
+      transport: { type: 'http', url: 'https://${input:tenant}.example.com/mcp', headers: { Authorization: 'Bearer ${input:key}' } },
       inputs: [
         { id: 'tenant', isSecret: false },
         { id: 'key', isSecret: true },
@@ -428,7 +428,7 @@ test('ours: what everybody has, and what only a host that asks can use', () => {
     asserted: { list: { readOnlyHint: true }, '*': { openWorldHint: false } },
     isDisabled: true,
     timeoutMs: 5000,
-    way: { env: { TOKEN: '${secret:mail/token}' } },
+    transport: { env: { TOKEN: '${secret:mail/token}' } },
   })
   expect(Object.keys(byId)).toEqual(['mail', 'odd'])
   expect(textsOf(problems)).toEqual([
@@ -455,7 +455,7 @@ describe('a file in our own shape that is not our own list', () => {
       const scope = file.startsWith(PROJECT) ? 'project' : 'user'
       expect(byId.a).toEqual({
         id: 'a',
-        way: { transport: 'stdio', command: 'x', args: ['x.js'], env: {} },
+        transport: { type: 'stdio', command: 'x', args: ['x.js'], env: {} },
         tier: 'untrusted',
         labels: ['private:mail'],
         timeoutMs: 5000,
@@ -479,7 +479,7 @@ describe('a file in our own shape that is not our own list', () => {
   test('may use variables and inputs', () => {
     const args = ['${env:A:-b}', '${input:c}']
     const { byId } = read('/home/ada/shop/mcp.json', JSON.stringify({ mcpServers: { a: { command: 'x', args } } }))
-    expect(byId.a).toMatchObject({ way: { args }, inputs: [{ id: 'c', isSecret: true }] })
+    expect(byId.a).toMatchObject({ transport: { args }, inputs: [{ id: 'c', isSecret: true }] })
   })
 })
 

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 import { fillsOf } from '../../../src/host/config/fills.ts'
 
 test('what a process is given, and where, is said for each placeholder once', () => {
-  const way = {
-    transport: 'stdio',
+  const transport = {
+    type: 'stdio',
     command: '${env:TOOLS}/server',
     args: ['--key', '${secret:KEY}', 'plain ${$}{env:NONE}'],
     env: { 'A.B': '${input:token} ${input:token}' },
     cwd: '${env:PROJECT:-/home}',
   } as const
-  expect(fillsOf(way)).toEqual([
+  expect(fillsOf(transport)).toEqual([
     'your environment variable TOOLS goes into the command',
     'your secret KEY goes into argument 2',
     'what you give for token goes into its environment variable A.B',
@@ -20,6 +20,9 @@ test('what a process is given, and where, is said for each placeholder once', ()
 })
 
 test('a variable that a configuration sends to an address is told by its name', () => {
-  const way = { transport: 'http', url: 'https://a.example/${secret:PATH}', headers: { 'X-Key': '${env:AWS_KEY}' } } as const
-  expect(fillsOf(way)).toEqual(['your secret PATH goes into the address', 'your environment variable AWS_KEY goes into the header X-Key'])
+  const transport = { type: 'http', url: 'https://a.example/${secret:PATH}', headers: { 'X-Key': '${env:AWS_KEY}' } } as const
+  expect(fillsOf(transport)).toEqual([
+    'your secret PATH goes into the address',
+    'your environment variable AWS_KEY goes into the header X-Key',
+  ])
 })

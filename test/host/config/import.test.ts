@@ -138,7 +138,7 @@ describe('reading', () => {
       ['db', 'VS Code, project'],
     ])
     expect(servers.every(({ spec }) => spec.tier === 'untrusted')).toBe(true)
-    expect(servers.map(({ spec }) => spec.way)).toMatchObject([
+    expect(servers.map(({ spec }) => spec.transport)).toMatchObject([
       { command: 'docs' },
       { command: 'npx' },
       { url: 'https://docs.example.com' },

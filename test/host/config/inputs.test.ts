@@ -3,8 +3,8 @@
 
 import { describe, expect, test } from 'vitest'
 import { type AskForInput, inputSecretName, inputsFor } from '../../../src/host/config/inputs.ts'
-import { resolveWay } from '../../../src/host/config/resolve.ts'
-import type { ProcessWay, ServerSpec } from '../../../src/host/model/server-spec.ts'
+import { resolveTransport } from '../../../src/host/config/resolve.ts'
+import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { openVault } from '../../../src/host/secrets/vault.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
@@ -12,7 +12,7 @@ const newFolder = temporaryFolders()
 
 const server = (id: string): ServerSpec => ({
   id,
-  way: { transport: 'stdio', command: 'x', args: ['${input:key}', '${input:region}', '${input:key}'], env: {} },
+  transport: { type: 'stdio', command: 'x', args: ['${input:key}', '${input:region}', '${input:key}'], env: {} },
   tier: 'untrusted',
   provenance: [],
   inputs: [
@@ -28,7 +28,7 @@ async function desk(answers: Record<string, { value: string; isKept?: boolean } 
     asked.push(`${spec.id}: ${input.description ?? input.id}`)
     return answers[input.id]
   }
-  const start = (spec: ServerSpec) => resolveWay(spec.way as ProcessWay, { input: inputsFor(spec, { vault, ask }) })
+  const start = (spec: ServerSpec) => resolveTransport(spec.transport as StdioTransport, { input: inputsFor(spec, { vault, ask }) })
   return { vault, asked, start }
 }
 

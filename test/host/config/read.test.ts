@@ -74,7 +74,7 @@ describe('one bad entry', () => {
       '{ "mcpServers": { "__proto__": { "command": "a" }, "constructor": { "command": "b" }, "toString": { "command": "c" } } }',
       { file: '/x.json' },
     )
-    expect(servers.map(({ id, way }) => [id, way.transport === 'stdio' && way.command])).toEqual([
+    expect(servers.map(({ id, transport }) => [id, transport.type === 'stdio' && transport.command])).toEqual([
       ['server-__proto__', 'a'],
       ['server-constructor', 'b'],
       ['server-toString', 'c'],
@@ -86,7 +86,7 @@ describe('one bad entry', () => {
     const { servers, problems } = readText('{ "mcpServers": {\n "a": { "command": "1" },\n "a": { "command": "2" } } }', {
       file: '/x.json',
     })
-    expect(servers.map(({ way }) => way.transport === 'stdio' && way.command)).toEqual(['2'])
+    expect(servers.map(({ transport }) => transport.type === 'stdio' && transport.command)).toEqual(['2'])
     expect(problems.map(({ where }) => where)).toEqual(['line 3'])
   })
 })
@@ -177,7 +177,7 @@ describe('bounds', () => {
     expect(readText(text(100), { file: '/x.yaml' }).servers).toHaveLength(1)
     expect(readText(text(101), { file: '/x.yaml' }).problems[0]?.text).toContain('more than 100 aliases')
     const twice = readText('extensions:\n  a: { cmd: a }\n  a: { cmd: b }', { file: '/x.yaml' })
-    expect(twice).toMatchObject({ servers: [{ way: { command: 'b' } }], problems: [{ where: 'line 3' }] })
+    expect(twice).toMatchObject({ servers: [{ transport: { command: 'b' } }], problems: [{ where: 'line 3' }] })
   })
 
   test.each([

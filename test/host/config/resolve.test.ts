@@ -5,25 +5,25 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { escapeText, partsOf, placeholdersIn } from '../../../src/host/config/placeholder.ts'
-import { resolveWay } from '../../../src/host/config/resolve.ts'
-import type { HttpWay, ProcessWay } from '../../../src/host/model/server-spec.ts'
+import { resolveTransport } from '../../../src/host/config/resolve.ts'
+import type { HttpTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { expectLinear } from '../../support/linear.ts'
 
 const CANARY = 'canary-8f3kq0Zx7LwP2mN5'
-const processWay = (over: Partial<ProcessWay>): ProcessWay => ({ transport: 'stdio', command: 'x', args: [], env: {}, ...over })
-const httpWay = (over: Partial<HttpWay>): HttpWay => ({ transport: 'http', url: 'https://x.example', headers: {}, ...over })
+const processWay = (over: Partial<StdioTransport>): StdioTransport => ({ type: 'stdio', command: 'x', args: [], env: {}, ...over })
+const httpWay = (over: Partial<HttpTransport>): HttpTransport => ({ type: 'http', url: 'https://x.example', headers: {}, ...over })
 
 describe('a way', () => {
   test('is resolved in every text of it, each placeholder asked for once', async () => {
     const asked: string[] = []
-    const way = processWay({
+    const transport = processWay({
       command: '${env:BIN}/server',
       args: ['--key=${secret:key}', '${input:city}', 'plain', '${secret:key}'],
       env: { KEY: '${secret:key}', REGION: '${env:REGION:-eu}', EMPTY: '${env:EMPTY:-full}' },
       cwd: '${env:BIN}',
     })
     const values: string[] = []
-    const resolved = await resolveWay(way, {
+    const resolved = await resolveTransport(transport, {
       secret: (name) => {
         asked.push(name)
         return Promise.resolve(CANARY)
@@ -36,7 +36,7 @@ describe('a way', () => {
       onValue: (value) => values.push(value),
     })
     expect(resolved).toEqual({
-      transport: 'stdio',
+      type: 'stdio',
       command: '/opt/server',
       args: [`--key=${CANARY}`, 'Paris', 'plain', CANARY],
       env: { KEY: CANARY, REGION: 'eu', EMPTY: 'full' },
@@ -44,21 +44,21 @@ describe('a way', () => {
     })
     expect(asked).toEqual(['key', 'city'])
     expect(values).toEqual(['/opt', CANARY, 'Paris'])
-    expect(way.env.KEY).toBe('${secret:key}')
+    expect(transport.env.KEY).toBe('${secret:key}')
   })
 
   test('of HTTP is resolved in its URL and headers', async () => {
-    const way = httpWay({ url: 'https://${input:tenant}.example/mcp', headers: { Authorization: 'Bearer ${secret:t}' } })
-    expect(await resolveWay(way, { secret: () => 'abc', input: () => 'acme' })).toEqual({
-      transport: 'http',
+    const transport = httpWay({ url: 'https://${input:tenant}.example/mcp', headers: { Authorization: 'Bearer ${secret:t}' } })
+    expect(await resolveTransport(transport, { secret: () => 'abc', input: () => 'acme' })).toEqual({
+      type: 'http',
       url: 'https://acme.example/mcp',
       headers: { Authorization: 'Bearer abc' },
     })
   })
 
   test('tells beforehand what it will be given and where', () => {
-    const way = processWay({ args: ['${secret:a}${env:B:-c}'], env: { D: '${input:e}' } })
-    expect(placeholdersIn({ way })).toEqual([
+    const transport = processWay({ args: ['${secret:a}${env:B:-c}'], env: { D: '${input:e}' } })
+    expect(placeholdersIn({ transport })).toEqual([
       { kind: 'secret', name: 'a', where: 'args[0]' },
       { kind: 'env', name: 'B', fallback: 'c', where: 'args[0]' },
       { kind: 'input', name: 'e', where: 'env.D' },
@@ -66,13 +66,13 @@ describe('a way', () => {
   })
 
   test('takes a variable from the environment of this process unless told otherwise', async () => {
-    expect(await resolveWay(processWay({ args: ['${env:PATH}'] }), {})).toMatchObject({ args: [process.env.PATH] })
+    expect(await resolveTransport(processWay({ args: ['${env:PATH}'] }), {})).toMatchObject({ args: [process.env.PATH] })
   })
 })
 
 describe('a value', () => {
   test('that holds placeholders is text, and is not looked into again', async () => {
-    const resolved = await resolveWay(processWay({ args: ['${env:A}', '${input:b}', '${secret:c}'] }), {
+    const resolved = await resolveTransport(processWay({ args: ['${env:A}', '${input:b}', '${secret:c}'] }), {
       env: () => '${secret:stolen}',
       input: () => '${env:HOME} ${$}',
       secret: () => '${input:x}',
@@ -85,7 +85,7 @@ describe('a value', () => {
     ['${env:PORTICO_NO_SUCH_VARIABLE}', 'is not set in the environment'],
     ['${input:nobody}', 'was not given'],
   ])('that is missing is an error that names %s and where it is used', async (placeholder, why) => {
-    await expect(resolveWay(processWay({ env: { KEY: `a ${placeholder}` } }), { secret: () => undefined })).rejects.toMatchObject({
+    await expect(resolveTransport(processWay({ env: { KEY: `a ${placeholder}` } }), { secret: () => undefined })).rejects.toMatchObject({
       code: 'ERR_SECRET',
       message: `${placeholder}, which is used in env.KEY, ${why}`,
     })
@@ -96,8 +96,8 @@ describe('a value', () => {
     ['a NUL in an argument', processWay({ args: ['${secret:x}'] }), `${CANARY}\0`],
     ['a NUL in a variable', processWay({ env: { A: '${secret:x}' } }), `${CANARY}\0`],
     ['something that makes no URL', httpWay({ url: 'https://${secret:x}' }), `${CANARY} ^`],
-  ])('with %s is refused here, without being repeated', async (_what, way, value) => {
-    const error = await resolveWay(way, { secret: () => value }).catch((thrown: unknown) => thrown)
+  ])('with %s is refused here, without being repeated', async (_what, transport, value) => {
+    const error = await resolveTransport(transport, { secret: () => value }).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'ERR_SECRET', message: expect.stringContaining('${secret:x}') })
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain(CANARY)
   })
@@ -113,7 +113,7 @@ describe('text', () => {
       fc.asyncProperty(fc.array(piece, { maxLength: 8 }), async (pieces) => {
         const text = pieces.join('')
         const args = [escapeText(text), `${escapeText(text)}\${secret:real}`]
-        expect((await resolveWay(processWay({ args }), { secret: () => '!' })).args).toEqual([text, `${text}!`])
+        expect((await resolveTransport(processWay({ args }), { secret: () => '!' })).args).toEqual([text, `${text}!`])
       }),
     )
   })

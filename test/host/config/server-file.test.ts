@@ -17,7 +17,7 @@ const from = (client: string, file = `/${client}.json`): ServerSpec['provenance'
 
 const spec = (id: string, over: Partial<ServerSpec> = {}): ServerSpec => ({
   id,
-  way: { transport: 'stdio', command: id, args: ['a'], env: { KEY: '${secret:k}' } },
+  transport: { type: 'stdio', command: id, args: ['a'], env: { KEY: '${secret:k}' } },
   tier: 'untrusted',
   provenance: [from('Cursor')],
   ...over,
@@ -25,7 +25,7 @@ const spec = (id: string, over: Partial<ServerSpec> = {}): ServerSpec => ({
 
 const FULL = spec('full', {
   title: 'Full',
-  way: { transport: 'stdio', command: 'x', args: ['${$}{env:A}', '${input:i}'], env: {}, cwd: '/srv' },
+  transport: { type: 'stdio', command: 'x', args: ['${$}{env:A}', '${input:i}'], env: {}, cwd: '/srv' },
   tier: 'trusted',
   isDisabled: true,
   asserted: { '*': { readOnlyHint: true } },
@@ -35,7 +35,7 @@ const FULL = spec('full', {
   inputs: [{ id: 'i', isSecret: false, description: 'd', default: 'e', options: ['e', 'f'] }],
 })
 
-const HTTP = spec('http', { way: { transport: 'http', url: 'https://x.example/mcp', headers: { A: '${secret:a}' } } })
+const HTTP = spec('http', { transport: { type: 'http', url: 'https://x.example/mcp', headers: { A: '${secret:a}' } } })
 
 describe('the file', () => {
   test('gives back what was added, changed and not removed, and is for its owner only', async () => {
@@ -88,7 +88,7 @@ describe('the file', () => {
       mode: 0o600,
     })
     const file = serverFile(folder)
-    expect((await file.list()).servers.map(({ id, way }) => [id, way.transport === 'stdio' && way.command])).toEqual([
+    expect((await file.list()).servers.map(({ id, transport }) => [id, transport.type === 'stdio' && transport.command])).toEqual([
       ['my-server-2', 'a'],
       ['my-server', 'b'],
     ])
@@ -112,8 +112,8 @@ describe('adopting', () => {
   test('adds what is new under a free name, and what is known is told where else it comes from', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a'))
-    const other = spec('a', { way: { transport: 'stdio', command: 'other', args: [], env: {} }, provenance: [from('Kiro')] })
-    const same = spec('renamed', { way: spec('a').way, provenance: [from('Windsurf')] })
+    const other = spec('a', { transport: { type: 'stdio', command: 'other', args: [], env: {} }, provenance: [from('Kiro')] })
+    const same = spec('renamed', { transport: spec('a').transport, provenance: [from('Windsurf')] })
     expect(await file.adopt([other, same, spec('b')])).toMatchObject({ added: [{ id: 'a-kiro', title: 'a' }, { id: 'b' }] })
     expect(await file.adopt([other, same, spec('b')])).toEqual({ added: [], updated: [] })
     const { servers } = await file.list()
@@ -134,41 +134,41 @@ describe('adopting', () => {
   test('does not bring back a secret that was moved to the vault', async () => {
     const file = serverFile(newFolder())
     await file.adopt([spec('a')])
-    const plain = spec('a', { way: { transport: 'stdio', command: 'a', args: ['a'], env: { KEY: 'hunter22' } } })
+    const plain = spec('a', { transport: { type: 'stdio', command: 'a', args: ['a'], env: { KEY: 'hunter22' } } })
     expect(await file.adopt([plain])).toEqual({ added: [], updated: [] })
     expect(readFileSync(file.file, 'utf8')).not.toContain('hunter22')
-    const other = { ...plain.way, args: ['b'] } as ServerSpec['way']
-    expect(await file.adopt([spec('a', { way: other, provenance: [from('Kiro')] })])).toMatchObject({ added: [{ id: 'a-kiro' }] })
+    const other = { ...plain.transport, args: ['b'] } as ServerSpec['transport']
+    expect(await file.adopt([spec('a', { transport: other, provenance: [from('Kiro')] })])).toMatchObject({ added: [{ id: 'a-kiro' }] })
   })
 
-  const withKey = (KEY: string, args = ['a']): ServerSpec['way'] => ({ transport: 'stdio', command: 'a', args, env: { KEY } })
+  const withKey = (KEY: string, args = ['a']): ServerSpec['transport'] => ({ type: 'stdio', command: 'a', args, env: { KEY } })
 
   test('updates what was taken from the same file under the same name, and keeps what was said about it here', async () => {
     const file = serverFile(newFolder())
-    await file.adopt([spec('a', { way: withKey('hunter22') })])
+    await file.adopt([spec('a', { transport: withKey('hunter22') })])
     await file.update('a', (before) => ({ ...before, labels: ['private:mail'], isDisabled: true }))
-    const moved = spec('a', { way: withKey('${secret:a/KEY}') })
+    const moved = spec('a', { transport: withKey('${secret:a/KEY}') })
     expect(await file.adopt([moved])).toMatchObject({ added: [], updated: [{ id: 'a' }] })
     expect((await file.list()).servers).toEqual([{ ...moved, labels: ['private:mail'], isDisabled: true }])
     expect(readFileSync(file.file, 'utf8')).not.toContain('hunter22')
     // A new value that was moved as well has a name of its own.
-    expect(await file.adopt([spec('a', { way: withKey('${secret:a/KEY-2}') })])).toMatchObject({ updated: [{ id: 'a' }] })
-    expect((await file.list()).servers).toMatchObject([{ way: withKey('${secret:a/KEY-2}') }])
+    expect(await file.adopt([spec('a', { transport: withKey('${secret:a/KEY-2}') })])).toMatchObject({ updated: [{ id: 'a' }] })
+    expect((await file.list()).servers).toMatchObject([{ transport: withKey('${secret:a/KEY-2}') }])
   })
 
   test('updates it also under the name that was free when it was taken over', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a', { provenance: [{ client: 'portico', scope: 'ours', file: '/servers.json' }] }))
-    const theirs = (args: string[]): ServerSpec => spec('a', { way: withKey('x', args) })
+    const theirs = (args: string[]): ServerSpec => spec('a', { transport: withKey('x', args) })
     expect(await file.adopt([theirs(['b'])])).toMatchObject({ added: [{ id: 'a-cursor' }], updated: [] })
-    expect(await file.adopt([theirs(['c'])])).toMatchObject({ added: [], updated: [{ id: 'a-cursor', way: { args: ['c'] } }] })
+    expect(await file.adopt([theirs(['c'])])).toMatchObject({ added: [], updated: [{ id: 'a-cursor', transport: { args: ['c'] } }] })
     expect((await file.list()).servers).toHaveLength(2)
   })
 
   test('gives a secret of the vault to no other command because a file of others changed', async () => {
     const file = serverFile(newFolder())
-    await file.adopt([spec('a', { way: withKey('${secret:a/KEY}') })])
-    expect(await file.adopt([spec('a', { way: withKey('anything', ['evil']) })])).toMatchObject({ updated: [{ id: 'a' }] })
+    await file.adopt([spec('a', { transport: withKey('${secret:a/KEY}') })])
+    expect(await file.adopt([spec('a', { transport: withKey('anything', ['evil']) })])).toMatchObject({ updated: [{ id: 'a' }] })
     expect(readFileSync(file.file, 'utf8')).not.toContain('secret:')
   })
 })

@@ -1,10 +1,10 @@
 /** Actions, rules and grants for tests of decisions: an ordinary one each, and what is to be different about it. */
 
-import type { Action, ActionPrimitive, ActionServer, Usage } from '../../../src/host/model/action.ts'
 import { argumentsDigest } from '../../../src/host/consent/arguments-digest.ts'
-import { type CompiledPolicy, compileRules } from '../../../src/host/policy/compile-policy.ts'
-import type { Policy, PolicyLayer, Rule } from '../../../src/host/model/rule.ts'
+import type { Action, ActionPrimitive, ActionServer, Usage } from '../../../src/host/model/action.ts'
 import type { Grant } from '../../../src/host/model/grant.ts'
+import type { Policy, PolicyLayer, Rule } from '../../../src/host/model/rule.ts'
+import { type CompiledPolicy, compileRules } from '../../../src/host/policy/compile-policy.ts'
 
 interface ActionOptions extends Partial<Omit<Action, 'server' | 'primitive' | 'usage'>> {
   server?: Partial<ActionServer>

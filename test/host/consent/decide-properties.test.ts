@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ACTION_KINDS, type Action, EFFECTS, type Effect } from '../../../src/host/model/action.ts'
-import { compileRules } from '../../../src/host/policy/compile-policy.ts'
 import { decide, rankOf } from '../../../src/host/consent/decide.ts'
 import { grantMatches } from '../../../src/host/consent/grant-match.ts'
-import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../../../src/host/model/rule.ts'
+import { ACTION_KINDS, type Action, EFFECTS, type Effect } from '../../../src/host/model/action.ts'
 import { GRANT_SCOPES, type Grant } from '../../../src/host/model/grant.ts'
+import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../../../src/host/model/rule.ts'
+import { compileRules } from '../../../src/host/policy/compile-policy.ts'
 import { action, grantFor } from './actions.ts'
 
 const optional = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(values, { nil: undefined })

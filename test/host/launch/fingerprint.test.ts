@@ -5,14 +5,14 @@ import { chmodSync, copyFileSync, mkdirSync, realpathSync, rmSync, symlinkSync, 
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Fingerprint, fingerprintChanges, fingerprintOf } from '../../../src/host/launch/fingerprint.ts'
-import type { HttpWay, ProcessWay } from '../../../src/host/model/server-spec.ts'
+import type { HttpTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const temporaryFolder = temporaryFolders()
 const newFolder = (): string => realpathSync(temporaryFolder())
 
-const command = (name: string, ...args: string[]): ProcessWay => ({ transport: 'stdio', command: name, args, env: {} })
+const command = (name: string, ...args: string[]): StdioTransport => ({ type: 'stdio', command: name, args, env: {} })
 
 function program(folder: string, name: string, text = '#!/bin/sh\necho hello\n'): string {
   const file = join(folder, name)
@@ -82,8 +82,11 @@ describe('a program', () => {
     mkdirSync(join(folder, 'bin'))
     program(resolve(folder, entry), 'server')
     program(elsewhere, 'server')
-    const way: ProcessWay = { ...command('server'), cwd: folder, env: { PATH: `${entry}:${elsewhere}` } }
-    expect((await fingerprintOf(way)).launch?.program).toEqual({ path: join(folder, entry, 'server'), real: join(folder, entry, 'server') })
+    const transport: StdioTransport = { ...command('server'), cwd: folder, env: { PATH: `${entry}:${elsewhere}` } }
+    expect((await fingerprintOf(transport)).launch?.program).toEqual({
+      path: join(folder, entry, 'server'),
+      real: join(folder, entry, 'server'),
+    })
   })
 
   test('with the name of an interpreter, in the folder of the server, counts by its content', async () => {
@@ -91,9 +94,9 @@ describe('a program', () => {
     const file = program(folder, 'node')
     for (const way of [command('./node', 'x'), { ...command('node', 'x'), env: { PATH: '' } }, command('env', './node'), command(file)]) {
       writeFileSync(file, '#!/bin/sh\necho one\n')
-      const before = await fingerprintOf(way, { cwd: folder })
+      const before = await fingerprintOf(transport, { cwd: folder })
       writeFileSync(file, '#!/bin/sh\necho two\n')
-      expect(between(before, await fingerprintOf(way, { cwd: folder }))).toEqual([`the file ${file} has changed since you agreed`])
+      expect(between(before, await fingerprintOf(transport, { cwd: folder }))).toEqual([`the file ${file} has changed since you agreed`])
     }
   })
 
@@ -179,12 +182,12 @@ describe('a script', () => {
     writeFileSync(join(folder, 'other.js'), 'other')
     writeFileSync(join(folder, 'unnamed.txt'), 'one')
     write('one')
-    const way: ProcessWay = { ...command(interpreter, ...args.map((arg) => arg.replaceAll('FOLDER', folder))), cwd: folder }
-    const before = await fingerprintOf(way)
+    const transport: StdioTransport = { ...command(interpreter, ...args.map((arg) => arg.replaceAll('FOLDER', folder))), cwd: folder }
+    const before = await fingerprintOf(transport)
     writeFileSync(join(folder, 'unnamed.txt'), 'two')
-    expect(await fingerprintOf(way)).toEqual(before)
+    expect(await fingerprintOf(transport)).toEqual(before)
     write('two')
-    const after = await fingerprintOf(way)
+    const after = await fingerprintOf(transport)
     expect(after.fingerprint).not.toBe(before.fingerprint)
     const changes = between(before, after)
     expect(changes.length).toBeGreaterThan(0)
@@ -201,17 +204,17 @@ describe('a script', () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'hook.js'), 'one')
     const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replaceAll('FOLDER', folder)]))
-    const way: ProcessWay = { ...command('node', '--version'), cwd: folder, env: filled }
-    const before = await fingerprintOf(way)
+    const transport: StdioTransport = { ...command('node', '--version'), cwd: folder, env: filled }
+    const before = await fingerprintOf(transport)
     writeFileSync(join(folder, 'hook.js'), 'two')
-    expect(between(before, await fingerprintOf(way))).toEqual([`the file ${join(folder, 'hook.js')} has changed since you agreed`])
+    expect(between(before, await fingerprintOf(transport))).toEqual([`the file ${join(folder, 'hook.js')} has changed since you agreed`])
   })
 
   test('counts by where a placeholder leads, also where what stands in for it is used', async () => {
     const folder = newFolder()
     for (const name of ['a.js', 'b.js']) writeFileSync(join(folder, name), 'one')
-    const way: ProcessWay = { ...command('node', `\${env:PORTICO_TEST_UNSET:-a.js}`, `\${input:script}`), cwd: folder }
-    const look = (): Promise<Fingerprint> => fingerprintOf(way, { inputs: new Map([['script', 'b.js']]) })
+    const transport: StdioTransport = { ...command('node', `\${env:PORTICO_TEST_UNSET:-a.js}`, `\${input:script}`), cwd: folder }
+    const look = (): Promise<Fingerprint> => fingerprintOf(transport, { inputs: new Map([['script', 'b.js']]) })
     const before = await look()
     writeFileSync(join(folder, 'a.js'), 'two')
     expect(between(before, await look())).toHaveLength(1)
@@ -222,13 +225,13 @@ describe('a script', () => {
   test('that its configuration calls data does not count', async () => {
     const folder = newFolder()
     for (const name of ['server.js', 'data.db']) writeFileSync(join(folder, name), 'one')
-    const way: ProcessWay = { ...command('node', 'server.js', '--db=data.db'), cwd: folder }
+    const transport: StdioTransport = { ...command('node', 'server.js', '--db=data.db'), cwd: folder }
     const facts = { dataFiles: ['./data.db'] }
-    const before = await fingerprintOf(way, facts)
+    const before = await fingerprintOf(transport, facts)
     writeFileSync(join(folder, 'data.db'), 'two')
-    expect(between(before, await fingerprintOf(way, facts))).toEqual([])
+    expect(between(before, await fingerprintOf(transport, facts))).toEqual([])
     writeFileSync(join(folder, 'server.js'), 'two')
-    expect(between(before, await fingerprintOf(way, facts))).toHaveLength(1)
+    expect(between(before, await fingerprintOf(transport, facts))).toHaveLength(1)
   })
 
   test('is looked for in so many places and no more', async () => {
@@ -357,14 +360,14 @@ describe('what a command runs without its whole name counts by its content', () 
     writeFileSync(join(folder, 's.js'), '')
     writeFileSync(join(folder, 'sub/package.json'), '{"bin":"cli.js"}')
     writeFileSync(join(folder, 'node_modules/srv/package.json'), '{"bin":{"srv":"cli.js"}}')
-    const way: ProcessWay = { ...command(name, ...args), cwd: folder, env }
-    const without = await fingerprintOf(way)
+    const transport: StdioTransport = { ...command(name, ...args), cwd: folder, env }
+    const without = await fingerprintOf(transport)
     writeFileSync(join(folder, file), 'one')
-    const before = await fingerprintOf(way)
+    const before = await fingerprintOf(transport)
     writeFileSync(join(folder, file), 'two')
     const change = expect.stringContaining(`the file ${join(folder, file)}`)
     expect(between(without, before)).toContainEqual(change)
-    expect(between(before, await fingerprintOf(way))).toEqual([change])
+    expect(between(before, await fingerprintOf(transport))).toEqual([change])
   })
 
   test.each([
@@ -380,9 +383,9 @@ describe('what a command runs without its whole name counts by its content', () 
     const write = (text: string): string => program(folder, file, text)
     write('one')
     for (const way of [command('./server'), command('env', './server'), command('sh', '-c', 'exec ./server')]) {
-      const before = await fingerprintOf(way, { cwd: folder })
+      const before = await fingerprintOf(transport, { cwd: folder })
       write(before.fingerprint)
-      const after = await fingerprintOf(way, { cwd: folder })
+      const after = await fingerprintOf(transport, { cwd: folder })
       expect(between(before, after)).toEqual([expect.stringContaining(`the file ${join(folder, file)}`)])
     }
   })
@@ -467,16 +470,16 @@ describe('a command that runs code which it does not name', () => {
 })
 
 describe('a place on the network', () => {
-  const http = (url: string, headers: Record<string, string> = {}): HttpWay => ({ transport: 'http', url, headers })
+  const http = (url: string, headers: Record<string, string> = {}): HttpTransport => ({ type: 'http', url, headers })
 
   test('is the same however its address is written', async () => {
     expect(await fingerprintOf(http('https://Example.com:443/a/../b#c'))).toEqual(await fingerprintOf(http('https://example.com/b')))
   })
 
   test('is another with another authorization server or resource', async () => {
-    const way = http('https://example.com/')
-    const before = await fingerprintOf(way, { issuer: 'https://as.example', resource: 'https://example.com/' })
-    const after = await fingerprintOf(way, { issuer: 'https://as.evil.example', resource: 'https://example.com/' })
+    const transport = http('https://example.com/')
+    const before = await fingerprintOf(transport, { issuer: 'https://as.example', resource: 'https://example.com/' })
+    const after = await fingerprintOf(transport, { issuer: 'https://as.evil.example', resource: 'https://example.com/' })
     expect(between(before, after)).toEqual(['authorization server: https://as.example → https://as.evil.example'])
   })
 
@@ -492,7 +495,7 @@ describe('a place on the network', () => {
       http(`https://user:${canary}@example.com/?key=${canary}`, { 'X-Key': canary }),
       { ...command('x', '--api-key', canary, `--token=${canary}`), env: { KEY: canary } },
     ]
-    for (const way of ways) expect(JSON.stringify(await fingerprintOf(way))).not.toContain(canary)
+    for (const way of ways) expect(JSON.stringify(await fingerprintOf(transport))).not.toContain(canary)
   })
 })
 
@@ -533,8 +536,8 @@ describe('what changed is told', () => {
 
   test('and the folder alone makes no other server of one whose files are named in full', async () => {
     const [one, two] = [newFolder(), newFolder()]
-    const way = command('node', script(one))
-    const [before, after] = [await fingerprintOf(way, { cwd: one }), await fingerprintOf(way, { cwd: two })]
+    const transport = command('node', script(one))
+    const [before, after] = [await fingerprintOf(transport, { cwd: one }), await fingerprintOf(transport, { cwd: two })]
     expect(after.fingerprint).toBe(before.fingerprint)
     expect(between(before, after)).toEqual([`the folder was ${one} and is ${two} now`])
   })
@@ -587,10 +590,10 @@ describe('what changed is told', () => {
 })
 
 test('a server in this process is what it says it is: nobody else could put it there', async () => {
-  const way = { transport: 'memory', service: createServer({ name: 'a', version: '1' }) } as const
+  const transport = { type: 'memory', service: createServer({ name: 'a', version: '1' }) } as const
   const [one, two] = [
-    await fingerprintOf(way, { info: { name: 'a', version: '1' } }),
-    await fingerprintOf(way, { info: { name: 'b', version: '1' } }),
+    await fingerprintOf(transport, { info: { name: 'a', version: '1' } }),
+    await fingerprintOf(transport, { info: { name: 'b', version: '1' } }),
   ]
   expect(between(one, two)).toEqual(['name: a → b'])
 })

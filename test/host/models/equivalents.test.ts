@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { scriptedModel } from '../../../src/testing/index.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { scriptedModel } from '../../../src/testing/index.ts'
 import { hosts, person, textOf } from '../hosts.ts'
 
 const { host: hostWith } = hosts()

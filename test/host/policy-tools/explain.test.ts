@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EFFECTS } from '../../../src/host/model/action.ts'
-import { explain } from '../../../src/host/policy-tools/explain.ts'
 import type { Rule } from '../../../src/host/model/rule.ts'
+import { explain } from '../../../src/host/policy-tools/explain.ts'
 import { action, grantFor, policy, rule } from '../consent/actions.ts'
 
 const named = (id: string, effect: Rule['effect'], match: Rule['match'] = {}, rest: Partial<Rule> = {}): Rule =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EFFECTS } from '../../../src/host/model/action.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
-import { type KnownNames, type LintFinding, lintPolicy } from '../../../src/host/policy-tools/lint.ts'
+import { EFFECTS } from '../../../src/host/model/action.ts'
 import { POLICY_LAYERS, type PolicyLayer, type Rule } from '../../../src/host/model/rule.ts'
+import { type KnownNames, type LintFinding, lintPolicy } from '../../../src/host/policy-tools/lint.ts'
 import { action, policy, rule } from '../consent/actions.ts'
 
 type Layers = Partial<Record<PolicyLayer, readonly Rule[]>>

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Action, EFFECTS } from '../../../src/host/model/action.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
+import { type Action, EFFECTS } from '../../../src/host/model/action.ts'
 import { actionFrom, factsOf } from '../../../src/host/model/facts.ts'
-import { type DecisionRecord, type Replayed, replayDecisions } from '../../../src/host/policy-tools/replay.ts'
 import { POLICY_LAYERS, type PolicyLayer, type Rule } from '../../../src/host/model/rule.ts'
+import { type DecisionRecord, type Replayed, replayDecisions } from '../../../src/host/policy-tools/replay.ts'
 import { action, policy, rule } from '../consent/actions.ts'
 
 const record = (given: Action, rest: Partial<DecisionRecord> = {}): DecisionRecord => ({

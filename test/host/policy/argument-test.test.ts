@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { compileArguments, judgeArgument } from '../../../src/host/policy/argument-test.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
-import { MAX_SELECTED } from '../../../src/host/policy/pointer.ts'
 import type { ArgumentRules, ArgumentTest } from '../../../src/host/model/rule.ts'
+import { compileArguments, judgeArgument } from '../../../src/host/policy/argument-test.ts'
+import { MAX_SELECTED } from '../../../src/host/policy/pointer.ts'
 import { action, policy, rule } from '../consent/actions.ts'
 
 const folders = { roots: { repo: '/home/ada/repo' }, real: new Map([['/tmp', '/private/tmp']]) }

@@ -2,13 +2,13 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Action, Effect } from '../../../src/host/model/action.ts'
 import { decide } from '../../../src/host/consent/decide.ts'
-import { explain } from '../../../src/host/policy-tools/explain.ts'
+import type { Action, Effect } from '../../../src/host/model/action.ts'
 import { factsOf } from '../../../src/host/model/facts.ts'
+import type { Rule } from '../../../src/host/model/rule.ts'
+import { explain } from '../../../src/host/policy-tools/explain.ts'
 import { lintPolicy } from '../../../src/host/policy-tools/lint.ts'
 import { replayDecisions } from '../../../src/host/policy-tools/replay.ts'
-import type { Rule } from '../../../src/host/model/rule.ts'
 import { action, policy, rule } from '../consent/actions.ts'
 
 const effectOf = (rules: Rule[], given: Action): Effect => decide(policy({ user: [rule('allow'), ...rules] }), given, []).effect

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { GrantedRoots, type GrantedRootsOptions } from '../../../src/host/roots/root-registry.ts'
+import { RootRegistry, type RootRegistryOptions } from '../../../src/host/roots/root-registry.ts'
 import { validRoot } from '../../../src/host/roots/valid-root.ts'
 import type { Root } from '../../../src/protocol/model/roots.ts'
 import { createServer } from '../../../src/server/index.ts'
@@ -10,13 +10,13 @@ import { temporaryFolders } from '../../support/folders.ts'
 import { call, memoryWay, supervise, until } from '../servers/support.ts'
 
 const newFolder = temporaryFolders()
-const open: GrantedRoots[] = []
+const open: RootRegistry[] = []
 afterEach(() => {
   for (const roots of open.splice(0)) roots.close()
 })
 
-const newRoots = (options: Partial<GrantedRootsOptions> = {}): GrantedRoots => {
-  const roots = new GrantedRoots({ onChange: () => {}, ...options })
+const newRoots = (options: Partial<RootRegistryOptions> = {}): RootRegistry => {
+  const roots = new RootRegistry({ onChange: () => {}, ...options })
   open.push(roots)
   return roots
 }
@@ -166,7 +166,7 @@ describe('a server that was given roots', () => {
         close: (reason: string) => channel.close(reason),
       })
     }
-    const roots: GrantedRoots = newRoots({ onChange: () => server.announceRoots() })
+    const roots: RootRegistry = newRoots({ onChange: () => server.announceRoots() })
     const server = supervise(memoryWay({ ...service, open }), { answers: { roots: () => roots.of('one') } })
     await server.retry()
     expect(await call(server, 'roots')).toBe('[]')

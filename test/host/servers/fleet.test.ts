@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Fleet, type FleetOptions } from '../../../src/host/servers/fleet.ts'
 import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
+import { Fleet, type FleetOptions } from '../../../src/host/servers/fleet.ts'
 import { SupervisedServer } from '../../../src/host/servers/supervised.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
@@ -14,7 +14,7 @@ afterEach(() => Promise.all(fleets.splice(0).map((fleet) => fleet.close())))
 
 const newFleet = (options: Partial<FleetOptions> = {}): Fleet => {
   const fleet = new Fleet({
-    supervise: (spec) => new SupervisedServer({ spec, permit: async () => spec.way, limits: { waitMs: 10_000 } }),
+    supervise: (spec) => new SupervisedServer({ spec, permit: async () => spec.transport, limits: { waitMs: 10_000 } }),
     ...options,
   })
   fleets.push(fleet)
@@ -88,7 +88,7 @@ describe('a fleet of servers', () => {
       supervise: (spec) =>
         new SupervisedServer({
           spec,
-          permit: async () => spec.way,
+          permit: async () => spec.transport,
           limits: { waitMs: 10_000, firstRetryMs: 10, maxRetryMs: 20, breakerFailures: 1_000 },
         }),
     })

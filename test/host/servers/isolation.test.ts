@@ -27,7 +27,8 @@ describe('servers of one host', () => {
     })
     const listening = await listen(remote, { handleSignals: false })
     const fleet = new Fleet({
-      supervise: (spec) => new SupervisedServer({ spec, permit: async () => spec.way, limits: { waitMs: 10_000, pingIntervalMs: 50 } }),
+      supervise: (spec) =>
+        new SupervisedServer({ spec, permit: async () => spec.transport, limits: { waitMs: 10_000, pingIntervalMs: 50 } }),
     })
     ends.push(
       () => fleet.close(),

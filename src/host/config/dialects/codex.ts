@@ -40,17 +40,20 @@ function server(entry: Members, reading: Reading): Draft {
   if (command !== undefined && url !== undefined)
     throw new Refused(entry.where, 'It has a command and a URL; only one of them can be meant')
   if (command !== undefined) {
-    const way = processWay(entry.where, { command, args, env, cwd }, literal)
+    const transport = processWay(entry.where, { command, args, env, cwd }, literal)
     return {
-      way: { ...way, env: { ...Object.fromEntries(passedOn.map((name) => [name, variable(name, entry.where)])), ...way.env } },
+      transport: {
+        ...transport,
+        env: { ...Object.fromEntries(passedOn.map((name) => [name, variable(name, entry.where)])), ...transport.env },
+      },
       ...rest,
     }
   }
   if (url === undefined) throw new Refused(entry.where, 'It has neither a command nor a URL')
-  const way = httpWay(entry.where, { url, headers }, literal)
+  const transport = httpWay(entry.where, { url, headers }, literal)
   const fromEnv = Object.entries(headersFromEnv).map(([name, from]) => [name, variable(from, entry.where)])
   const authorization = bearer === undefined ? {} : { Authorization: `Bearer ${variable(bearer, entry.where)}` }
-  return { way: { ...way, headers: { ...way.headers, ...Object.fromEntries(fromEnv), ...authorization } }, ...rest }
+  return { transport: { ...transport, headers: { ...transport.headers, ...Object.fromEntries(fromEnv), ...authorization } }, ...rest }
 }
 
 /** `"NAME"`, or `{ name = "NAME" }`. */

@@ -24,9 +24,9 @@ function server(entry: Members, reading: Reading): Draft {
     { translate: doubleCurly, passed: ['name', 'connectionTimeout', 'faviconUrl', 'sourceFile'] },
     reading.problem,
   )
-  if (headers && draft.way.transport === 'http') {
+  if (headers && draft.transport.type === 'http') {
     const texts = Object.entries(headers).map(([name, text]) => [name, doubleCurly(text, `${entry.where}.requestOptions.headers`)])
-    draft.way = { ...draft.way, headers: { ...Object.fromEntries(texts), ...draft.way.headers } }
+    draft.transport = { ...draft.transport, headers: { ...Object.fromEntries(texts), ...draft.transport.headers } }
   }
   requestOptions?.finish(reading.problem)
   entry.finish(reading.problem)

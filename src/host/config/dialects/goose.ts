@@ -30,14 +30,18 @@ function extension(entry: Members): Draft | undefined {
   const timeoutMs = timeoutIn(entry, 'timeout', 1000)
   entry.pass('description', 'bundled', 'available_tools', 'name')
   const rest = { ...(title && { title }), ...(isDisabled !== undefined && { isDisabled }), ...(timeoutMs !== undefined && { timeoutMs }) }
-  if (url !== undefined) return { way: httpWay(entry.where, { url, headers }, shellLike), ...rest }
+  if (url !== undefined) return { transport: httpWay(entry.where, { url, headers }, shellLike), ...rest }
   if (command === undefined) throw new Refused(entry.where, 'It has neither cmd nor uri')
-  const way = processWay(entry.where, { command, args, env: envs, cwd }, shellLike)
-  if (keys.length === 0) return { way, ...rest }
+  const transport = processWay(entry.where, { command, args, env: envs, cwd }, shellLike)
+  if (keys.length === 0) return { transport, ...rest }
   if (!keys.every((key) => NAME.test(key))) throw new Refused(within(entry.where, 'env_keys'), 'A variable cannot have this name')
   // Goose keeps these in a keychain of its own: here the person is asked for them.
   const asked = keys.map((name) => [name, placeholderText({ kind: 'input', name })])
-  return { way: { ...way, env: { ...way.env, ...Object.fromEntries(asked) } }, inputs: keys.map((id) => ({ id, isSecret: true })), ...rest }
+  return {
+    transport: { ...transport, env: { ...transport.env, ...Object.fromEntries(asked) } },
+    inputs: keys.map((id) => ({ id, isSecret: true })),
+    ...rest,
+  }
 }
 
 const NAME = /^[A-Za-z_]\w{0,127}$/

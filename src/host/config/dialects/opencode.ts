@@ -21,12 +21,15 @@ function server(entry: Members, reading: Reading): Draft | undefined {
   if (type === 'remote') {
     const url = entry.text('url')
     if (url === undefined) throw new Refused(entry.where, 'It is said to be remote, and has no url')
-    return { way: httpWay(entry.where, { url, headers: entry.table('headers') }, curly), ...rest }
+    return { transport: httpWay(entry.where, { url, headers: entry.table('headers') }, curly), ...rest }
   }
   if (type === 'local') {
     const [command, ...args] = entry.texts('command') ?? []
     if (command === undefined) throw new Refused(entry.where, 'It is said to be local, and has no command')
-    return { way: processWay(entry.where, { command, args, env: entry.table('environment'), cwd: entry.text('cwd') }, curly), ...rest }
+    return {
+      transport: processWay(entry.where, { command, args, env: entry.table('environment'), cwd: entry.text('cwd') }, curly),
+      ...rest,
+    }
   }
   // Only switches a server off or on that another file has.
   if (type === undefined && isDisabled !== undefined) return undefined

@@ -130,12 +130,10 @@ function provenanceIn(from: Members): Provenance {
 
 /** The entry that the dialect reads as this server. */
 export function entryOf(spec: ServerSpec): Record<string, unknown> {
-  const { id, way, isDisabled, tier, title, labels, roots, dataFiles, asserted, timeoutMs, inputs, provenance } = spec
-  if (way.transport === 'memory') throw new McpError('ERR_CONFIG', `${id} is a server in this process, which no file can hold`)
-  const { transport, ...texts } = way
+  const { id, transport, isDisabled, tier, title, labels, roots, dataFiles, asserted, timeoutMs, inputs, provenance } = spec
+  if (transport.type === 'memory') throw new McpError('ERR_CONFIG', `${id} is a server in this process, which no file can hold`)
   return {
-    type: transport,
-    ...texts,
+    ...transport,
     tier,
     ...(title !== undefined && { title }),
     ...(isDisabled && { disabled: true }),

@@ -1,6 +1,6 @@
 /** `server.json` of the registry: how a server is got and started, with what has to be filled in. */
 
-import type { HttpWay, InputSpec, ProcessWay } from '../../model/server-spec.ts'
+import type { HttpTransport, InputSpec, StdioTransport } from '../../model/server-spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { httpWay, processWay } from '../entry.ts'
 import { literal } from '../foreign-text.ts'
@@ -16,10 +16,10 @@ export const registry: Dialect = {
     if (!server) return
     const name = server.text('name') ?? 'server'
     const title = server.text('title')
-    const read = (kind: 'packages' | 'remotes', way: (entry: Members, inputs: Inputs) => ProcessWay | HttpWay): void => {
+    const read = (kind: 'packages' | 'remotes', transport: (entry: Members, inputs: Inputs) => StdioTransport | HttpTransport): void => {
       server.list(kind)?.forEach((value, i) => {
         const where = `${within(server.where, kind)}[${i}]`
-        reading.server(name, where, () => draftOf(membersOf(value, where), title, way, reading))
+        reading.server(name, where, () => draftOf(membersOf(value, where), title, transport, reading))
       })
     }
     read('packages', packageWay)
@@ -30,11 +30,11 @@ export const registry: Dialect = {
 function draftOf(
   entry: Members,
   title: string | undefined,
-  way: (entry: Members, inputs: Inputs) => ProcessWay | HttpWay,
+  transport: (entry: Members, inputs: Inputs) => StdioTransport | HttpTransport,
   reading: Reading,
 ): Draft {
   const inputs = inputsOf()
-  const draft: Draft = { way: way(entry, inputs), inputs: inputs.list(), ...(title !== undefined && { title }) }
+  const draft: Draft = { transport: transport(entry, inputs), inputs: inputs.list(), ...(title !== undefined && { title }) }
   entry.finish(reading.problem)
   return draft
 }
@@ -92,7 +92,7 @@ const RUNNERS: Readonly<
   nuget: { command: 'dnx', before: [], versioned: (id, version) => `${id}@${version}` },
 }
 
-function packageWay(entry: Members, inputs: Inputs): ProcessWay | HttpWay {
+function packageWay(entry: Members, inputs: Inputs): StdioTransport | HttpTransport {
   const kind = entry.text('registryType') ?? entry.text('registry_name') ?? ''
   const identifier = entry.text('identifier') ?? entry.text('name')
   const version = entry.text('version')
@@ -134,7 +134,7 @@ function environmentIn(entry: Members, inputs: Inputs): Record<string, string> {
   return named(entry, 'environmentVariables', inputs)
 }
 
-function remoteWay(entry: Members, inputs: Inputs): HttpWay {
+function remoteWay(entry: Members, inputs: Inputs): HttpTransport {
   const type = entry.text('type') ?? entry.text('transport_type')
   if (type !== 'streamable-http' && type !== 'sse') throw new Refused(within(entry.where, 'type'), 'streamable-http or sse was expected')
   const value = entry.text('url')

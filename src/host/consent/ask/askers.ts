@@ -1,8 +1,8 @@
 /** Askers that need no screen: nobody, whoever is first, one question at a time, and answers that were written before. */
 
 import { McpError } from '../../../protocol/errors.ts'
-import { describeQuestion } from './describe.ts'
 import type { Answer, Asker, Question } from '../../model/question.ts'
+import { describeQuestion } from './describe.ts'
 
 /** For runs without a person: every question is refused, in words that say what would have been asked. */
 export const nobody = (): Asker => ({

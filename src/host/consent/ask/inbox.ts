@@ -3,9 +3,9 @@
 import { isGone } from '../../../files/lock-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
+import type { Answer, Asker, Question } from '../../model/question.ts'
 import { watchFolder } from './folder-watch.ts'
 import { DEFAULT_INBOX_LIMITS, type InboxFiles, type InboxLimits, openInboxFiles, type Parked } from './inbox-files.ts'
-import type { Answer, Asker, Question } from '../../model/question.ts'
 import { titleOf } from './subject-lines.ts'
 
 export interface InboxOptions {

@@ -4,10 +4,10 @@ import { isLoopback, type PersonUrl, type UrlWarning } from '../../../base/addre
 import { canonicalJson } from '../../../protocol/canonical-json.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
 import { commandText } from '../../launch/command-text.ts'
+import type { ApprovedItem, Subject } from '../../model/question.ts'
 import { contentLines, contentsOf, restLines, samplingLines } from './content-lines.ts'
 import { formLines, secretWarnings } from './form-lines.ts'
 import { foldSecrets } from './own-secrets.ts'
-import type { ApprovedItem, Subject } from '../../model/question.ts'
 import { line, nameText, type QuestionLine, theirs, valueLine } from './question-line.ts'
 
 const warnings = (texts: readonly string[]): QuestionLine[] => texts.map((text) => line('look twice', text, 'warning'))

@@ -1,9 +1,9 @@
 /** What is written down about a decision. */
 
-import type { Answer } from '../../model/question.ts'
-import type { AuditEntry } from '../../model/audit-record.ts'
 import type { Action, Decision } from '../../model/action.ts'
+import type { AuditEntry } from '../../model/audit-record.ts'
 import { factsOf } from '../../model/facts.ts'
+import type { Answer } from '../../model/question.ts'
 
 /** @param ruled what the rules said, where something else came of it */
 export function entryOf(

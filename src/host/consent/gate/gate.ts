@@ -8,34 +8,34 @@ import { setMaxListeners } from 'node:events'
 import type { Clock, Timer } from '../../../base/clock.ts'
 import { unlessAborted } from '../../../base/unless-aborted.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import { hiddenIn } from '../ask/own-secrets.ts'
-import type { Answer, Asker, Question, Subject } from '../../model/question.ts'
-import type { AuditLog, Outcome } from '../../model/audit-record.ts'
 import type { Action, Decision, Usage } from '../../model/action.ts'
-import { argumentsDigest } from '../arguments-digest.ts'
+import type { AuditLog, Outcome } from '../../model/audit-record.ts'
+import { GRANT_SCOPES, type Grant } from '../../model/grant.ts'
+import type { Answer, Asker, Question, Subject } from '../../model/question.ts'
 import type { CompiledPolicy } from '../../policy/compile-policy.ts'
+import { exceeded } from '../../policy/limits.ts'
+import { pathPointers } from '../../policy/path-pointers.ts'
+import { argumentsDigest } from '../arguments-digest.ts'
+import { hiddenIn } from '../ask/own-secrets.ts'
 import { decide } from '../decide.ts'
 import { type GrantBounds, grantBounds } from '../grant-bounds.ts'
 import { grantMatches } from '../grant-match.ts'
-import { exceeded } from '../../policy/limits.ts'
-import { pathPointers } from '../../policy/path-pointers.ts'
-import type { CountedCall, UsageCounter } from '../usage.ts'
-import { GRANT_SCOPES, type Grant } from '../../model/grant.ts'
 import type { GrantStore } from '../grants/grant-store.ts'
 import { makeGrant } from '../grants/make-grant.ts'
+import type { CountedCall, UsageCounter } from '../usage.ts'
 import { entryOf } from './audit-entry.ts'
-import { proposed, widthsFor } from './offered.ts'
+import { changed, checkUnchanged, isUnchanged } from './check-unchanged.ts'
+import { proposed, widthsFor } from './grant-choices.ts'
+import { type WaitingLimits, WaitingQuestions } from './pending-questions.ts'
 import { realPathsOf } from './real-paths.ts'
 import { nameOf, refusalOf } from './refusal.ts'
-import { changed, checkSame, isSame } from './same.ts'
-import { type WaitingLimits, WaitingQuestions } from './waiting.ts'
 
 /** An action as whoever wants it describes it; the gate adds what it knows itself. */
-export type WantedAction = Omit<Action, 'usage' | 'realPaths' | 'at' | 'principal' | 'project' | 'mode'>
+export type RequestedAction = Omit<Action, 'usage' | 'realPaths' | 'at' | 'principal' | 'project' | 'mode'>
 
-export interface Want {
+export interface ActionRequest {
   /** Called again after a person has answered: what is there by then may not be what they were asked about. */
-  describe(): WantedAction
+  describe(): RequestedAction
   /** What the person is shown. Called only if they are asked. */
   subject(action: Action): Subject | Promise<Subject>
   server: Question['server']
@@ -99,7 +99,7 @@ export class Gate {
   }
 
   /** Does `perform` if it may be done, and rejects with ERR_DENIED, ERR_QUARANTINED, ERR_CONSENT or ERR_AUDIT if not. */
-  run<T>(want: Want, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
+  run<T>(want: ActionRequest, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
     const done = this.#run(want, perform, measure)
     const ended = done
       .then(
@@ -132,7 +132,7 @@ export class Gate {
     timer?.cancel()
   }
 
-  async #run<T>(want: Want, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
+  async #run<T>(want: ActionRequest, perform: (permit: Permit) => Promise<T>, measure?: (result: T) => Partial<Outcome>): Promise<T> {
     this.#ending.signal.throwIfAborted()
     const permit = await this.#permit(want)
     const { clock, audit } = this.#options
@@ -146,7 +146,7 @@ export class Gate {
       try {
         // Writing took its time: somebody must still want it, and it must still be what was decided about.
         want.signal?.throwIfAborted()
-        checkSame(want.describe(), permit.action)
+        checkUnchanged(want.describe(), permit.action)
         result = await perform(permit)
         outcome = { kind: 'done', durationMs: clock.now() - started, ...measure?.(result) }
       } catch (error) {
@@ -165,7 +165,7 @@ export class Gate {
   }
 
   /** What would be decided now, without asking anybody or counting anything. */
-  async foresee(want: Pick<Want, 'describe'>): Promise<{ action: Action; decision: Decision }> {
+  async foresee(want: Pick<ActionRequest, 'describe'>): Promise<{ action: Action; decision: Decision }> {
     const grants = await this.#options.grants.live(this.#options.wallNow())
     const action = await this.#completed(want.describe(), grants)
     return { action, decision: decide(this.#options.policy(), action, grants) }
@@ -180,7 +180,7 @@ export class Gate {
     return this.#refuse(action, { ...decision, effect: 'deny', reasons: [reason, ...decision.reasons] }, undefined, decision.effect)
   }
 
-  async #permit(want: Want): Promise<Permit> {
+  async #permit(want: ActionRequest): Promise<Permit> {
     this.#options.usage.attempt(counted({ ...want.describe(), principal: this.#options.principal }))
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       want.signal?.throwIfAborted()
@@ -194,7 +194,7 @@ export class Gate {
     throw new McpError('ERR_CONSENT', 'What had been allowed was taken back, or used up by somebody else, again and again')
   }
 
-  async #permitByPerson(want: Want, asked: Action, decision: Decision): Promise<Permit> {
+  async #permitByPerson(want: ActionRequest, asked: Action, decision: Decision): Promise<Permit> {
     const answer = await this.#ask(want, asked, decision)
     if (answer.kind !== 'allow') return this.#refuse(asked, decision, answer)
     if (answer.edited !== undefined) {
@@ -211,7 +211,7 @@ export class Gate {
     }
   }
 
-  async #permitByGrant(want: Want, asked: Action, answer: Extract<Answer, { kind: 'allow' }>, grant: Grant): Promise<Permit> {
+  async #permitByGrant(want: ActionRequest, asked: Action, answer: Extract<Answer, { kind: 'allow' }>, grant: Grant): Promise<Permit> {
     // The world has gone on while the person was thinking: it is decided again, with the answer in hand.
     const grants = await this.#options.grants.live(this.#options.wallNow())
     const action = await this.#unchanged(want, asked, grants)
@@ -227,7 +227,7 @@ export class Gate {
     return { action, decision: { ...again, effect: 'allow', ...(used !== undefined && { grant: used }) }, answer, ruled: again.effect }
   }
 
-  async #grantFor(want: Want, asked: Action, decision: Decision, answer: Extract<Answer, { kind: 'allow' }>): Promise<Grant> {
+  async #grantFor(want: ActionRequest, asked: Action, decision: Decision, answer: Extract<Answer, { kind: 'allow' }>): Promise<Grant> {
     const { grants, wallNow, policy, principal } = this.#options
     const live = await grants.live(wallNow())
     const action = await this.#unchanged(want, asked, live)
@@ -253,13 +253,13 @@ export class Gate {
   }
 
   /** A definition, or a server, that changed while the person was asked has not been looked at by anybody. */
-  async #unchanged(want: Want, asked: Action, grants: readonly Grant[]): Promise<Action> {
+  async #unchanged(want: ActionRequest, asked: Action, grants: readonly Grant[]): Promise<Action> {
     const now = await this.#completed(want.describe(), grants)
-    if (isSame(now, asked)) return now
+    if (isUnchanged(now, asked)) return now
     throw changed(asked)
   }
 
-  async #ask(want: Want, action: Action, decision: Decision): Promise<Answer> {
+  async #ask(want: ActionRequest, action: Action, decision: Decision): Promise<Answer> {
     const { asker, limits, clock, principal, policy, wallNow } = this.#options
     const leave = this.#waiting.enter(action)
     const timeout = new AbortController()
@@ -322,7 +322,7 @@ export class Gate {
     throw error
   }
 
-  async #completed(wanted: WantedAction, grants: readonly Grant[]): Promise<Action> {
+  async #completed(wanted: RequestedAction, grants: readonly Grant[]): Promise<Action> {
     const { principal, project, mode, usage, policy, wallNow } = this.#options
     const action: Action = { ...wanted, principal, project, mode, at: wallNow(), realPaths: {}, usage: NOTHING_USED }
     const pointers = pathPointers(policy(), action, grants)
@@ -335,7 +335,7 @@ export class Gate {
   }
 }
 
-const boundsFor = ({ isPassing }: Want, bounds: GrantBounds): GrantBounds =>
+const boundsFor = ({ isPassing }: ActionRequest, bounds: GrantBounds): GrantBounds =>
   isPassing ? { ...bounds, scopes: bounds.scopes.filter((scope) => scope !== 'project' && scope !== 'always') } : bounds
 
 const counted = ({

@@ -1,8 +1,8 @@
 /** How a no reaches whoever wanted something: as an error that says who said it, and why. */
 
 import { McpError } from '../../../protocol/errors.ts'
-import type { Answer } from '../../model/question.ts'
 import type { Action, Decision } from '../../model/action.ts'
+import type { Answer } from '../../model/question.ts'
 
 /** What stands in `data` of the error. */
 export interface RefusalData {

@@ -1,11 +1,11 @@
 /** From the answer of a person to the grant it means. */
 
 import { randomUUID } from 'node:crypto'
-import type { Answer } from '../../model/question.ts'
 import type { Action } from '../../model/action.ts'
+import { type ArgumentPredicate, GRANT_SCOPES, type Grant, type GrantScope } from '../../model/grant.ts'
+import type { Answer } from '../../model/question.ts'
 import { argumentsDigest } from '../arguments-digest.ts'
 import type { GrantBounds } from '../grant-bounds.ts'
-import { type ArgumentPredicate, GRANT_SCOPES, type Grant, type GrantScope } from '../../model/grant.ts'
 
 export interface MakeGrantOptions {
   bounds: GrantBounds

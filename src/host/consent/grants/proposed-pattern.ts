@@ -9,10 +9,10 @@ import { isObject } from '../../../base/json.ts'
 import { redact } from '../../../base/text/redact.ts'
 import { canonicalJson } from '../../../protocol/canonical-json.ts'
 import { isCodeName } from '../../launch/code-name.ts'
-import { effectivePort } from '../../policy/argument-test.ts'
-import { escapeSegment } from '../../policy/pointer.ts'
 import type { ArgumentRules, ArgumentTest } from '../../model/rule.ts'
 import type { TrustTier } from '../../model/server-spec.ts'
+import { effectivePort } from '../../policy/argument-test.ts'
+import { escapeSegment } from '../../policy/pointer.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -2,9 +2,9 @@
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { SamplingContent, SamplingMessage } from '../../../protocol/model/sampling.ts'
+import { estimateTokens } from '../../models/estimate.ts'
 import { FlowContext, type FlowRecord } from '../flow/context.ts'
 import type { ProvenanceLimits } from '../flow/provenance.ts'
-import { estimateTokens } from '../../models/estimate.ts'
 import type { ChatLimits } from './limits.ts'
 
 /** To keep a conversation somewhere, and to take it up again. */

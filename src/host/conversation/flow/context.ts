@@ -3,8 +3,8 @@
 import { isObject } from '../../../base/json.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
-import type { ArgumentOrigin } from '../../model/question.ts'
 import { isPrivate, PRIVATE, UNTRUSTED } from '../../model/label.ts'
+import type { ArgumentOrigin } from '../../model/question.ts'
 import { DEFAULT_PROVENANCE_LIMITS, Provenance, type ProvenanceLimits, type ProvenanceRecord } from './provenance.ts'
 
 /** Something that came into the conversation: a result, a resource, a prompt. */

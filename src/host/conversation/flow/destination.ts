@@ -3,8 +3,8 @@
 import { reachOf } from '../../../base/address/ip-address.ts'
 import { isLoopback } from '../../../base/address/person-url.ts'
 import type { Tool, ToolAnnotations } from '../../../protocol/model/tools.ts'
-import type { ServerSpec } from '../../model/server-spec.ts'
 import { EGRESS } from '../../model/label.ts'
+import type { ServerSpec } from '../../model/server-spec.ts'
 
 export type Destination = 'local' | 'private' | 'outside'
 
@@ -16,12 +16,12 @@ const INSIDE = /(?:^|\.)(?:local|internal|intranet|lan|home|corp|home\.arpa)$/i
  * operator says so, or of a server that is trusted and does not say that it does.
  */
 export function destinationOf(
-  { way, tier, labels = [] }: Pick<ServerSpec, 'way' | 'tier' | 'labels'>,
+  { transport, tier, labels = [] }: Pick<ServerSpec, 'transport' | 'tier' | 'labels'>,
   tool: Tool,
   asserted: ToolAnnotations,
 ): Destination {
   if (labels.includes(EGRESS)) return 'outside'
-  const there = way.transport === 'http' ? reachOfUrl(way.url) : 'local'
+  const there = transport.type === 'http' ? reachOfUrl(transport.url) : 'local'
   if (there === 'outside') return 'outside'
   const passesOn = asserted.openWorldHint ?? (tool.annotations?.openWorldHint === true || tier === 'untrusted')
   return passesOn ? 'outside' : there

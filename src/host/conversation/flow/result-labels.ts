@@ -1,9 +1,9 @@
 /** The labels that something carries because of where it came from. */
 
 import type { Tool, ToolAnnotations } from '../../../protocol/model/tools.ts'
+import { EGRESS, PRIVATE, UNTRUSTED } from '../../model/label.ts'
 import type { Finding } from '../../model/question.ts'
 import type { ServerSpec } from '../../model/server-spec.ts'
-import { EGRESS, PRIVATE, UNTRUSTED } from '../../model/label.ts'
 
 type Origin = Pick<ServerSpec, 'tier' | 'labels'>
 

@@ -1,7 +1,7 @@
 /** Records that are about to be written behind a place, and where that place will be then. */
 
-import { lineOf, seal } from './chain.ts'
 import type { Checkpoint, RecordBody } from '../../model/audit-record.ts'
+import { lineOf, seal } from './chain.ts'
 import type { Tail } from './tail.ts'
 
 export class Draft {

@@ -2,8 +2,8 @@
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { ActionKind, Effect } from '../../model/action.ts'
-import { parsed } from './chain.ts'
 import type { AuditRecord, KeptEntry, RecordBody } from '../../model/audit-record.ts'
+import { parsed } from './chain.ts'
 import { linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
 import { readTorn } from './torn.ts'
 

@@ -6,8 +6,8 @@ import { isObject } from '../../../base/json.ts'
 import { readPrivate, writePrivate } from '../../../files/private-file.ts'
 import { canonicalJson } from '../../../protocol/canonical-json.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import { sha256 } from './chain.ts'
 import type { Checkpoint } from '../../model/audit-record.ts'
+import { sha256 } from './chain.ts'
 
 export interface LogKey {
   readonly id: string

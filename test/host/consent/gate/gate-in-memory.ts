@@ -1,12 +1,12 @@
 /** A gate with everything it stands on in memory, and a clock that tests move. */
 
-import type { Answer, Question } from '../../../../src/host/model/question.ts'
-import type { AuditEntry, Outcome } from '../../../../src/host/model/audit-record.ts'
-import { compileRules } from '../../../../src/host/policy/compile-policy.ts'
-import type { Policy } from '../../../../src/host/model/rule.ts'
-import { UsageCounter } from '../../../../src/host/consent/usage.ts'
 import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../../../../src/host/consent/gate/gate.ts'
 import { type GrantStore, openGrants } from '../../../../src/host/consent/grants/grant-store.ts'
+import { UsageCounter } from '../../../../src/host/consent/usage.ts'
+import type { AuditEntry, Outcome } from '../../../../src/host/model/audit-record.ts'
+import type { Answer, Question } from '../../../../src/host/model/question.ts'
+import type { Policy } from '../../../../src/host/model/rule.ts'
+import { compileRules } from '../../../../src/host/policy/compile-policy.ts'
 import { fakeClock } from '../../../../src/testing/fake-clock.ts'
 
 export const DAY_MS = 24 * 60 * 60_000

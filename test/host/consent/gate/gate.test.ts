@@ -1,11 +1,11 @@
 /** The gate where things go wrong, or go on, between a question, its answer and what is done about it. */
 
 import { describe, expect, test, vi } from 'vitest'
+import type { ActionRequest, RequestedAction } from '../../../../src/host/consent/gate/gate.ts'
 import type { Answer, Question } from '../../../../src/host/model/question.ts'
-import type { Want, WantedAction } from '../../../../src/host/consent/gate/gate.ts'
 import { type GateInMemoryOptions, gateInMemory } from './gate-in-memory.ts'
 
-const ADD: WantedAction = {
+const ADD: RequestedAction = {
   kind: 'tool.call',
   run: 'run',
   turn: 0,
@@ -18,7 +18,10 @@ const ADD: WantedAction = {
   labels: [],
 }
 
-const wanting = (action: Partial<WantedAction> | (() => Partial<WantedAction>) = {}, rest: Partial<Want> = {}): Want => ({
+const wanting = (
+  action: Partial<RequestedAction> | (() => Partial<RequestedAction>) = {},
+  rest: Partial<ActionRequest> = {},
+): ActionRequest => ({
   describe: () => ({ ...ADD, ...(typeof action === 'function' ? action() : action) }),
   subject: () => ({ kind: 'read', uri: 'a:b', isSubscription: false }),
   server: { id: 'notes', title: 'Notes', where: 'here' },
@@ -61,13 +64,13 @@ describe('between the decision and the action', () => {
     expect(outcomes).toMatchObject([{ kind: 'cancelled' }])
   })
 
-  test.each<[string, Partial<WantedAction>]>([
+  test.each<[string, Partial<RequestedAction>]>([
     ['another definition', { primitive: { kind: 'tool', name: 'add', pin: 'another', state: 'pinned' } }],
     ['a definition that was withdrawn', { primitive: { kind: 'tool', name: 'add', pin: 'p', state: 'changed' } }],
     ['another server', { server: { ...ADD.server, fingerprint: 'another' } }],
     ['a server that is configured no longer', { server: { ...ADD.server, isKnown: false } }],
   ])('%s stops it', async (_, change) => {
-    let now: Partial<WantedAction> = {}
+    let now: Partial<RequestedAction> = {}
     const { gate, outcomes } = await gateWith(undefined, {
       onIntent: () => {
         now = change
@@ -231,7 +234,7 @@ describe('a yes', () => {
     const { primitive: _, ...action } = ADD
     const roots = (...folders: string[]) => ({
       ...wanting(),
-      describe: (): WantedAction => ({ ...action, kind: 'roots.expose', initiator: 'server', args: { roots: folders } }),
+      describe: (): RequestedAction => ({ ...action, kind: 'roots.expose', initiator: 'server', args: { roots: folders } }),
     })
     await gate.run(roots('file:///a'), done)
     await gate.run(roots('file:///a'), done)
@@ -268,7 +271,10 @@ describe('a yes', () => {
   test('to the start of a server is proposed for the session, so that a crash does not ask again', async () => {
     const { gate, asked } = await gateWith(({ scopes }) => ({ kind: 'allow', scope: scopes[0] ?? 'once' }))
     const { primitive: _, ...action } = ADD
-    const launch: Want = { ...wanting(), describe: () => ({ ...action, kind: 'server.launch', initiator: 'user', args: { command: 'x' } }) }
+    const launch: ActionRequest = {
+      ...wanting(),
+      describe: () => ({ ...action, kind: 'server.launch', initiator: 'user', args: { command: 'x' } }),
+    }
     await gate.run(launch, done)
     await gate.run(launch, done)
     expect(asked).toHaveLength(1)

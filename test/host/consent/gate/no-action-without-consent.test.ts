@@ -5,9 +5,9 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Answer, Question } from '../../../../src/host/model/question.ts'
-import type { WantedAction } from '../../../../src/host/consent/gate/gate.ts'
+import type { RequestedAction } from '../../../../src/host/consent/gate/gate.ts'
 import type { GrantScope } from '../../../../src/host/model/grant.ts'
+import type { Answer, Question } from '../../../../src/host/model/question.ts'
 import { counted, proofRuns } from '../../../support/proof.ts'
 import { DAY_MS, gateInMemory } from './gate-in-memory.ts'
 
@@ -218,7 +218,7 @@ class World {
     expect(last?.effect).toBe('allow')
   }
 
-  #describe(server: string, tool: string, run: string, args: Record<string, unknown>): WantedAction {
+  #describe(server: string, tool: string, run: string, args: Record<string, unknown>): RequestedAction {
     const version = this.toolVersions[`${server}/${tool}`] ?? 0
     const pinned = this.pinned[`${server}/${tool}`]
     return {

@@ -5,8 +5,8 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Grant, GrantScope } from '../../../../src/host/model/grant.ts'
 import { openGrants } from '../../../../src/host/consent/grants/grant-store.ts'
+import type { Grant, GrantScope } from '../../../../src/host/model/grant.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 

@@ -2,13 +2,13 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../../../../src/host/model/question.ts'
-import type { Action } from '../../../../src/host/model/action.ts'
 import type { GrantBounds } from '../../../../src/host/consent/grant-bounds.ts'
 import { grantMatches } from '../../../../src/host/consent/grant-match.ts'
-import { GRANT_SCOPES, type GrantScope } from '../../../../src/host/model/grant.ts'
 import { makeGrant } from '../../../../src/host/consent/grants/make-grant.ts'
 import { proposePattern } from '../../../../src/host/consent/grants/proposed-pattern.ts'
+import type { Action } from '../../../../src/host/model/action.ts'
+import { GRANT_SCOPES, type GrantScope } from '../../../../src/host/model/grant.ts'
+import type { Answer } from '../../../../src/host/model/question.ts'
 
 type Allow = Extract<Answer, { kind: 'allow' }>
 

@@ -16,7 +16,7 @@ const tool = (annotations?: Tool['annotations']): Tool => ({
 })
 const spec = (more: Partial<ServerSpec> = {}): ServerSpec => ({
   id: 's',
-  way: { transport: 'stdio', command: 'node', args: [], env: {} },
+  transport: { type: 'stdio', command: 'node', args: [], env: {} },
   tier: 'trusted',
   provenance: [],
   ...more,
@@ -100,7 +100,7 @@ describe('what a conversation has seen, kept and taken up again', () => {
 })
 
 describe('where arguments go', () => {
-  const at = (url: string) => spec({ way: { transport: 'http', url, headers: {} } })
+  const at = (url: string) => spec({ transport: { type: 'http', url, headers: {} } })
   test.each([
     ['http://127.0.0.1:1/mcp', 'local'],
     ['http://localhost/mcp', 'local'],

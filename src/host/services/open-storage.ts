@@ -3,14 +3,14 @@
 import { join, resolve } from 'node:path'
 import { privateFolder } from '../../files/private-file.ts'
 import { userFolder } from '../../files/user-folder.ts'
-import { openAuditLog, type WritableAuditLog } from '../storage/audit/log.ts'
+import { openPins, type PinStore } from '../approval/pin-store.ts'
 import { type GrantStore, openGrants } from '../consent/grants/grant-store.ts'
 import type { HostOptions } from '../options.ts'
-import { openPins, type PinStore } from '../approval/pin-store.ts'
 import { openVault, type Vault } from '../secrets/vault.ts'
+import { openAuditLog, type WritableAuditLog } from '../storage/audit/log.ts'
 
 /** Names of files and folders in it; others use them too, such as the command line. */
-export const KEPT = {
+export const STORAGE_PATHS = {
   grants: 'grants.json',
   pins: 'pins.json',
   budgets: 'budgets.json',
@@ -24,7 +24,7 @@ export const KEPT = {
 /** Where a host keeps what must outlive it, unless told otherwise. */
 export const hostFolder = (folder?: string): string => resolve(folder ?? userFolder('host'))
 
-export interface Kept {
+export interface HostStorage {
   folder: string
   grants: GrantStore
   pins: PinStore
@@ -33,19 +33,19 @@ export interface Kept {
   vault(): Promise<Vault>
 }
 
-export async function openKept(
+export async function openStorage(
   options: Pick<HostOptions, 'folder' | 'passphrase' | 'keychain' | 'anchor' | 'limits'>,
   scrub: (text: string) => string,
   onWarning: (text: string) => void,
-): Promise<Kept> {
+): Promise<HostStorage> {
   const folder = hostFolder(options.folder)
   const { passphrase, keychain, anchor, limits } = options
   await privateFolder(folder)
   const [grants, pins, audit] = await Promise.all([
-    openGrants({ file: join(folder, KEPT.grants), ...(limits?.grants && { limits: limits.grants }) }),
-    openPins({ file: join(folder, KEPT.pins), ...(limits?.pins && { limits: limits.pins }) }),
+    openGrants({ file: join(folder, STORAGE_PATHS.grants), ...(limits?.grants && { limits: limits.grants }) }),
+    openPins({ file: join(folder, STORAGE_PATHS.pins), ...(limits?.pins && { limits: limits.pins }) }),
     openAuditLog({
-      folder: join(folder, KEPT.audit),
+      folder: join(folder, STORAGE_PATHS.audit),
       scrub,
       onWarning,
       ...(anchor && { anchor }),
@@ -60,7 +60,7 @@ export async function openKept(
     audit,
     vault: () => {
       vault ??= openVault({
-        folder: join(folder, KEPT.secrets),
+        folder: join(folder, STORAGE_PATHS.secrets),
         onWarning,
         ...(passphrase !== undefined && { passphrase }),
         ...(keychain !== undefined && { keychain }),

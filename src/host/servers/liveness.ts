@@ -6,7 +6,7 @@ import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ServerLimits } from './limits.ts'
 
-export interface PulseOptions {
+export interface LivenessOptions {
   client: Client
   limits: Pick<ServerLimits, 'pingIntervalMs' | 'pingTimeoutMs' | 'maxMissedPings'>
   clock: Clock
@@ -17,14 +17,14 @@ export interface PulseOptions {
   onDead(error: Error): void
 }
 
-export class Pulse {
-  readonly #options: PulseOptions
+export class Liveness {
+  readonly #options: LivenessOptions
   #missed = 0
   #timer: Timer | undefined
   #checking: Promise<void> | undefined
   #isStopped = false
 
-  constructor(options: PulseOptions) {
+  constructor(options: LivenessOptions) {
     this.#options = options
     this.#checkLater()
   }

@@ -7,7 +7,7 @@ import { nameOf } from './refusal.ts'
 type Wanted = Pick<Action, 'kind' | 'server' | 'primitive'>
 
 /** Whether a server, and what is wanted of it, are those that were decided about. */
-export const isSame = (now: Wanted, then: Wanted): boolean =>
+export const isUnchanged = (now: Wanted, then: Wanted): boolean =>
   now.kind === then.kind &&
   now.server.id === then.server.id &&
   now.server.fingerprint === then.server.fingerprint &&
@@ -15,9 +15,10 @@ export const isSame = (now: Wanted, then: Wanted): boolean =>
   now.primitive?.pin === then.primitive?.pin
 
 /** In the moment in which it is done; what was approved, or configured, may be so no longer. */
-export function checkSame(now: Wanted, decided: Action): void {
+export function checkUnchanged(now: Wanted, decided: Action): void {
   const { primitive, server } = decided
-  if (!isSame(now, decided) || now.primitive?.state !== primitive?.state || now.server.isKnown !== server.isKnown) throw changed(decided)
+  if (!isUnchanged(now, decided) || now.primitive?.state !== primitive?.state || now.server.isKnown !== server.isKnown)
+    throw changed(decided)
 }
 
 export const changed = (action: Action): McpError =>

@@ -3,13 +3,17 @@
 import type { Client } from '../../client/client.ts'
 import { type ConnectAnywhereOptions, connect } from '../../index.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { Way } from '../model/server-spec.ts'
+import type { ServerTransport } from '../model/server-spec.ts'
 
 /** A way whose placeholders have been filled in. It holds secrets: it is used once and kept nowhere. */
-export type PermittedWay = Way
+export type PermittedTransport = ServerTransport
 
-export async function connectWay(way: PermittedWay, options: ConnectAnywhereOptions, onStderr: (line: string) => void): Promise<Client> {
-  switch (way.transport) {
+export async function connectServer(
+  way: PermittedTransport,
+  options: ConnectAnywhereOptions,
+  onStderr: (line: string) => void,
+): Promise<Client> {
+  switch (way.type) {
     case 'stdio': {
       const { command, args, env, cwd } = way
       // Whether it is started again is decided above, each time anew.

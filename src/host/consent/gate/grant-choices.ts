@@ -1,8 +1,8 @@
 /** For what, and for how long, a person is offered that their yes holds. */
 
-import type { GrantWidth } from '../../model/question.ts'
 import type { Action, ActionKind, Decision } from '../../model/action.ts'
 import type { GrantScope } from '../../model/grant.ts'
+import type { GrantWidth } from '../../model/question.ts'
 
 /** What comes again and again with other words; a pattern of those would mean nothing. */
 const REPEATED: ReadonlySet<ActionKind> = new Set<ActionKind>([
