@@ -36,7 +36,7 @@ test('every part of the protocol has its place: base, lifecycle, authorization, 
     'src/auth/server/resource-server.ts',
     'src/server/features/tools.ts',
     'src/client/answers.ts',
-    ...['progress', 'logging', 'completion'].map((utility) => `src/protocol/${utility}.ts`),
+    ...['progress', 'logging', 'completion'].map((utility) => `src/protocol/model/${utility}.ts`),
   ]
   for (const path of places) expect(existsSync(`${root}/${path}`), path).toBe(true)
 })

@@ -158,7 +158,7 @@ describe('moving', () => {
       started({ DB_PASSWORD: 'hunter22', PLAIN: 'x', GH: TOKEN }, ['send', '--token', 'hunter23', '--api-key=hunter24']),
       reached(`https://x.example/?token=hunter22&key=${RANDOM}&page=2`, { Authorization: `Bearer ${RANDOM}` }),
     ]
-    for (const way of ways) {
+    for (const transport of ways) {
       const moved = await moveSecrets(spec(transport), vault)
       expect(plainSecrets(moved)).toEqual([])
       expect(JSON.stringify(moved)).not.toMatch(/hunter|q8Zk/)

@@ -92,7 +92,12 @@ describe('a program', () => {
   test('with the name of an interpreter, in the folder of the server, counts by its content', async () => {
     const folder = newFolder()
     const file = program(folder, 'node')
-    for (const way of [command('./node', 'x'), { ...command('node', 'x'), env: { PATH: '' } }, command('env', './node'), command(file)]) {
+    for (const transport of [
+      command('./node', 'x'),
+      { ...command('node', 'x'), env: { PATH: '' } },
+      command('env', './node'),
+      command(file),
+    ]) {
       writeFileSync(file, '#!/bin/sh\necho one\n')
       const before = await fingerprintOf(transport, { cwd: folder })
       writeFileSync(file, '#!/bin/sh\necho two\n')
@@ -157,7 +162,7 @@ describe('a script', () => {
     ['in the code of a shell, with quotes', 'sh', ['-c', 'cd . && node "./serv"er.js;']],
     ['in the code of a shell, by a variable', 'sh', ['-c', 'node $PWD/server.js']],
     ['in the code of a shell, in another folder', 'sh', ['-c', 'cd lib; node inner.js']],
-    ['in the code of node', 'node', ['-e', "import('../server.js')"]],
+    ['in the code of node', 'node', ['-e', "import('./server.js')"]],
     ['of a runner of packages', 'npx', ['-y', 'tsx@4.0.0', 'server.js']],
     ['that is mounted into a container', 'docker', ['run', '-v', 'FOLDER/server.js:/app/server.js', 'image']],
     ['that is a module of python', 'python3', ['-m', 'module']],
@@ -382,7 +387,7 @@ describe('what a command runs without its whole name counts by its content', () 
     program(folder, 'server', `${line}\n`)
     const write = (text: string): string => program(folder, file, text)
     write('one')
-    for (const way of [command('./server'), command('env', './server'), command('sh', '-c', 'exec ./server')]) {
+    for (const transport of [command('./server'), command('env', './server'), command('sh', '-c', 'exec ./server')]) {
       const before = await fingerprintOf(transport, { cwd: folder })
       write(before.fingerprint)
       const after = await fingerprintOf(transport, { cwd: folder })
@@ -495,7 +500,7 @@ describe('a place on the network', () => {
       http(`https://user:${canary}@example.com/?key=${canary}`, { 'X-Key': canary }),
       { ...command('x', '--api-key', canary, `--token=${canary}`), env: { KEY: canary } },
     ]
-    for (const way of ways) expect(JSON.stringify(await fingerprintOf(transport))).not.toContain(canary)
+    for (const transport of ways) expect(JSON.stringify(await fingerprintOf(transport))).not.toContain(canary)
   })
 })
 

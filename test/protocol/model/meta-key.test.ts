@@ -139,7 +139,7 @@ describe('a prefix belongs to MCP', () => {
 
 test('the keys that Portico makes up have the name of its domain in reverse', () => {
   proves('R-META-001')
-  const source = fileURLToPath(new URL('../../../../../../', import.meta.url))
+  const source = fileURLToPath(new URL('../../../src/', import.meta.url))
   const keys = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => [...readFileSync(`${source}${file}`, 'utf8').matchAll(/'((?:[a-z][\w-]*\.)+[a-z][\w-]*\/[\w.-]+)'/g)])

@@ -266,7 +266,7 @@ class World {
 }
 
 test('S8: no sequence of a million events leads to an action without a live and matching yes [T-HOST-005]', {
-  timeout: 300_000,
+  timeout: proofRuns(300_000),
 }, async () => {
   let steps = 0
   let performed = 0
