@@ -34,7 +34,7 @@ export async function build({ types: withTypes = true } = {}) {
     // What every subpath builds on is one file: a server on stdio then loads three.
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: [{ name: 'core', test: /src[\\/](jsonrpc|protocol|revisions)[\\/]/ }],
+      groups: [{ name: 'core', test: /src[\\/](base(?![\\/]address[\\/]ip-)|jsonrpc|protocol|revisions)[\\/]/ }],
     },
   })
   if (withTypes) declareTypes(folder)

@@ -9,6 +9,7 @@ const steps = [
   ['format and lint', bin('biome'), ['check', '.']],
   ['types', bin('tsc'), ['-p', 'tsconfig.json']],
   ['dead code', bin('knip'), []],
+  ['code that only tests use', bin('knip'), ['--production']],
   ['package and its sizes', process.execPath, ['scripts/check-package.mjs']],
 ]
 

@@ -3,9 +3,9 @@
  * in MCP_CONFORMANCE_SCENARIO. Each scenario is what a program would do with the library, and nothing more.
  */
 
-import { buildIfStale } from './setup.mjs'
+import { setUp } from './setup.mjs'
 
-await buildIfStale({ types: false })
+await setUp({ isForTests: false })
 const { connect } = await import('portico')
 const { clientCredentials, enterprise, oauth, workloadIdentity } = await import('portico/auth')
 

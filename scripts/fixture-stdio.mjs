@@ -1,8 +1,8 @@
 /** The everything server on standard streams. */
 
-import { buildIfStale } from './setup.mjs'
+import { setUp } from './setup.mjs'
 
-await buildIfStale({ types: false })
+await setUp({ isForTests: false })
 const { everythingServer } = await import('portico/testing')
 const { serveStdio } = await import('portico/stdio')
 // A test may call as fast as it can.

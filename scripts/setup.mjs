@@ -1,4 +1,4 @@
-/** What every command does first: install what is missing, build what is stale. Says so, because it takes a while. */
+/** What every npm command does first: install what is missing, build what is stale. Both take a while, so it says what it does. */
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -50,18 +50,25 @@ export function run(command, args, options = {}) {
   process.exit(status ?? 1)
 }
 
-export function installDependencies() {
+/**
+ * Installs what is missing. Running the product takes a small part of what tests, benchmarks and checks take
+ * (`test/package.json`, a private workspace), and gets only that part.
+ */
+export function installDependencies({ isForTests = true } = {}) {
   const installed = `${root}/node_modules/.package-lock.json`
+  const hasTests = existsSync(`${root}/node_modules/vitest/package.json`)
   const isFresh = existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${root}/package-lock.json`).mtimeMs
-  if (isFresh) return
-  say('installing dependencies ...')
+  if (isFresh && (hasTests || !isForTests)) return
+  say(isForTests ? 'installing what the tests need ...' : 'installing dependencies ...')
   // Not `npm ci`: it refuses a lock file without the optional binaries of other platforms, which some registries do not carry.
   // With `--no-save`, `npm install` takes the locked versions all the same and leaves the lock file alone.
   const args = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+  // Without the workspaces npm would remove what the tests have installed.
+  if (!isForTests && !hasTests) args.push('--workspaces=false')
   run('npm', args, { stdio: ['ignore', process.stderr, 'inherit'] })
 }
 
-/** Types are for who compiles against the package; what only runs it need not wait for them. */
+/** Builds what is stale. Only those who compile against the package need its types. */
 export async function buildIfStale({ types = true } = {}) {
   const stamp = `${root}/.cache/build`
   mkdirSync(`${root}/.cache`, { recursive: true })
@@ -101,9 +108,10 @@ async function alone(lock, run) {
   }
 }
 
-export async function setUp(options = {}) {
-  installDependencies()
-  await buildIfStale(options)
+/** Installs and builds for tests and checks, or with `isForTests: false` only what running the product takes. */
+export async function setUp({ isForTests = true } = {}) {
+  installDependencies({ isForTests })
+  await buildIfStale({ types: isForTests })
 }
 
 function digestOfSources() {

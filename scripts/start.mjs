@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { root, setUp } from './setup.mjs'
 
-await setUp({ types: false })
+await setUp({ isForTests: false })
 // Not through `run`: the terminal, and Ctrl-C, belong to the command alone.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 const command = spawn(process.execPath, [`${root}/dist/cli/index.js`, ...process.argv.slice(2)], { stdio: 'inherit' })
