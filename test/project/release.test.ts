@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
-import { newFolder } from '../support/folders.ts'
+import { temporaryFolders } from '../support/folders.ts'
 
+const newFolder = temporaryFolders()
 const manifest = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as Record<string, unknown>
 
 function checkRelease(fields: Record<string, unknown>): { status: number | null; stderr: string } {
