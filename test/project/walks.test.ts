@@ -99,11 +99,14 @@ test('a call of our client over HTTP goes the way that ARCHITECTURE.md describes
 })
 
 test('a tool call that a model asks for goes the way that ARCHITECTURE.md describes', async () => {
-  const file = script(newFolder(), `server.tool('echo', { input: { type: 'object' } }, () => 'said')`)
-  const calls = [calling('one__echo', { text: 'a' })]
-  const model = spy(calls, [says('done')], calls, [says('done')])
+  const lines = `const server = createServer({ name: 'one', version: '1' })
+server.tool('echo', { input: object }, () => 'said')
+serveStdio(server)`
+  const file = script(newFolder(), lines)
+  const call = () => [calling('one__echo', { text: 'a' })]
+  const model = spy(call(), [says('done')], call(), [says('done')])
   const host = await hostWith({ servers: { one: started(file) }, ask: person(), model })
-  await chat(host, 'go')
+  expect(JSON.stringify(await chat(host, 'go'))).toContain('said')
   const entered = await enteredFiles(() => chat(host, 'go'))
   compare(
     'A tool call that a model asks for',
