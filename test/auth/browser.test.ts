@@ -16,6 +16,7 @@ import { connect } from '../../src/index.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { testServer } from '../support/http-service.ts'
 import { startAuthorizationServer } from '../support/oidc.ts'
+import { proves } from '../support/proves.ts'
 import { startRealm } from './client/realm.ts'
 import { failureOf, open } from './client/support.ts'
 
@@ -220,7 +221,8 @@ const headingOf = (page: Page): Promise<string | null> => page.locator('h1').tex
 const visitCookies = async (page: Page) => (await page.context().cookies()).filter(({ name }) => name.includes('portico'))
 
 describe('a page to connect an account', () => {
-  test('is gone through by the one it is for, with a cookie for the way [T-ELIC-100] [T-ELIC-101]', async () => {
+  test('is gone through by the one it is for, with a cookie for the way', async () => {
+    proves('T-ELIC-100', 'T-ELIC-101')
     const { url, browserOf, call } = await albums()
     const page = await browserOf('alice')
     const seen = watch(page)
@@ -270,7 +272,8 @@ describe('a page to connect an account', () => {
     expect(answer).toMatchObject([{ text: 'The person declined: Connect your Photos account' }])
   })
 
-  test('is refused to another person, and its way back to another browser [T-ELIC-100] [T-ELIC-101]', async () => {
+  test('is refused to another person, and its way back to another browser', async () => {
+    proves('T-ELIC-100', 'T-ELIC-101')
     const { url, browserOf, call } = await albums()
     const [page, mallory, elsewhere] = [await browserOf('alice'), await browserOf('mallory'), await browserOf('alice')]
     const refusedTo = async (stranger: Page, href: string): Promise<void> => {
@@ -295,7 +298,8 @@ describe('a page to connect an account', () => {
     expect(answer).toMatchObject([{ text: 'alice at sea, alice in the hills' }])
   })
 
-  test('connects nothing for somebody who has another person open it [T-ELIC-100]', async () => {
+  test('connects nothing for somebody who has another person open it', async () => {
+    proves('T-ELIC-100')
     const { browserOf, call } = await albums()
     const alice = await browserOf('alice')
     const answer = await call('mallory', async (href) => {

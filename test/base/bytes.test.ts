@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { fromBase64Url, isBase64, randomId, toBase64, toBase64Url } from '../../src/base/bytes.ts'
 import { expectLinear } from '../support/linear.ts'
+import { proves } from '../support/proves.ts'
 
 const bytes = fc.uint8Array({ maxLength: 64 })
 
 describe('base64', () => {
-  test('of any bytes is what Node writes [T-RES-057]', () => {
+  test('of any bytes is what Node writes', () => {
+    proves('T-RES-057')
     fc.assert(
       fc.property(bytes, (data) => {
         expect(toBase64(data)).toBe(Buffer.from(data).toString('base64'))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Answer, Question, Subject } from '../../src/host/model/question.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { bundled } from './support/bundle.ts'
 import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
@@ -67,7 +68,8 @@ const call: Subject = {
 }
 
 describe('a call', () => {
-  test('everything is shown before anything is asked: who, what, why, the arguments whole [T-TOOL-006] [T-TOOL-045] [T-TOOL-046] [T-ELIC-006]', async () => {
+  test('everything is shown before anything is asked: who, what, why, the arguments whole', async () => {
+    proves('T-TOOL-006', 'T-TOOL-045', 'T-TOOL-046', 'T-ELIC-006')
     const { terminal, answer } = ask(call)
     await terminal.until('● No')
     const text = terminal.text()
@@ -265,7 +267,8 @@ describe('a form', () => {
       expect(row).toMatch(/^ {2}(?:│ |! (?:look twice|It does not fit the form yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
   })
 
-  test('is filled in field by field, looked over, mended and sent [T-ELIC-008] [T-ELIC-028] [T-ELIC-083]', async () => {
+  test('is filled in field by field, looked over, mended and sent', async () => {
+    proves('T-ELIC-008', 'T-ELIC-028', 'T-ELIC-083')
     const { terminal, answer } = ask(form, formQuestion)
     await choose(terminal, -1)
     await terminal.until(/◆\s+Your name/)
@@ -295,7 +298,8 @@ describe('a form', () => {
     })
   })
 
-  test('can be declined before and closed at any time, and these are two things [T-ELIC-007] [T-ELIC-056] [T-ELIC-057] [T-ELIC-081]', async () => {
+  test('can be declined before and closed at any time, and these are two things', async () => {
+    proves('T-ELIC-007', 'T-ELIC-056', 'T-ELIC-057', 'T-ELIC-081')
     const declined = ask(form, formQuestion)
     await choose(declined.terminal, 0)
     expect((await declined.answer()).answer).toEqual({ kind: 'deny' })
@@ -320,7 +324,8 @@ describe('a page', () => {
   }
   const question = { action: 'elicit.url', scopes: ['once'], widths: [] } as const
 
-  test('the whole address is shown with its host apart and its warnings, and is opened only after a yes [T-ELIC-009] [T-ELIC-094]', async () => {
+  test('the whole address is shown with its host apart and its warnings, and is opened only after a yes', async () => {
+    proves('T-ELIC-009', 'T-ELIC-094')
     const { terminal, answer } = ask(page, question)
     await terminal.until('● No')
     for (const part of ['https://xn--pypal-4ve.example/confirm?id=1', 'host: xn--pypal-4ve.example', 'letters that can look like others'])
@@ -329,7 +334,8 @@ describe('a page', () => {
     expect(await answer()).toEqual({ answer: { kind: 'allow', scope: 'once' }, opened: ['https://xn--pypal-4ve.example/confirm?id=1'] })
   })
 
-  test('is not opened after a no, nor for somebody who opens it themselves [T-ELIC-090]', async () => {
+  test('is not opened after a no, nor for somebody who opens it themselves', async () => {
+    proves('T-ELIC-090')
     const refused = ask(page, question)
     await choose(refused.terminal, 0)
     expect(await refused.answer()).toEqual({ answer: { kind: 'deny' }, opened: [] })
@@ -347,7 +353,8 @@ describe('a request to the model', () => {
   }
   const question = { action: 'sampling.create', scopes: ['once'], widths: [] } as const
 
-  test('is shown whole with its system prompt, and can be edited before it is sent [T-SAMP-004] [T-SAMP-005]', async () => {
+  test('is shown whole with its system prompt, and can be edited before it is sent', async () => {
+    proves('T-SAMP-004', 'T-SAMP-005')
     const { terminal, answer } = ask({ kind: 'sample', params, model: 'scripted', budget: { tokensLeft: 100, requestsLeft: 2 } }, question)
     await terminal.until('● No')
     for (const part of ['You are brief.', 'Tell a joke', '2 requests, 100 tokens']) expect(terminal.text()).toContain(part)
@@ -357,7 +364,8 @@ describe('a request to the model', () => {
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { ...params, maxTokens: 20 } })
   })
 
-  test('what the model said is looked at, and can be edited, before the server gets it [T-SAMP-006]', async () => {
+  test('what the model said is looked at, and can be edited, before the server gets it', async () => {
+    proves('T-SAMP-006')
     const result = { role: 'assistant' as const, model: 'scripted', content: { type: 'text' as const, text: 'A secret' } }
     const { terminal, answer } = ask({ kind: 'sampled', params, result }, { ...question, action: 'sampling.deliver' })
     await choose(terminal, -1)

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { listen } from '../../src/http/index.ts'
 import { everythingServer } from '../../src/testing/everything.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { CLI, portico, serve, serveFixture } from './support/cli.ts'
 import { KEY, startTerminal } from './support/terminal.ts'
 
@@ -96,7 +97,8 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
 })
 
 describe('in a terminal', () => {
-  test('progress is drawn while the call runs, and gone when it is over [T-TOOL-005]', async () => {
+  test('progress is drawn while the call runs, and gone when it is over', async () => {
+    proves('T-TOOL-005')
     const terminal = startTerminal([CLI, 'call', 'slow', ...serveFixture('asking.mjs')])
     await terminal.until('step 2')
     expect(terminal.text()).toMatch(/slow █+░+ 67% step 2/)
@@ -104,7 +106,8 @@ describe('in a terminal', () => {
     expect(terminal.text()).toBe('all three done')
   })
 
-  test('Ctrl-C cancels the call, tells the server, and says so [T-CANC-019]', async () => {
+  test('Ctrl-C cancels the call, tells the server, and says so', async () => {
+    proves('T-CANC-019')
     const terminal = startTerminal([CLI, 'call', '--verbose', 'endless', ...serveFixture('asking.mjs')])
     await terminal.until('going on')
     terminal.type(KEY.interrupt)

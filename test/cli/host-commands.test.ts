@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { inboxAsker } from '../../src/host/index.ts'
 import { CALL, question } from '../host/consent/ask/questions.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { CLI, type Ended, portico, serve, serveFixture } from './support/cli.ts'
 import { KEY, startTerminal, type TerminalProcess } from './support/terminal.ts'
 
@@ -187,7 +188,8 @@ describe('servers by name', () => {
     expect(existsSync(mark)).toBe(false)
   })
 
-  test('a person at a terminal is shown the command, what the server offers and the call, and each needs a yes [T-TOOL-003]', async () => {
+  test('a person at a terminal is shown the command, what the server offers and the call, and each needs a yes', async () => {
+    proves('T-TOOL-003')
     const anna = person()
     await anna.run(['servers', 'add', 'ask', ...serveFixture('asking.mjs')])
     const terminal = anna.sit(['call', 'ask/slow'])

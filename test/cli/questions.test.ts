@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { CLI, portico, serveFixture } from './support/cli.ts'
 import { KEY, startTerminal } from './support/terminal.ts'
 
@@ -28,7 +29,8 @@ test('a server that is called from a terminal may ask for a form, and gets what 
   expect(terminal.text()).toContain('got {"name":"Anna","age":30,"colour":"red","news":false}')
 })
 
-test('a page is opened in the browser of the system, by a program that gets the address as one argument [T-ELIC-092]', async () => {
+test('a page is opened in the browser of the system, by a program that gets the address as one argument', async () => {
+  proves('T-ELIC-092')
   const folder = newFolder()
   const seen = join(folder, 'seen')
   const opener = join(folder, 'xdg-open')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Answer, Question, Subject } from '../../src/host/model/question.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { bundled } from './support/bundle.ts'
 import { KEY, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
@@ -129,7 +130,8 @@ describe.each([
   [80, 24],
   [40, 12],
 ])('on %i columns and %i rows, while others write', (columns, rows) => {
-  test('many questions in a row: one prompt stands on the screen, it is the one that is answered, and nothing is doubled [T-TOOL-006]', async () => {
+  test('many questions in a row: one prompt stands on the screen, it is the one that is answered, and nothing is doubled', async () => {
+    proves('T-TOOL-006')
     const { terminal, done } = ask(15, { columns, rows })
     for (let i = 0; i < 15; i++) {
       await settledAt(terminal, i, /● No$/)

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { CLI } from './support/cli.ts'
 import { KEY, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
@@ -64,7 +65,8 @@ test('the first thing one sees: what runs, where it is kept, and how to leave; t
   for (const line of head) expect(line.length).toBeLessThanOrEqual(80)
 }, 60_000)
 
-test('commands: what there is, what one can call, read and fill in, and what is wrong with what was typed [T-TOOL-004]', async () => {
+test('commands: what there is, what one can call, read and fill in, and what is wrong with what was typed', async () => {
+  proves('T-TOOL-004')
   const terminal = sit({ columns: 160, rows: 50 })
   await agreeToAll(terminal)
   await type(terminal, 'help')
@@ -95,7 +97,8 @@ test('commands: what there is, what one can call, read and fill in, and what is 
 }, 90_000)
 
 describe('consent', () => {
-  test('a model calls: yes, edited, and no with what to do instead; a form is filled in; a server borrows the model [T-TOOL-003]', async () => {
+  test('a model calls: yes, edited, and no with what to do instead; a form is filled in; a server borrows the model', async () => {
+    proves('T-TOOL-003')
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'add a note with title="Bread" text="Rye"')
@@ -147,7 +150,7 @@ describe('consent', () => {
     await terminal.until(/← .*"excerpt":"Wheat/)
   }, 60_000)
 
-  test('a server that changes after it was approved: the change is shown, and what changed stays out of use [E1]', async () => {
+  test('a server that changes after it was approved: the change is shown, and what changed stays out of use', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'call rogue__forecast city=Paris')

@@ -31,34 +31,30 @@ describe('connecting', () => {
     await client.close()
   })
 
-  test.each(REVISIONS)(
-    'speaks %s with a server that knows nothing else [T-VER-004] [T-VER-005] [T-LIFE-013] [T-ARCH-005]',
-    async (revision) => {
-      const client = await connect(newServer({ revisions: [revision] }), { memory: verdictMemory() })
-      expect(client.revision).toBe(revision)
-      expect((await client.call('t')).content).toHaveLength(1)
-      await client.close()
-    },
-  )
+  test.each(REVISIONS)('speaks %s with a server that knows nothing else', async (revision) => {
+    proves('T-VER-004', 'T-VER-005', 'T-LIFE-013', 'T-ARCH-005')
+    const client = await connect(newServer({ revisions: [revision] }), { memory: verdictMemory() })
+    expect(client.revision).toBe(revision)
+    expect((await client.call('t')).content).toHaveLength(1)
+    await client.close()
+  })
 
-  test.each(SESSION_REVISIONS)(
-    'opens a session of %s with initialize and then initialized, and nothing before them [T-LIFE-002] [T-LIFE-004] [T-LIFE-010] [T-LIFE-011] [T-VER-007] [T-BASE-039] [T-BASE-040]',
-    async (revision) => {
-      proves('R-LIFE-001')
-      const { sent } = await connectPair(newServer(), { revision })
-      expect(sent('client').slice(0, 2)).toEqual([
-        {
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'initialize',
-          params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'portico', version: '0.1.0' } },
-        },
-        { jsonrpc: '2.0', method: 'notifications/initialized' },
-      ])
-    },
-  )
+  test.each(SESSION_REVISIONS)('opens a session of %s with initialize and then initialized, and nothing before them', async (revision) => {
+    proves('T-LIFE-002', 'T-LIFE-004', 'T-LIFE-010', 'T-LIFE-011', 'T-VER-007', 'T-BASE-039', 'T-BASE-040', 'R-LIFE-001')
+    const { sent } = await connectPair(newServer(), { revision })
+    expect(sent('client').slice(0, 2)).toEqual([
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'portico', version: '0.1.0' } },
+      },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+    ])
+  })
 
-  test('offers the newest revision with a handshake and accepts any of the older ones [T-VER-008] [T-LIFE-036]', async () => {
+  test('offers the newest revision with a handshake and accepts any of the older ones', async () => {
+    proves('T-VER-008', 'T-LIFE-036')
     for (const revision of SESSION_REVISIONS) {
       const server = cannedServer({ revision })
       const client = await Client.connect(server.target)
@@ -68,8 +64,8 @@ describe('connecting', () => {
     }
   })
 
-  test('disconnects from a server that speaks nothing we know, and says what both speak [T-VER-006] [T-VER-012] [T-VER-013]', async () => {
-    proves('R-DISC-005')
+  test('disconnects from a server that speaks nothing we know, and says what both speak', async () => {
+    proves('T-VER-006', 'T-VER-012', 'T-VER-013', 'R-DISC-005')
     for (const revision of ['2023-01-01', '2026-07-28']) {
       const server = scriptedServer(({ id, method }, send) => {
         if (method === 'initialize')
@@ -96,7 +92,8 @@ describe('connecting', () => {
     await expect(Client.connect(server.target, { signal: controller.signal })).rejects.toBe(reason)
   })
 
-  test('understands a version refusal in the form of an error [T-LIFE-041]', async () => {
+  test('understands a version refusal in the form of an error', async () => {
+    proves('T-LIFE-041')
     const server = scriptedServer(({ id, method }, send) => {
       if (id === undefined) return
       send({
@@ -120,7 +117,9 @@ describe('connecting', () => {
     await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('not "1999-01-01"')
   })
 
-  test('declares exactly what it has handlers for [T-ROOT-003] [T-SAMP-008] [T-ELIC-010] [T-ELIC-013] [T-LIFE-014] [T-LIFE-015] [T-LIFE-016] [T-LIFE-017] [T-ARCH-025] [T-ARCH-032]', async () => {
+  test('declares exactly what it has handlers for', async () => {
+    proves('T-ROOT-003', 'T-SAMP-008', 'T-ELIC-010', 'T-ELIC-013', 'T-LIFE-014', 'T-LIFE-015', 'T-LIFE-016', 'T-LIFE-017')
+    proves('T-ARCH-025', 'T-ARCH-032')
     proves('R-LIFE-003')
     const sample = () => ({ role: 'assistant' as const, content: { type: 'text' as const, text: 'x' }, model: 'm' })
     const declared = async (revision: string, answer: object) => {
@@ -389,7 +388,8 @@ describe('the probe', () => {
     await expect(only).rejects.toMatchObject(invalid)
   })
 
-  test('gives up when nothing is ever answered, and never cancels an initialize [T-LIFE-039] [T-CANC-007]', async () => {
+  test('gives up when nothing is ever answered, and never cancels an initialize', async () => {
+    proves('T-LIFE-039', 'T-CANC-007')
     const clock = fakeClock()
     const dead = scriptedServer(() => {})
     const connecting = Client.connect(dead.target, {
@@ -446,25 +446,22 @@ describe('the probe', () => {
 })
 
 describe('what was not agreed on', () => {
-  test.each(SESSION_REVISIONS)(
-    'is not asked for in %s: methods of other revisions and capabilities that are missing [T-LIFE-027] [T-LIFE-028] [T-LIFE-037] [T-ARCH-026]',
-    async (revision) => {
-      proves('R-VER-004')
-      const server = cannedServer({ revision, capabilities: {} })
-      const client = await Client.connect(server.target, { memory: verdictMemory() })
-      const before = server.received.length
-      await expect(client.request('subscriptions/listen', {})).rejects.toMatchObject({
-        code: 'ERR_UNSUPPORTED',
-        message: `Protocol revision ${revision} has no subscriptions/listen`,
-      })
-      for (const method of ['tools/call', 'resources/read', 'resources/subscribe', 'prompts/get', 'logging/setLevel'])
-        await expect(client.request(method, {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
-      expect(server.received.length).toBe(before)
-      if (revision !== '2024-11-05')
-        await expect(client.request('completion/complete', {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
-      await client.close()
-    },
-  )
+  test.each(SESSION_REVISIONS)('is not asked for in %s: methods of other revisions and capabilities that are missing', async (revision) => {
+    proves('T-LIFE-027', 'T-LIFE-028', 'T-LIFE-037', 'T-ARCH-026', 'R-VER-004')
+    const server = cannedServer({ revision, capabilities: {} })
+    const client = await Client.connect(server.target, { memory: verdictMemory() })
+    const before = server.received.length
+    await expect(client.request('subscriptions/listen', {})).rejects.toMatchObject({
+      code: 'ERR_UNSUPPORTED',
+      message: `Protocol revision ${revision} has no subscriptions/listen`,
+    })
+    for (const method of ['tools/call', 'resources/read', 'resources/subscribe', 'prompts/get', 'logging/setLevel'])
+      await expect(client.request(method, {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    expect(server.received.length).toBe(before)
+    if (revision !== '2024-11-05')
+      await expect(client.request('completion/complete', {})).rejects.toMatchObject({ code: 'ERR_CAPABILITY_MISSING' })
+    await client.close()
+  })
 
   test.each(['tools', 'prompts', 'resources'] as const)(
     'a list of %s is asked for all the same: some forget to declare it',
@@ -490,7 +487,8 @@ describe('what was not agreed on', () => {
     },
   )
 
-  test('a server that asks for something not offered gets -32601, and ping is always answered [T-ROOT-014] [T-PING-002] [T-PING-003] [T-BASE-041]', async () => {
+  test('a server that asks for something not offered gets -32601, and ping is always answered', async () => {
+    proves('T-ROOT-014', 'T-PING-002', 'T-PING-003', 'T-BASE-041')
     const server = cannedServer({ revision: '2025-06-18' })
     const client = await Client.connect(server.target)
     for (const [id, method] of ['roots/list', 'sampling/createMessage', 'unknown/thing', 'ping'].entries())
@@ -524,7 +522,8 @@ describe('what was not agreed on', () => {
 })
 
 describe('closing', () => {
-  test('ends what is waited for with an error, once, and nothing can be sent after it [T-LIFE-029]', async () => {
+  test('ends what is waited for with an error, once, and nothing can be sent after it', async () => {
+    proves('T-LIFE-029')
     const server = cannedServer({ results: { 'tools/call': () => undefined } })
     const closes: unknown[] = []
     const client = await Client.connect(server.target, { onClose: (error) => closes.push(error) })

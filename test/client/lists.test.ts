@@ -16,7 +16,8 @@ const endless =
   }
 
 describe('a list', () => {
-  test('is read page by page as it is needed, with the cursor of the server untouched [T-PAGE-003] [T-PAGE-006] [T-PAGE-014] [T-PAGE-015] [T-PAGE-016]', async () => {
+  test('is read page by page as it is needed, with the cursor of the server untouched', async () => {
+    proves('T-PAGE-003', 'T-PAGE-006', 'T-PAGE-014', 'T-PAGE-015', 'T-PAGE-016')
     const odd = 'ä "quoted" \\ \u2028 cursor=='
     const server = cannedServer({
       results: {
@@ -61,7 +62,8 @@ describe('a list', () => {
     expect(count()).toBe(lists)
   })
 
-  test('may have an empty page in the middle [T-PAGE-008]', async () => {
+  test('may have an empty page in the middle', async () => {
+    proves('T-PAGE-008')
     const server = cannedServer({
       results: { 'tools/list': ({ cursor }) => (cursor === undefined ? { tools: [], nextCursor: 'x' } : { tools: [tool('a')] }) },
     })

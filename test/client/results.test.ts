@@ -12,7 +12,8 @@ const connect = async (results: NonNullable<Behaviour['results']>, options: Conn
 }
 
 describe('structured results', () => {
-  test('are checked against the output schema of the tool, which is fetched when it is not known [T-TOOL-036] [T-TOOL-047]', async () => {
+  test('are checked against the output schema of the tool, which is fetched when it is not known', async () => {
+    proves('T-TOOL-036', 'T-TOOL-047')
     const { client, server } = await connect({
       'tools/list': weather(),
       'tools/call': ({ arguments: args }) => ({ content: [], structuredContent: args }),
@@ -94,7 +95,8 @@ describe('completion', () => {
   const ref = { type: 'ref/prompt' as const, name: 'p' }
   const complete = (client: Client, value: string) => client.complete({ ref, argument: { name: 'a', value } })
 
-  test('of what is typed fast waits for a pause, and only the newest is sent [T-COMP-023]', async () => {
+  test('of what is typed fast waits for a pause, and only the newest is sent', async () => {
+    proves('T-COMP-023')
     const clock = fakeClock()
     const { client, server } = await connect(
       { 'completion/complete': ({ argument }) => ({ completion: { values: [`${argument.value}!`] } }) },
@@ -113,7 +115,8 @@ describe('completion', () => {
     expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(2)
   })
 
-  test('is remembered for a short time [T-COMP-024]', async () => {
+  test('is remembered for a short time', async () => {
+    proves('T-COMP-024')
     const clock = fakeClock()
     const { client, server } = await connect({ 'completion/complete': { completion: { values: ['x'] } } }, { clock })
     for (let i = 0; i < 3; i++) await complete(client, 'a')
@@ -123,7 +126,8 @@ describe('completion', () => {
     expect(server.received.filter(({ method }) => method === 'completion/complete')).toHaveLength(2)
   })
 
-  test('with missing or partial results gives what there is [T-COMP-025]', async () => {
+  test('with missing or partial results gives what there is', async () => {
+    proves('T-COMP-025')
     for (const [result, expected] of [
       [{}, { values: [] }],
       [{ completion: {} }, { values: [] }],
@@ -159,7 +163,8 @@ describe('the heartbeat', () => {
     return { clock, client, server, warnings, pings, closed: () => closed }
   }
 
-  test('pings a quiet session at the interval asked for, and not one that talks [T-PING-001] [T-PING-007] [T-PING-008] [T-PING-010]', async () => {
+  test('pings a quiet session at the interval asked for, and not one that talks', async () => {
+    proves('T-PING-001', 'T-PING-007', 'T-PING-008', 'T-PING-010')
     const { clock, client, pings } = await beating(() => ({}))
     await clock.advance(30_000)
     expect(pings()).toBe(3)
@@ -173,7 +178,8 @@ describe('the heartbeat', () => {
     expect(pings()).toBe(3)
   })
 
-  test('ends a connection whose pings go unanswered, after telling [T-PING-004] [T-PING-005] [T-PING-009] [T-PING-011] [T-PING-012] [T-PING-013]', async () => {
+  test('ends a connection whose pings go unanswered, after telling', async () => {
+    proves('T-PING-004', 'T-PING-005', 'T-PING-009', 'T-PING-011', 'T-PING-012', 'T-PING-013')
     const { clock, client, warnings, closed, server } = await beating(() => undefined)
     await clock.advance(20_000)
     expect(warnings).toHaveLength(1)
@@ -184,7 +190,8 @@ describe('the heartbeat', () => {
     expect(server.isClosed).toBe(true)
   })
 
-  test('may lead to a new connection, where the target allows it [T-PING-006]', async () => {
+  test('may lead to a new connection, where the target allows it', async () => {
+    proves('T-PING-006')
     const clock = fakeClock()
     let isDead = true
     const server = cannedServer({ results: { ping: (() => (isDead ? undefined : {})) as never } }, { restarts: true })
@@ -332,7 +339,8 @@ describe('pages that must be visited first, in 2025-11-25', () => {
     return { client, server, calls: () => calls }
   }
 
-  test('are shown, and the call is made again when the server says that the person is done [T-ELIC-045] [T-ELIC-046]', async () => {
+  test('are shown, and the call is made again when the server says that the person is done', async () => {
+    proves('T-ELIC-045', 'T-ELIC-046')
     const { client, server, calls } = await visiting('accept')
     const call = client.call('x')
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -346,7 +354,8 @@ describe('pages that must be visited first, in 2025-11-25', () => {
     expect(calls()).toBe(2)
   })
 
-  test('can be said to be done, or given up, by the person [T-ELIC-047]', async () => {
+  test('can be said to be done, or given up, by the person', async () => {
+    proves('T-ELIC-047')
     const { client } = await visiting('accept')
     const call = client.call('x')
     await new Promise((resolve) => setTimeout(resolve, 5))

@@ -47,7 +47,7 @@ const payloads = (canary: string): string[] => {
   ]
 }
 
-test('E8: is shown as it was written: no script runs, nothing is loaded from elsewhere, and the button stays the only one', {
+test('is shown as it was written: no script runs, nothing is loaded from elsewhere, and the button stays the only one', {
   timeout: 120_000,
 }, async () => {
   const loaded: string[] = []

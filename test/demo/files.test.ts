@@ -19,6 +19,7 @@ import { REVISIONS } from '../../src/revisions/index.ts'
 import type { Server } from '../../src/server/index.ts'
 import { type PairOptions, pair, rehearse } from '../../src/testing/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 
 const temporary = temporaryFolders()
 const versions = REVISIONS.map(({ version }) => version)
@@ -353,24 +354,23 @@ describe('writing', () => {
 describe('roots', () => {
   const uriOf = (...parts: string[]): string => pathToFileURL(join(...parts)).href
 
-  test.each(versions)(
-    'only what lies in the roots of the client and in the folders of the operator is used (%s) [T-ROOT-021] [T-ARCH-012]',
-    async (revision) => {
-      const base = folderWith({ 'op/in/a.txt': 'a', 'op/b.txt': 'b', 'else/c.txt': 'c' })
-      const { client } = await started(
-        { folders: [join(base, 'op')] },
-        { revision, answer: { roots: [uriOf(base, 'op', 'in'), uriOf(base, 'else')] } },
-      )
-      expect((await client.call('read', { path: 'a.txt' })).content).toEqual([{ type: 'text', text: 'a' }])
-      expect(await refusal(client, 'read', { path: join(base, 'op', 'b.txt') })).toContain('outside')
-      expect(await refusal(client, 'read', { path: join(base, 'else', 'c.txt') })).toContain('outside')
-      await expect(client.read(uriOf(base, 'op', 'b.txt'))).rejects.toThrow('not found')
-      expect((await client.read(uriOf(base, 'op', 'in', 'a.txt'))).contents).toMatchObject([{ text: 'a' }])
-      expect(await client.resources().all()).toEqual([])
-    },
-  )
+  test.each(versions)('only what lies in the roots of the client and in the folders of the operator is used (%s)', async (revision) => {
+    proves('T-ROOT-021', 'T-ARCH-012')
+    const base = folderWith({ 'op/in/a.txt': 'a', 'op/b.txt': 'b', 'else/c.txt': 'c' })
+    const { client } = await started(
+      { folders: [join(base, 'op')] },
+      { revision, answer: { roots: [uriOf(base, 'op', 'in'), uriOf(base, 'else')] } },
+    )
+    expect((await client.call('read', { path: 'a.txt' })).content).toEqual([{ type: 'text', text: 'a' }])
+    expect(await refusal(client, 'read', { path: join(base, 'op', 'b.txt') })).toContain('outside')
+    expect(await refusal(client, 'read', { path: join(base, 'else', 'c.txt') })).toContain('outside')
+    await expect(client.read(uriOf(base, 'op', 'b.txt'))).rejects.toThrow('not found')
+    expect((await client.read(uriOf(base, 'op', 'in', 'a.txt'))).contents).toMatchObject([{ text: 'a' }])
+    expect(await client.resources().all()).toEqual([])
+  })
 
-  test('without folders of the operator the roots are what may be used, and new roots are new bounds [T-ROOT-021]', async () => {
+  test('without folders of the operator the roots are what may be used, and new roots are new bounds', async () => {
+    proves('T-ROOT-021')
     const base = folderWith({ 'one/a.txt': 'a', 'two/b.txt': 'b', 'three/c.txt': 'c' })
     const { client } = await started({ rootsAlone: true }, { answer: { roots: [uriOf(base, 'one'), uriOf(base, 'two')] } })
     expect(await done(client, 'list', {})).toMatchObject({ entries: [{ path: 'one' }, { path: 'two' }] })
@@ -381,7 +381,8 @@ describe('roots', () => {
     expect(await refusal(client, 'read', { path: join(base, 'one', 'a.txt') })).toContain('outside')
   })
 
-  test('a root that is gone, or never was a folder, leaves the others usable; with none, nothing is [T-ROOT-020]', async () => {
+  test('a root that is gone, or never was a folder, leaves the others usable; with none, nothing is', async () => {
+    proves('T-ROOT-020')
     const base = folderWith({ 'one/a.txt': 'a', 'two/b.txt': 'b' })
     const { client } = await started(
       { rootsAlone: true },

@@ -14,7 +14,7 @@ test('what does not exist is where its nearest ancestor really is', async () => 
   expect(await nearestRealPath(join(folder, 'link'))).toBe(join(folder, 'real'))
 })
 
-test('G1: a link to a file that is not there yet leads where it says, not where it lies', async () => {
+test('a link to a file that is not there yet leads where it says, not where it lies', async () => {
   const folder = await realpath(newFolder())
   await mkdir(join(folder, 'inside'))
   await symlink('../outside/new', join(folder, 'inside', 'link'))

@@ -6,6 +6,7 @@ import type { Answer, Question } from '../../src/host/model/question.ts'
 import type { ModelRequest } from '../../src/host/models/model.ts'
 import { createServer } from '../../src/server/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 
 const temporaryFolder = temporaryFolders()
 
@@ -45,7 +46,8 @@ const hostOf = async (options: HostOptions) => {
 }
 
 describe('what a server offers', () => {
-  test('E1: reaches no model before a person has seen all of it [T-HOST-004]', async () => {
+  test('reaches no model before a person has seen all of it', async () => {
+    proves('T-HOST-004')
     const { server } = notes()
     const requests: ModelRequest[] = []
     const spy = {

@@ -21,13 +21,14 @@ describe('a value in a header', () => {
     ['\u0000', '=?base64?AA==?=', 'a control character'],
     ['\u007f', '=?base64?fw==?=', 'the last control character'],
     ['=?base64?literal?=', '=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=', 'what looks like an encoded one'],
-  ])('%j travels as %j: %s [T-HDR-030] [T-HDR-031] [T-HDR-034] [T-HDR-035] [T-HDR-036]', (value, text) => {
-    proves('R-HDR-011', 'R-HDR-023', 'R-HDR-024')
+  ])('%j travels as %j: %s', (value, text) => {
+    proves('T-HDR-030', 'T-HDR-031', 'T-HDR-034', 'T-HDR-035', 'T-HDR-036', 'R-HDR-011', 'R-HDR-023', 'R-HDR-024')
     expect(encodeHeaderValue(value)).toBe(text)
     expect(decodeHeaderValue(text)).toBe(value)
   })
 
-  test('is always one that HTTP can carry, and means what it meant [T-HDR-030] [T-HDR-034] [T-HDR-037]', () => {
+  test('is always one that HTTP can carry, and means what it meant', () => {
+    proves('T-HDR-030', 'T-HDR-034', 'T-HDR-037')
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary-ascii' })), (value) => {
         const text = encodeHeaderValue(value)

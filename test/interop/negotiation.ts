@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Client, type ConnectOptions, connect, type Target, verdictMemory } from '../../src/index.ts'
 import { processTarget } from '../../src/stdio/index.ts'
+import { proves } from '../support/proves.ts'
 import { everythingServer } from './everything.ts'
 import { filesystemServer } from './filesystem.ts'
 import { memoryServer } from './memory.ts'
@@ -60,7 +61,8 @@ export function describeNegotiation(revisions: readonly string[]): void {
   })
 
   describe('our client finds out what a server speaks', () => {
-    test('a server without stateless calls refuses the probe, and a handshake for our newest revision follows [T-VER-007] [T-VER-008] [T-LIFE-010]', async () => {
+    test('a server without stateless calls refuses the probe, and a handshake for our newest revision follows', async () => {
+      proves('T-VER-007', 'T-VER-008', 'T-LIFE-010')
       const { target, sent } = tap(sdkServer('v1'))
       const client = await reach(target, { info: { name: 'interop', version: '1.0.0' } })
       expect(client.revision).toBe(NEWEST_SESSION)
@@ -89,7 +91,8 @@ export function describeNegotiation(revisions: readonly string[]): void {
       expect(second.sent[0]?.method).toBe('initialize')
     })
 
-    test.each(revisions)('a client of %s alone opens with initialize and its three members [T-LIFE-004] [T-VER-007]', async (revision) => {
+    test.each(revisions)('a client of %s alone opens with initialize and its three members', async (revision) => {
+      proves('T-LIFE-004', 'T-VER-007')
       const { target, sent } = tap(sdkServer('v1'))
       const client = await reach(target, { revisions: [revision], answer: { elicit: () => ({ action: 'decline' }), roots: [] } })
       expect(client.revision).toBe(revision)
@@ -105,7 +108,8 @@ export function describeNegotiation(revisions: readonly string[]): void {
       ['everything', everythingServer],
       ['filesystem', filesystemServer(process.cwd())],
       ['memory', memoryServer('/nowhere/memory.jsonl')],
-    ] as const)('the reference server %s takes each older revision and works in it [T-VER-004] [T-VER-005]', async (_name, server) => {
+    ] as const)('the reference server %s takes each older revision and works in it', async (_name, server) => {
+      proves('T-VER-004', 'T-VER-005')
       await Promise.all(
         revisions.map(async (revision) => {
           const { client } = await connectOurClient(server, { revision })
@@ -119,14 +123,16 @@ export function describeNegotiation(revisions: readonly string[]): void {
   })
 
   describe('our client hangs up when there is no common revision', () => {
-    test('a stateless client and a server that wants a handshake [T-VER-006] [T-LIFE-036]', async () => {
+    test('a stateless client and a server that wants a handshake', async () => {
+      proves('T-VER-006', 'T-LIFE-036')
       const { target, sent, hasClosed } = tap(sdkServer('v1'))
       await expect(reach(target, { revisions: [STATELESS] })).rejects.toMatchObject({ name: 'McpError', code: 'ERR_VERSION_UNSUPPORTED' })
       expect(sent.map(({ method }) => method)).toEqual(['server/discover'])
       expect(hasClosed()).toBe(true)
     })
 
-    test('an older client and a server that answers with a newer revision [T-VER-012] [T-VER-013] [T-LIFE-036]', async () => {
+    test('an older client and a server that answers with a newer revision', async () => {
+      proves('T-VER-012', 'T-VER-013', 'T-LIFE-036')
       const { target, sent, hasClosed } = tap(sdkServer('v2', { supportedProtocolVersions: [NEWEST_SESSION] }))
       await expect(reach(target, { revisions: ['2024-11-05'] })).rejects.toMatchObject({
         code: 'ERR_VERSION_UNSUPPORTED',
@@ -146,11 +152,13 @@ export function describeNegotiation(revisions: readonly string[]): void {
   describe('our server answers with a revision it speaks', () => {
     const v1 = async (served?: string[]): Promise<TheirClient> => closing(await connectV1Client(served ? { revisions: served } : {}))
 
-    test('the one that is asked for, if it speaks that [T-VER-009]', async () => {
+    test('the one that is asked for, if it speaks that', async () => {
+      proves('T-VER-009')
       expect((await v1()).revision).toBe(NEWEST_SESSION)
     })
 
-    test('else its newest [T-VER-010] [T-VER-011]', async () => {
+    test('else its newest', async () => {
+      proves('T-VER-010', 'T-VER-011')
       expect((await v1(['2024-11-05', '2025-03-26'])).revision).toBe('2025-03-26')
     })
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Exchange } from '../../src/jsonrpc/exchange.ts'
 import type { Id } from '../../src/jsonrpc/message.ts'
+import { proves } from '../support/proves.ts'
 import { type RecordingOutlet, recordingOutlet } from '../support/recording-outlet.ts'
 
 function begin(id: Id = 1): { exchange: Exchange; outlet: RecordingOutlet; over: Exchange[] } {
@@ -10,13 +11,15 @@ function begin(id: Id = 1): { exchange: Exchange; outlet: RecordingOutlet; over:
   return { exchange, outlet, over }
 }
 
-test.each([1, '1', 0, -1, '', 'with "quotes"'])('an answer carries the id %j, same type and value [T-BASE-017]', (id) => {
+test.each([1, '1', 0, -1, '', 'with "quotes"'])('an answer carries the id %j, same type and value', (id) => {
+  proves('T-BASE-017')
   const { exchange, outlet } = begin(id)
   exchange.answer({ b: 2 })
   expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id, result: { b: 2 } }])
 })
 
-test('it is answered once: what is written after that goes nowhere [T-CANC-017]', () => {
+test('it is answered once: what is written after that goes nowhere', () => {
+  proves('T-CANC-017')
   const { exchange, outlet, over } = begin()
   exchange.push('{"n":1}')
   exchange.answer({})
@@ -38,13 +41,15 @@ test('a failure is answered with its code, which the outlet is told', () => {
   expect(outlet.codes).toEqual([-32602])
 })
 
-test('a failure that nobody foresaw is an internal error without a word about it [T-BASE-034]', () => {
+test('a failure that nobody foresaw is an internal error without a word about it', () => {
+  proves('T-BASE-034')
   const { exchange, outlet } = begin()
   exchange.failUnexpectedly()
   expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }])
 })
 
-test('a cancelled one aborts with the reason and is never answered [T-CANC-008] [T-CANC-010]', () => {
+test('a cancelled one aborts with the reason and is never answered', () => {
+  proves('T-CANC-008', 'T-CANC-010')
   const { exchange, outlet, over } = begin()
   const { signal } = exchange
   const reason = new Error('enough')

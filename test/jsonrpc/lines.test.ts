@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LineReader } from '../../src/jsonrpc/lines.ts'
 import { expectLinear } from '../support/linear.ts'
+import { proves } from '../support/proves.ts'
 
 type Event = string | { tooLong: true } | { notUtf8: true }
 
@@ -37,7 +38,8 @@ const aLine = fc.string({ unit: 'grapheme', minLength: 1 }).map((text) => `"${te
 const cuts = fc.array(fc.nat(), { maxLength: 20 })
 
 describe('any chunking of any lines gives the same lines', () => {
-  test('cut anywhere, inside characters too [T-STDIO-005]', () => {
+  test('cut anywhere, inside characters too', () => {
+    proves('T-STDIO-005')
     fc.assert(
       fc.property(fc.array(aLine), cuts, (texts, where) => {
         expect(readAll(utf8(texts.map((text) => `${text}\n`).join('')), where)).toEqual(texts)

@@ -115,7 +115,8 @@ function conversation(): {
 }
 
 describe('our requests', () => {
-  test('go both ways, and ids that coincide do not cross [T-BASE-012] [T-BASE-015]', async () => {
+  test('go both ways, and ids that coincide do not cross', async () => {
+    proves('T-BASE-012', 'T-BASE-015')
     const { ask, wire } = conversation()
     const [one, two, three] = await Promise.all([ask('a', 'ping'), ask('b', 'ping'), ask('b', 'roots/list')])
     expect(one).toEqual({ by: 'b', method: 'ping' })
@@ -124,7 +125,8 @@ describe('our requests', () => {
     expect(wire.filter(({ method }) => method === 'ping').map(({ id }) => id)).toEqual([1, 1])
   })
 
-  test('have ids that are never used again, answered or not [T-BASE-015]', async () => {
+  test('have ids that are never used again, answered or not', async () => {
+    proves('T-BASE-015')
     const { ask, sent, receive, givenUp, clock } = bench()
     const all: Promise<unknown>[] = []
     for (let i = 0; i < 10_000; i++) {
@@ -138,7 +140,8 @@ describe('our requests', () => {
     expect(sent.every(({ id }) => Number.isInteger(id))).toBe(true)
   })
 
-  test('are answered by the same id, and by nothing that only looks like it [T-BASE-017]', async () => {
+  test('are answered by the same id, and by nothing that only looks like it', async () => {
+    proves('T-BASE-017')
     const { ask, receive, ignored } = bench()
     const reply = ask()
     const others = ['01', ' 1', '1.0', '+1', '1e0', '', 'one', '9007199254740993']
@@ -215,7 +218,8 @@ describe('our requests', () => {
     expect(c).toBe('open')
   })
 
-  test('get a result with every member it came with [T-BASE-020]', async () => {
+  test('get a result with every member it came with', async () => {
+    proves('T-BASE-020')
     const { ask, receive } = bench()
     const reply = ask()
     const result = { known: 1, 'com.example/extra': { deep: [null, 'x'] }, _meta: {} }
@@ -223,7 +227,8 @@ describe('our requests', () => {
     expect(await reply).toEqual(result)
   })
 
-  test('get an error with its code, message and data unchanged [T-BASE-023]', async () => {
+  test('get an error with its code, message and data unchanged', async () => {
+    proves('T-BASE-023')
     const { ask, receive } = bench()
     const reply = ask()
     const data = { any: ['json', null, { a: 1.5 }] }
@@ -238,7 +243,8 @@ describe('our requests', () => {
     ['an error without a message', { error: { code: 1 } }],
     ['an error code that is no integer', { error: { code: 1.5, message: 'no' } }],
     ['a result that is no object', { result: 'done' }],
-  ])('fail at once when the answer has %s [T-BASE-018] [T-BASE-019] [T-BASE-021] [T-BASE-022]', async (_what, members) => {
+  ])('fail at once when the answer has %s', async (_what, members) => {
+    proves('T-BASE-018', 'T-BASE-019', 'T-BASE-021', 'T-BASE-022')
     const { ask, receive, outlet, givenUp } = bench()
     const reply = ask('tools/list')
     receive({ jsonrpc: '2.0', id: 1, ...members })
@@ -282,7 +288,8 @@ describe('our requests', () => {
     expect(ignored).toHaveLength(1)
   })
 
-  test('are settled once: answers to nobody are ignored [T-CANC-017]', async () => {
+  test('are settled once: answers to nobody are ignored', async () => {
+    proves('T-CANC-017')
     const { ask, receive, ignored } = bench()
     const reply = ask()
     receive(answer(1, { first: true }))
@@ -301,7 +308,8 @@ describe('our requests', () => {
 })
 
 describe('notifications', () => {
-  test('go both ways and are never answered [T-BASE-027] [T-BASE-028] [T-CANC-023]', async () => {
+  test('go both ways and are never answered', async () => {
+    proves('T-BASE-027', 'T-BASE-028', 'T-CANC-023')
     const { notify, heard, wire } = conversation()
     notify('a', 'notifications/one')
     notify('b', 'notifications/two')
@@ -313,7 +321,8 @@ describe('notifications', () => {
     ])
   })
 
-  test('that make their handler throw are told of and never answered [T-BASE-028]', () => {
+  test('that make their handler throw are told of and never answered', () => {
+    proves('T-BASE-028')
     const { receive, ignored, outlet } = bench({
       onNotification: () => {
         throw new Error('boom')
@@ -326,7 +335,8 @@ describe('notifications', () => {
 })
 
 describe('the time a request may take', () => {
-  test('is bounded: it fails with a typed error and is given up [T-LIFE-031] [T-LIFE-038]', async () => {
+  test('is bounded: it fails with a typed error and is given up', async () => {
+    proves('T-LIFE-031', 'T-LIFE-038')
     const { ask, clock, givenUp } = bench()
     const reply = ask('tools/call')
     await clock.advance(999)
@@ -336,7 +346,8 @@ describe('the time a request may take', () => {
     expect(givenUp).toEqual([[1, 'No answer to tools/call within 1000 ms (timeoutMs)']])
   })
 
-  test('is set for each request by itself [T-LIFE-033]', async () => {
+  test('is set for each request by itself', async () => {
+    proves('T-LIFE-033')
     const { ask, clock } = bench()
     const short = ask('short', { timeoutMs: 10 })
     const long = ask('long', { timeoutMs: 5000 })
@@ -348,7 +359,8 @@ describe('the time a request may take', () => {
     expect(await outcome(long)).toMatchObject({ code: 'ERR_TIMEOUT' })
   })
 
-  test('starts anew with each sign of life [T-LIFE-034]', async () => {
+  test('starts anew with each sign of life', async () => {
+    proves('T-LIFE-034')
     const { ask, peer, clock } = bench()
     const reply = ask()
     for (let i = 0; i < 5; i++) {
@@ -375,7 +387,8 @@ describe('the time a request may take', () => {
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
   })
 
-  test('never passes its maximum, whatever the signs of life [T-LIFE-035]', async () => {
+  test('never passes its maximum, whatever the signs of life', async () => {
+    proves('T-LIFE-035')
     const { ask, peer, clock, givenUp } = bench()
     const reply = ask('x', { timeoutMs: 1000, maxTotalMs: 4500 })
     for (let ms = 500; ms < 4500; ms += 500) {
@@ -396,7 +409,8 @@ describe('the time a request may take', () => {
     expect(await outcome(reply)).toMatchObject({ message: 'No answer to x within 100 ms in all (maxTotalMs)' })
   })
 
-  test('is over with the answer: nothing is given up after it [T-CANC-006] [T-CANC-015]', async () => {
+  test('is over with the answer: nothing is given up after it', async () => {
+    proves('T-CANC-006', 'T-CANC-015')
     const { ask, receive, clock, givenUp } = bench()
     const controller = new AbortController()
     const reply = ask('x', { signal: controller.signal })
@@ -407,7 +421,8 @@ describe('the time a request may take', () => {
     expect(givenUp).toEqual([])
   })
 
-  test('makes an answer that comes later count for nothing [T-CANC-014]', async () => {
+  test('makes an answer that comes later count for nothing', async () => {
+    proves('T-CANC-014')
     const { ask, receive, clock, ignored } = bench()
     const reply = ask()
     await clock.advance(1000)
@@ -432,7 +447,8 @@ describe('the time a request may take', () => {
 })
 
 describe('a caller that cancels its own request', () => {
-  test('gets its reason back, and the other side is told the id [T-CANC-001] [T-CANC-002]', async () => {
+  test('gets its reason back, and the other side is told the id', async () => {
+    proves('T-CANC-001', 'T-CANC-002')
     const { ask, givenUp, sent } = bench()
     const controller = new AbortController()
     const reply = ask('x', { signal: controller.signal })
@@ -473,7 +489,8 @@ describe('their requests', () => {
     expect(two.answers).toEqual([answer(2)])
   })
 
-  test('that make their handler throw are answered -32603 without a word about it [T-BASE-034]', () => {
+  test('that make their handler throw are answered -32603 without a word about it', () => {
+    proves('T-BASE-034')
     const { receive, outlet, peer } = bench({
       onRequest: () => {
         throw new Error('the database password is hunter2')
@@ -551,7 +568,8 @@ describe('their requests', () => {
 })
 
 describe('a cancellation of theirs', () => {
-  test('aborts the handler with the reason, and nothing is answered [T-CANC-003] [T-CANC-008] [T-CANC-010]', () => {
+  test('aborts the handler with the reason, and nothing is answered', () => {
+    proves('T-CANC-003', 'T-CANC-008', 'T-CANC-010')
     const { receive, started, peer, outlet } = bench()
     receive(request(7))
     const reason = new Error('the person closed the window')
@@ -561,7 +579,8 @@ describe('a cancellation of theirs', () => {
     expect(outlet).toMatchObject({ answers: [], dropped: 1 })
   })
 
-  test('frees what the request held [T-CANC-009]', () => {
+  test('frees what the request held', () => {
+    proves('T-CANC-009')
     const { receive, started, peer } = bench({ maxActive: 1 })
     receive(request(1))
     receive(request(2))
@@ -572,7 +591,8 @@ describe('a cancellation of theirs', () => {
     expect(peer.load).toBe(0)
   })
 
-  test('of a request that waits its turn keeps it from starting [T-CANC-008] [T-CANC-009]', () => {
+  test('of a request that waits its turn keeps it from starting', () => {
+    proves('T-CANC-008', 'T-CANC-009')
     const { receive, started, peer, outlet } = bench({ maxActive: 1 })
     receive(request(1))
     receive(request(2))
@@ -583,7 +603,8 @@ describe('a cancellation of theirs', () => {
     expect(outlet.answers).toEqual([answer(1)])
   })
 
-  test('of nothing, or of what is over, does nothing [T-CANC-011] [T-CANC-012] [T-CANC-016] [T-CANC-020] [T-CANC-021]', () => {
+  test('of nothing, or of what is over, does nothing', () => {
+    proves('T-CANC-011', 'T-CANC-012', 'T-CANC-016', 'T-CANC-020', 'T-CANC-021')
     const { receive, started, peer, outlet } = bench()
     receive(request(7))
     expect(peer.cancel(99, 'who?')).toBe(false)
@@ -593,7 +614,8 @@ describe('a cancellation of theirs', () => {
     expect(outlet).toMatchObject({ answers: [answer(7)], dropped: 0 })
   })
 
-  test('does not reach a request of ours, whatever its id [T-CANC-005]', async () => {
+  test('does not reach a request of ours, whatever its id', async () => {
+    proves('T-CANC-005')
     const { ask, peer, receive, givenUp } = bench()
     const reply = ask()
     expect(peer.cancel(1, 'mine now')).toBe(false)
@@ -699,7 +721,8 @@ describe('how many requests are taken', () => {
 })
 
 describe('the end of a conversation', () => {
-  test('says nothing on the wire, rejects what we wait for and aborts what they wait for [T-LIFE-029]', async () => {
+  test('says nothing on the wire, rejects what we wait for and aborts what they wait for', async () => {
+    proves('T-LIFE-029')
     const { receive, ask, started, peer, outlet, sent, givenUp, clock } = bench({ maxActive: 1 })
     const replies = [ask(), ask()]
     receive(request(1))
@@ -759,7 +782,8 @@ describe('the end of a conversation', () => {
 describe('a batch', () => {
   const accepting = (): Bench => bench({ acceptsBatch: () => true })
 
-  test('is refused as a whole where batches do not exist [T-BASE-036]', () => {
+  test('is refused as a whole where batches do not exist', () => {
+    proves('T-BASE-036')
     const { receive, outlet, started, notices } = bench()
     receive([request(1), request(2), { jsonrpc: '2.0', method: 'x' }])
     expect(outlet.answers).toEqual([

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { classify, malformed, type ReadBounds, read } from '../../src/jsonrpc/read.ts'
 import { cpuMs, expectLinear } from '../support/linear.ts'
 import { MALFORMED } from '../support/malformed.ts'
@@ -8,18 +8,23 @@ import { proves } from '../support/proves.ts'
 const BOUNDS: ReadBounds = { maxDepth: 64, maxKeys: 10_000, maxValues: 100_000, maxBatch: 50 }
 const of = (message: unknown) => read(JSON.stringify(message), BOUNDS)
 
-describe('each message is of exactly one kind [T-BASE-009]', () => {
-  test('a request has an id and a method, and may have params [T-BASE-011]', () => {
+describe('each message is of exactly one kind', () => {
+  beforeEach(() => proves('T-BASE-009'))
+
+  test('a request has an id and a method, and may have params', () => {
+    proves('T-BASE-011')
     expect(of({ jsonrpc: '2.0', id: 1, method: 'x', params: { a: 1 } })).toEqual({ kind: 'request', id: 1, method: 'x', params: { a: 1 } })
     expect(of({ jsonrpc: '2.0', id: 'one', method: 'x' })).toEqual({ kind: 'request', id: 'one', method: 'x', params: undefined })
   })
 
-  test('a notification has a method and no id, and may have params [T-BASE-026]', () => {
+  test('a notification has a method and no id, and may have params', () => {
+    proves('T-BASE-026')
     expect(of({ jsonrpc: '2.0', method: 'x', params: {} })).toEqual({ kind: 'notification', method: 'x', params: {} })
     expect(of({ jsonrpc: '2.0', method: 'x' })).toEqual({ kind: 'notification', method: 'x', params: undefined })
   })
 
-  test('a response has an id and a result or an error [T-BASE-016] [T-BASE-025]', () => {
+  test('a response has an id and a result or an error', () => {
+    proves('T-BASE-016', 'T-BASE-025')
     expect(of({ jsonrpc: '2.0', id: 1, result: { a: 1 } })).toEqual({ kind: 'result', id: 1, result: { a: 1 } })
     const error = { code: -32000, message: 'no', data: [1, { a: null }] }
     expect(of({ jsonrpc: '2.0', id: 1, error })).toEqual({ kind: 'error', id: 1, error })
@@ -27,7 +32,8 @@ describe('each message is of exactly one kind [T-BASE-009]', () => {
     expect(of({ jsonrpc: '2.0', error })).toEqual({ kind: 'error', id: undefined, error })
   })
 
-  test('members that nobody knows change nothing [T-BASE-038]', () => {
+  test('members that nobody knows change nothing', () => {
+    proves('T-BASE-038')
     const params = { name: 'x', 'com.example/extra': [1] }
     expect(of({ jsonrpc: '2.0', id: 1, method: 'x', params, extra: true })).toEqual({ kind: 'request', id: 1, method: 'x', params })
     expect(of({ jsonrpc: '2.0', id: 1, result: params, extra: true })).toEqual({ kind: 'result', id: 1, result: params })
@@ -35,18 +41,18 @@ describe('each message is of exactly one kind [T-BASE-009]', () => {
 })
 
 describe('a request', () => {
-  test.each([undefined, '1.0', '2', 2, null, true, ['2.0'], ' 2.0'])(
-    'whose "jsonrpc" is %j is refused with its id [T-BASE-008]',
-    (jsonrpc) => {
-      expect(of({ jsonrpc, id: 7, method: 'x' })).toMatchObject({ kind: 'malformed', id: 7, error: { code: -32600 }, isRequest: true })
-    },
-  )
+  test.each([undefined, '1.0', '2', 2, null, true, ['2.0'], ' 2.0'])('whose "jsonrpc" is %j is refused with its id', (jsonrpc) => {
+    proves('T-BASE-008')
+    expect(of({ jsonrpc, id: 7, method: 'x' })).toMatchObject({ kind: 'malformed', id: 7, error: { code: -32600 }, isRequest: true })
+  })
 
-  test.each([1.5, true, false, [], {}, 2 ** 53])('whose id is %j is refused without an id [T-BASE-013]', (id) => {
+  test.each([1.5, true, false, [], {}, 2 ** 53])('whose id is %j is refused without an id', (id) => {
+    proves('T-BASE-013')
     expect(of({ jsonrpc: '2.0', id, method: 'x' })).toMatchObject({ kind: 'malformed', id: undefined, error: { code: -32600 } })
   })
 
-  test('whose id is null is refused [T-BASE-014]', () => {
+  test('whose id is null is refused', () => {
+    proves('T-BASE-014')
     expect(of({ jsonrpc: '2.0', id: null, method: 'x' })).toMatchObject({
       kind: 'malformed',
       id: undefined,
@@ -54,7 +60,8 @@ describe('a request', () => {
     })
   })
 
-  test('may have any string and any integer as its id [T-BASE-013]', () => {
+  test('may have any string and any integer as its id', () => {
+    proves('T-BASE-013')
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.maxSafeInteger()), (id) => {
         expect(of({ jsonrpc: '2.0', id, method: 'x' })).toMatchObject({ kind: 'request', id })
@@ -77,7 +84,8 @@ describe('a request', () => {
     expect(of({ jsonrpc: '2.0', id: 7, method: 'x', params })).toMatchObject({ kind: 'malformed', id: 7, error: { code } })
   })
 
-  test('is not made of members in other letters [T-BASE-031]', () => {
+  test('is not made of members in other letters', () => {
+    proves('T-BASE-031')
     expect(of({ jsonrpc: '2.0', id: 7, Method: 'x' })).toMatchObject({
       kind: 'malformed',
       id: 7,
@@ -87,7 +95,9 @@ describe('a request', () => {
   })
 })
 
-describe('a notification that is wrong is owed silence [T-BASE-028]', () => {
+describe('a notification that is wrong is owed silence', () => {
+  beforeEach(() => proves('T-BASE-028'))
+
   test.each([
     { jsonrpc: '1.0', method: 'x' },
     { method: 'x' },
@@ -115,21 +125,23 @@ describe('a response that cannot be used is never answered, and names the reques
     expect(of({ jsonrpc: '2.0', id: 7, result: {} })).toEqual({ kind: 'result', id: 7, result: {} })
   })
 
-  test('without a result and an error it is no response [T-BASE-018]', () => {
-    proves('R-BASE-006')
+  test('without a result and an error it is no response', () => {
+    proves('T-BASE-018', 'R-BASE-006')
     expect(of({ jsonrpc: '2.0', id: 1 })).toMatchObject({ kind: 'malformed', error: { code: -32600 }, isRequest: false })
   })
 
-  test('with both a result and an error [T-BASE-019]', () => {
+  test('with both a result and an error', () => {
+    proves('T-BASE-019')
     expect(of({ jsonrpc: '2.0', id: 1, result: {}, error: { code: 1, message: 'no' } })).toMatchObject({ kind: 'ignored', id: 1 })
   })
 
-  test.each([{ code: 1 }, { message: 'no' }, 'no', null, [], {}])('with the error %j [T-BASE-021]', (error) => {
-    proves('R-BASE-006')
+  test.each([{ code: 1 }, { message: 'no' }, 'no', null, [], {}])('with the error %j', (error) => {
+    proves('T-BASE-021', 'R-BASE-006')
     expect(of({ jsonrpc: '2.0', id: 1, error })).toMatchObject({ kind: 'ignored', id: 1 })
   })
 
-  test.each([1.5, '1', null])('with the error code %j [T-BASE-022]', (code) => {
+  test.each([1.5, '1', null])('with the error code %j', (code) => {
+    proves('T-BASE-022')
     expect(of({ jsonrpc: '2.0', id: 1, error: { code, message: 'no' } })).toMatchObject({ kind: 'ignored', id: 1 })
   })
 
@@ -241,7 +253,8 @@ describe('a batch', () => {
   })
 })
 
-test('text that is not JSON is a parse error without an id [T-BASE-030]', () => {
+test('text that is not JSON is a parse error without an id', () => {
+  proves('T-BASE-030')
   expect(read('{"jsonrpc":"2.0","id":7,"method":"x"', BOUNDS)).toEqual(malformed(undefined, -32700, 'The message is not valid JSON'))
 })
 
@@ -256,7 +269,8 @@ test('a key that reaches a prototype pollutes nothing', () => {
   expect(({} as { polluted?: number }).polluted).toBeUndefined()
 })
 
-test('an error message is one short sentence whatever was sent [T-BASE-024]', () => {
+test('an error message is one short sentence whatever was sent', () => {
+  proves('T-BASE-024')
   const messages = MALFORMED.flatMap(({ text }) => {
     const message = read(text ?? '', BOUNDS)
     return message.kind === 'malformed' ? [message.error.message] : []

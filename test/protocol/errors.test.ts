@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Cancelled, Declined, ERRORS, type ErrorCode, McpError, ToolError, UrlElicitationRequired } from '../../src/protocol/errors.ts'
 import { ERROR_MEANINGS } from '../project/error-meanings.ts'
+import { proves } from '../support/proves.ts'
 
 const rows = Object.entries(ERRORS) as [ErrorCode, { rpc: number; isForPeer?: true }][]
 
@@ -67,7 +68,8 @@ describe('an error', () => {
     expect('cause' in new McpError('ERR_LIMIT', 'x')).toBe(false)
   })
 
-  test('about pages to visit lists each as an elicitation by URL with its id [T-ELIC-050] [T-ELIC-051]', () => {
+  test('about pages to visit lists each as an elicitation by URL with its id', () => {
+    proves('T-ELIC-050', 'T-ELIC-051')
     const pages = [
       { message: 'Sign in', url: 'https://example.com/1', elicitationId: 'a' },
       { message: 'Agree', url: 'https://example.com/2', elicitationId: 'b' },

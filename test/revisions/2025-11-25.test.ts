@@ -13,19 +13,21 @@ const own = revisionOf('2025-11-25') as Revision
 describe('capabilities of a client', () => {
   const fitted = (capabilities: Json): unknown => before.downgradeParams('initialize', { capabilities }).capabilities
 
-  test('elicitation by form, in whatever words, is the empty object [T-ELIC-011] [T-ELIC-012]', () => {
+  test('elicitation by form, in whatever words, is the empty object', () => {
+    proves('T-ELIC-011', 'T-ELIC-012')
     for (const elicitation of [{}, { form: {} }, { form: {}, url: {} }]) expect(fitted({ elicitation })).toEqual({ elicitation: {} })
     for (const elicitation of [{}, { form: {} }, { form: {}, url: {} }, { url: {} }]) {
       expect(own.downgradeParams('initialize', { capabilities: { elicitation } })).toEqual({ capabilities: { elicitation } })
     }
   })
 
-  test('elicitation by URL alone is not declared at all [T-VER-016] [T-ELIC-002]', () => {
+  test('elicitation by URL alone is not declared at all', () => {
+    proves('T-VER-016', 'T-ELIC-002')
     expect(fitted({ elicitation: { url: {} }, roots: {} })).toEqual({ roots: {} })
   })
 
-  test('sampling has no parts, and what is experimental or unknown stays [T-LIFE-017] [T-LIFE-026]', () => {
-    proves('R-LIFE-003')
+  test('sampling has no parts, and what is experimental or unknown stays', () => {
+    proves('T-LIFE-017', 'T-LIFE-026', 'R-LIFE-003')
     expect(fitted({ sampling: { context: {}, tools: {} }, experimental: { x: { y: 1 } }, 'x-own': {} })).toEqual({
       sampling: {},
       experimental: { x: { y: 1 } },
@@ -34,8 +36,8 @@ describe('capabilities of a client', () => {
   })
 })
 
-test('an implementation has a name, a version and a title [T-LIFE-006]', () => {
-  proves('R-LIFE-002')
+test('an implementation has a name, a version and a title', () => {
+  proves('T-LIFE-006', 'R-LIFE-002')
   const plain = { name: 'rich', version: '1.0.0', title: 'Rich' }
   expect(before.downgradeParams('initialize', { clientInfo: IMPLEMENTATION })).toEqual({ clientInfo: plain })
   expect(before.downgradeResult('initialize', { serverInfo: IMPLEMENTATION })).toEqual({ serverInfo: plain })
@@ -106,7 +108,8 @@ describe('sampling', () => {
 describe('a form', () => {
   const fitted = before.downgradeParams('elicitation/create', { mode: 'form', message: 'Please', requestedSchema: FORM })
 
-  test('has no mode and no dialect, and each field only what there was [T-ELIC-024] [T-ELIC-028] [T-ELIC-034]', () => {
+  test('has no mode and no dialect, and each field only what there was', () => {
+    proves('T-ELIC-024', 'T-ELIC-028', 'T-ELIC-034')
     expect(fitted).toEqual({
       message: 'Please',
       requestedSchema: {
@@ -136,7 +139,8 @@ describe('a form', () => {
     })
   })
 
-  test('is sent as it is to a peer that has all of it [T-ELIC-003]', () => {
+  test('is sent as it is to a peer that has all of it', () => {
+    proves('T-ELIC-003')
     const params = { mode: 'form', message: 'Please', requestedSchema: FORM }
     expect(own.downgradeParams('elicitation/create', params)).toBe(params)
     const page = { mode: 'url', message: 'Please', url: 'https://example.com', elicitationId: 'e' }

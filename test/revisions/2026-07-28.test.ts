@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type Revision, revisionOf } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 import { PARAMS, RESULTS, TOOL, TOOL_RESULT } from './rich-messages.ts'
 
 type Json = Record<string, unknown>
@@ -29,7 +30,8 @@ describe('results', () => {
     expect(before.downgradeResult('tools/call', { content: [], structuredContent })).toEqual({ content: [] })
   })
 
-  test('of a tool keep structured content that is an object [T-TOOL-033]', () => {
+  test('of a tool keep structured content that is an object', () => {
+    proves('T-TOOL-033')
     const result = { content: [], structuredContent: { sum: 2 } }
     expect(before.downgradeResult('tools/call', result)).toBe(result)
   })

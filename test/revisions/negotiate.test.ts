@@ -16,14 +16,15 @@ const OLD = selectRevisions(['2024-11-05', '2025-03-26'])
 const STATELESS = selectRevisions(['2026-07-28'])
 
 describe('a server answers initialize', () => {
-  test.each(SESSION)('with %s when asked for it [T-VER-004] [T-VER-009]', (version) => {
-    proves('R-VER-001', 'R-VER-006')
+  test.each(SESSION)('with %s when asked for it', (version) => {
+    proves('T-VER-004', 'T-VER-009', 'R-VER-001', 'R-VER-006')
     expect(versionOf(answerHandshake(version, REVISIONS))).toBe(version)
   })
 
   test.each(['1.0.0', '2099-01-01', '2024-10-07', '', 'latest', '2026-07-28'])(
-    'with its newest that has a handshake when asked for %j [T-VER-010] [T-VER-011]',
+    'with its newest that has a handshake when asked for %j',
     (version) => {
+      proves('T-VER-010', 'T-VER-011')
       expect(versionOf(answerHandshake(version, REVISIONS))).toBe('2025-11-25')
       expect(versionOf(answerHandshake(version, OLD))).toBe('2025-03-26')
     },
@@ -39,7 +40,8 @@ describe('a server answers initialize', () => {
 })
 
 describe('a client offers', () => {
-  test('the newest with a handshake in initialize [T-VER-008]', () => {
+  test('the newest with a handshake in initialize', () => {
+    proves('T-VER-008')
     expect(versionOf(offerHandshake(REVISIONS))).toBe('2025-11-25')
     expect(versionOf(offerHandshake(OLD))).toBe('2025-03-26')
     expect(offerHandshake(STATELESS)).toBeUndefined()
@@ -81,7 +83,8 @@ describe('an error about versions', () => {
     [null, undefined],
     ['2024-11-05', undefined],
     [undefined, undefined],
-  ])('%j lists %j [T-LIFE-041]', (data, versions) => {
+  ])('%j lists %j', (data, versions) => {
+    proves('T-LIFE-041')
     expect(versionsIn(data)).toEqual(versions)
   })
 

@@ -30,19 +30,17 @@ test('the rich messages are of every kind there is', () => {
 describe.each(REVISIONS.map((revision) => [revision.version, revision] as const))('in %s', (version, revision) => {
   const spoken = KINDS.filter(([, method]) => revision.has(method))
 
-  test.each(spoken)(
-    'the %s of %s have nothing that the published schema does not know [T-BASE-003] [T-LIFE-027]',
-    (kind, method, value) => {
-      if (!hasPublishedSchemas) return console.warn('NOTE: not judged by the published schema, which is not here')
-      const published = definitionsOf(version)
-      const request = published.definitionOf(method) as string
-      const fitted = lower(revision, kind, method, value)
-      const [definition, message] =
-        kind === 'params' ? [request, messageOf(revision, method, fitted)] : [request.replace(/Request$/, 'Result'), fitted]
-      const validate = published.validate(definition)
-      expect(validate(message), JSON.stringify(validate.errors?.slice(0, 4), null, 1)).toBe(true)
-    },
-  )
+  test.each(spoken)('the %s of %s have nothing that the published schema does not know', (kind, method, value) => {
+    proves('T-BASE-003', 'T-LIFE-027')
+    if (!hasPublishedSchemas) return console.warn('NOTE: not judged by the published schema, which is not here')
+    const published = definitionsOf(version)
+    const request = published.definitionOf(method) as string
+    const fitted = lower(revision, kind, method, value)
+    const [definition, message] =
+      kind === 'params' ? [request, messageOf(revision, method, fitted)] : [request.replace(/Request$/, 'Result'), fitted]
+    const validate = published.validate(definition)
+    expect(validate(message), JSON.stringify(validate.errors?.slice(0, 4), null, 1)).toBe(true)
+  })
 
   test.each(KINDS)(
     'fitting the %s of %s changes nothing that it was given, and doing so twice changes nothing more',
@@ -54,12 +52,13 @@ describe.each(REVISIONS.map((revision) => [revision.version, revision] as const)
     },
   )
 
-  test.each(KINDS)('the %s of %s keep members that no revision knows [T-VER-002]', (kind, method, value) => {
+  test.each(KINDS)('the %s of %s keep members that no revision knows', (kind, method, value) => {
+    proves('T-VER-002')
     expect(lower(revision, kind, method, { ...value, 'x-unknown': [1] })).toMatchObject({ 'x-unknown': [1] })
   })
 
-  test.each(KINDS)('the %s of %s keep their metadata untouched [T-META-001] [T-META-003]', (kind, method, value) => {
-    proves('R-META-017')
+  test.each(KINDS)('the %s of %s keep their metadata untouched', (kind, method, value) => {
+    proves('T-META-001', 'T-META-003', 'R-META-017')
     const _meta = { progressToken: 7, 'io.modelcontextprotocol/odd': [null], 'com.example/x': { icons: [], title: 'x', _meta: {} } }
     expect(lower(revision, kind, method, { ...value, _meta })._meta).toBe(_meta)
   })

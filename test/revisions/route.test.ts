@@ -57,8 +57,8 @@ describe('a request that names its version', () => {
     expect(decide('tools/list', metaOf(meta))).toEqual(['2026-07-28', 'ERR_INVALID_PARAMS', message])
   })
 
-  test('may have keys in its metadata that nobody knows, of any value [T-META-002] [T-META-003]', () => {
-    proves('R-META-015')
+  test('may have keys in its metadata that nobody knows, of any value', () => {
+    proves('T-META-002', 'T-META-003', 'R-META-015')
     expect(decide('tools/list', metaOf({ 'com.example/x': 1, 'io.modelcontextprotocol/future': [null], progressToken: 't' }))).toEqual([
       '2026-07-28',
     ])
@@ -67,17 +67,16 @@ describe('a request that names its version', () => {
 })
 
 describe('initialize', () => {
-  test.each(SESSION.map(({ version }) => version))('with %s is answered in it [T-VER-009]', (protocolVersion) => {
+  test.each(SESSION.map(({ version }) => version))('with %s is answered in it', (protocolVersion) => {
+    proves('T-VER-009')
     expect(decide('initialize', { protocolVersion })).toEqual([protocolVersion])
   })
 
-  test.each(['2099-01-01', '2026-07-28', '1.0.0', undefined, 7])(
-    'with %j is answered in the newest that has it [T-VER-010] [T-VER-011]',
-    (protocolVersion) => {
-      expect(decide('initialize', { protocolVersion })).toEqual(['2025-11-25'])
-      expect(decide('initialize', undefined)).toEqual(['2025-11-25'])
-    },
-  )
+  test.each(['2099-01-01', '2026-07-28', '1.0.0', undefined, 7])('with %j is answered in the newest that has it', (protocolVersion) => {
+    proves('T-VER-010', 'T-VER-011')
+    expect(decide('initialize', { protocolVersion })).toEqual(['2025-11-25'])
+    expect(decide('initialize', undefined)).toEqual(['2025-11-25'])
+  })
 
   test('is no method of a server without sessions, which says what it speaks', () => {
     const { error } = route({ method: 'initialize', params: { protocolVersion: '2025-06-18' } }, undefined, STATELESS)
@@ -109,7 +108,8 @@ describe('a request that says nothing about its version', () => {
     expect(decide('ping', undefined, undefined, selectRevisions(['2024-11-05']))).toEqual(['2024-11-05'])
   })
 
-  test('is otherwise too early [T-LIFE-002]', () => {
+  test('is otherwise too early', () => {
+    proves('T-LIFE-002')
     expect(decide('tools/list', {})).toEqual([
       '2025-11-25',
       'ERR_INVALID_REQUEST',

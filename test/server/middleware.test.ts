@@ -80,7 +80,8 @@ describe.each(REVISIONS)('middleware in %s', (revision) => {
   })
 })
 
-test('middleware decides who may do what, before anything of the tool or resource is touched [T-TOOL-042] [T-RES-056] [T-HOST-024]', async () => {
+test('middleware decides who may do what, before anything of the tool or resource is touched', async () => {
+  proves('T-TOOL-042', 'T-RES-056', 'T-HOST-024')
   const server = newServer()
   const touched: string[] = []
   server.tool('admin', {}, () => {
@@ -109,26 +110,24 @@ test('middleware decides who may do what, before anything of the tool or resourc
   expect(touched).toEqual(['tool', 'resource'])
 })
 
-test.each(REVISIONS)(
-  'client and server may have a way of their own to know each other, or none at all, in %s [T-AUTH-002] [T-AUTH-006]',
-  async (revision) => {
-    const open = newServer()
-    const guarded = newServer()
-    guarded.use((call, next) => {
-      const { 'com.example/ticket': ticket } = (call.params._meta ?? {}) as Record<string, unknown>
-      if (call.method === 'tools/call' && ticket !== 'valid') throw new McpError('ERR_INVALID_REQUEST', 'No ticket')
-      return next()
-    })
-    const call = async (server: Service, meta?: Record<string, unknown>) => {
-      const { client } = await connectPair(server, { revision })
-      return client.call('echo', { text: 'a' }, meta ? { meta } : {})
-    }
-    await expect(call(open)).resolves.toMatchObject({ content: [{ text: 'a' }] })
-    await expect(call(guarded)).rejects.toMatchObject({ code: -32600, message: 'No ticket' })
-    await expect(call(guarded, { 'com.example/ticket': 'forged' })).rejects.toMatchObject({ message: 'No ticket' })
-    await expect(call(guarded, { 'com.example/ticket': 'valid' })).resolves.toMatchObject({ content: [{ text: 'a' }] })
-  },
-)
+test.each(REVISIONS)('client and server may have a way of their own to know each other, or none at all, in %s', async (revision) => {
+  proves('T-AUTH-002', 'T-AUTH-006')
+  const open = newServer()
+  const guarded = newServer()
+  guarded.use((call, next) => {
+    const { 'com.example/ticket': ticket } = (call.params._meta ?? {}) as Record<string, unknown>
+    if (call.method === 'tools/call' && ticket !== 'valid') throw new McpError('ERR_INVALID_REQUEST', 'No ticket')
+    return next()
+  })
+  const call = async (server: Service, meta?: Record<string, unknown>) => {
+    const { client } = await connectPair(server, { revision })
+    return client.call('echo', { text: 'a' }, meta ? { meta } : {})
+  }
+  await expect(call(open)).resolves.toMatchObject({ content: [{ text: 'a' }] })
+  await expect(call(guarded)).rejects.toMatchObject({ code: -32600, message: 'No ticket' })
+  await expect(call(guarded, { 'com.example/ticket': 'forged' })).rejects.toMatchObject({ message: 'No ticket' })
+  await expect(call(guarded, { 'com.example/ticket': 'valid' })).resolves.toMatchObject({ content: [{ text: 'a' }] })
+})
 
 test('a call that ends in questions is a result that middleware sees like any other', async () => {
   const server = createServer({ name: 'x', version: '1' })

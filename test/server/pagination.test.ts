@@ -16,7 +16,9 @@ const newServer = (count: number, options = {}) => {
 }
 
 describe.each(REVISIONS)('pages in %s', (revision) => {
-  test('all four lists come in pages that add up, in order [T-PAGE-001] [T-PAGE-002] [T-PAGE-004] [T-PAGE-005] [T-PAGE-006] [T-PAGE-007] [T-PAGE-008] [T-PAGE-009] [T-PAGE-012] [T-PAGE-013] [T-PROM-039]', async () => {
+  test('all four lists come in pages that add up, in order', async () => {
+    proves('T-PAGE-001', 'T-PAGE-002', 'T-PAGE-004', 'T-PAGE-005', 'T-PAGE-006', 'T-PAGE-007', 'T-PAGE-008', 'T-PAGE-009')
+    proves('T-PAGE-012', 'T-PAGE-013', 'T-PROM-039')
     proves('R-RES-001')
     const { client, sent } = await connectPair(newServer(7), { revision, cache: false })
     const numbers = Array.from({ length: 7 }, (_, i) => i)
@@ -45,7 +47,8 @@ describe('cursors', () => {
   const page = (raw: ReturnType<typeof rawChannel>, cursor: unknown, method = 'tools/list') =>
     raw.ask(method, { cursor, _meta: envelope() })
 
-  test('anything but a cursor of this list from this server is -32602 [T-PAGE-011] [T-PAGE-017]', async () => {
+  test('anything but a cursor of this list from this server is -32602', async () => {
+    proves('T-PAGE-011', 'T-PAGE-017')
     const raw = rawChannel(newServer(7))
     const cursor = await firstCursor(raw)
     const other = await firstCursor(rawChannel(newServer(7)))
@@ -70,7 +73,8 @@ describe('cursors', () => {
     expect((await page(raw, cursor)).result.tools).toHaveLength(3)
   })
 
-  test('a cursor goes on after its item, whatever was added or removed meanwhile [T-PAGE-010]', async () => {
+  test('a cursor goes on after its item, whatever was added or removed meanwhile', async () => {
+    proves('T-PAGE-010')
     const server = newServer(7)
     const raw = rawChannel(server)
     const cursor = await firstCursor(raw)

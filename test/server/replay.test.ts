@@ -255,8 +255,8 @@ describe('requestState', () => {
   }
   const frozen = { code: -32602, message: 'Invalid or expired requestState' }
 
-  test('with any byte changed, cut or extended is refused with one and the same error [T-ELIC-064]', async () => {
-    proves('R-MRTR-012', 'R-MRTR-013')
+  test('with any byte changed, cut or extended is refused with one and the same error', async () => {
+    proves('T-ELIC-064', 'R-MRTR-012', 'R-MRTR-013')
     const server = make()
     const first = await round(server)
     const state: string = first.result.requestState
@@ -268,8 +268,8 @@ describe('requestState', () => {
     }
   })
 
-  test('belongs to one principal, whatever the connection, and to one method, target and arguments [T-ELIC-062] [T-ELIC-063]', async () => {
-    proves('R-MRTR-015', 'R-MRTR-017', 'R-ELIC-014')
+  test('belongs to one principal, whatever the connection, and to one method, target and arguments', async () => {
+    proves('T-ELIC-062', 'T-ELIC-063', 'R-MRTR-015', 'R-MRTR-017', 'R-ELIC-014')
     const server = make()
     const first = await round(server, {}, { principal: 'alice' })
     const additions = answering(first, { a: accept })
@@ -301,7 +301,8 @@ describe('requestState', () => {
     expect((await round(server, answering(first, { a: accept }))).result.resultType).toBe('complete')
   })
 
-  test('hides what it holds, and may be used again after a broken round [T-ELIC-064]', async () => {
+  test('hides what it holds, and may be used again after a broken round', async () => {
+    proves('T-ELIC-064')
     const secret = 'a value that no client may read'
     const server = serverOf(async (ctx) => {
       await ctx.once('secret', () => secret)
@@ -428,7 +429,8 @@ describe('pages that must be visited first', () => {
     expect((await round(server, answering(second, { [again as string]: { action: 'accept' } }))).result.content[0].text).toBe('connected')
   })
 
-  test('that the person declines are a refusal, and without URL mode a missing capability [T-ELIC-059]', async () => {
+  test('that the person declines are a refusal, and without URL mode a missing capability', async () => {
+    proves('T-ELIC-059')
     let visits = 0
     const server = serverOf(() => {
       throw pageRequired('Connect', `https://example.com/${visits++}`)
@@ -448,8 +450,8 @@ describe('pages that must be visited first', () => {
     })
   })
 
-  test('are error -32042 with their ids in 2025-11-25, and readable text before that [T-ELIC-048] [T-ELIC-049] [T-ELIC-050] [T-ELIC-051] [T-ELIC-052]', async () => {
-    proves('R-ELIC-007')
+  test('are error -32042 with their ids in 2025-11-25, and readable text before that', async () => {
+    proves('T-ELIC-048', 'T-ELIC-049', 'T-ELIC-050', 'T-ELIC-051', 'T-ELIC-052', 'R-ELIC-007')
     const server = serverOf(() => {
       throw pageRequired('Connect', 'https://example.com', 'id-1')
     })

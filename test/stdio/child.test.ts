@@ -85,8 +85,8 @@ describe('a process that cannot be started is an ERR_SPAWN that says why', () =>
 })
 
 describe('ending a child', () => {
-  test('that goes when its input is closed needs no signal, and it sees the end of its input first [T-STDIO-011]', async () => {
-    proves('R-STDIO-009')
+  test('that goes when its input is closed needs no signal, and it sees the end of its input first', async () => {
+    proves('T-STDIO-011', 'R-STDIO-009')
     const { options, read, until } = diarist()
     const child = await startChild(options)
     await until('pid')
@@ -95,8 +95,8 @@ describe('ending a child', () => {
     expect(child.exitCode).toBe(0)
   })
 
-  test('that stays sends SIGTERM after a while [T-STDIO-012]', async () => {
-    proves('R-STDIO-009')
+  test('that stays sends SIGTERM after a while', async () => {
+    proves('T-STDIO-012', 'R-STDIO-009')
     const { options, read, until } = diarist('--ignore-eof')
     const child = await startChild(options)
     await until('pid')
@@ -107,8 +107,8 @@ describe('ending a child', () => {
     await untilGone(child.pid as number, 1000)
   })
 
-  test('that ignores SIGTERM sends SIGKILL after another while [T-STDIO-013] [T-LIFE-040]', async () => {
-    proves('R-STDIO-009')
+  test('that ignores SIGTERM sends SIGKILL after another while', async () => {
+    proves('T-STDIO-013', 'T-LIFE-040', 'R-STDIO-009')
     const { options, read, until } = diarist('--ignore-eof', '--ignore-sigterm')
     const child = await startChild(options)
     await until('pid')

@@ -91,7 +91,8 @@ async function failureOf(promise: Promise<unknown>): Promise<Error & { code?: st
 }
 
 describe('a server process', () => {
-  test('is started with its arguments and spoken to over its streams [T-STDIO-001] [T-STDIO-002] [T-STDIO-003]', async () => {
+  test('is started with its arguments and spoken to over its streams', async () => {
+    proves('T-STDIO-001', 'T-STDIO-002', 'T-STDIO-003')
     const { client, call } = await connectOdd({ flags: ['--some', 'argument'] })
     expect(client.server.info.name).toBe('odd')
     expect(client.revision).toBe('2025-06-18')
@@ -120,7 +121,8 @@ describe('a server process', () => {
     expect(await call('args')).toEqual(flags)
   })
 
-  test('sees the few variables it needs and those declared for it, such as a credential [T-AUTH-004]', async () => {
+  test('sees the few variables it needs and those declared for it, such as a credential', async () => {
+    proves('T-AUTH-004')
     process.env.PORTICO_TEST_SECRET = 'hunter2'
     try {
       const { call } = await connectOdd({ env: { DECLARED: 'yes' } })
@@ -139,7 +141,8 @@ describe('a server process', () => {
     expect(groupOf(pid)).toBe(pid)
   })
 
-  test('is sent nothing but messages, one a line [T-STDIO-010] [T-STDIO-005] [T-BASE-029]', async () => {
+  test('is sent nothing but messages, one a line', async () => {
+    proves('T-STDIO-010', 'T-STDIO-005', 'T-BASE-029')
     const { env, read, sent } = diary()
     const { client, call } = await connectOdd({ env })
     await call('echo', { text: 'two\nlines' })
@@ -187,7 +190,8 @@ describe('a server process', () => {
 })
 
 describe('pings', () => {
-  test('are requests without params that both sides answer with an empty result [T-PING-001] [T-PING-002] [T-PING-003]', async () => {
+  test('are requests without params that both sides answer with an empty result', async () => {
+    proves('T-PING-001', 'T-PING-002', 'T-PING-003')
     const odd = await connectOdd()
     await odd.client.ping()
     const seen = (await odd.call('seen')) as object[]
@@ -195,7 +199,8 @@ describe('pings', () => {
     expect(await odd.call('ask-client', { method: 'ping' })).toEqual({ jsonrpc: '2.0', id: 'from-server', result: {} })
   })
 
-  test('that nobody answers are told of, end the connection, and start the server again [T-PING-004] [T-PING-005] [T-PING-006] [T-PING-007] [T-PING-010] [T-PING-011] [T-PING-012] [T-PING-013]', async () => {
+  test('that nobody answers are told of, end the connection, and start the server again', async () => {
+    proves('T-PING-004', 'T-PING-005', 'T-PING-006', 'T-PING-007', 'T-PING-010', 'T-PING-011', 'T-PING-012', 'T-PING-013')
     const { env, sent } = diary()
     const odd = await connectOdd({ flags: ['--mute-ping'], restarts: true, env }, { pingIntervalMs: 60 })
     const first = await odd.call('pid')
@@ -208,7 +213,8 @@ describe('pings', () => {
     expect(await odd.call('pid')).not.toBe(first)
   })
 
-  test('may wait for as long as the caller says [T-PING-009]', async () => {
+  test('may wait for as long as the caller says', async () => {
+    proves('T-PING-009')
     const { client } = await connectOdd({ flags: ['--mute-ping'] })
     expect(await failureOf(client.ping({ timeoutMs: 30 }))).toMatchObject({
       code: 'ERR_TIMEOUT',
@@ -216,13 +222,15 @@ describe('pings', () => {
     })
   })
 
-  test('are not sent when the interval is 0 [T-PING-008]', async () => {
+  test('are not sent when the interval is 0', async () => {
+    proves('T-PING-008')
     const { call } = await connectOdd({}, { pingIntervalMs: 0 })
     await sleep(50)
     expect(await call('pings')).toBe(0)
   })
 
-  test('are sent as often as the interval says [T-PING-008]', async () => {
+  test('are sent as often as the interval says', async () => {
+    proves('T-PING-008')
     const { call, client } = await connectOdd({}, { pingIntervalMs: 20 })
     await sleep(200)
     const pings = (await call('pings')) as number
@@ -233,7 +241,8 @@ describe('pings', () => {
 })
 
 describe('a request', () => {
-  test('that takes too long fails, and the server is told so with its id [T-LIFE-032] [T-LIFE-033] [T-LIFE-038] [T-CANC-002]', async () => {
+  test('that takes too long fails, and the server is told so with its id', async () => {
+    proves('T-LIFE-032', 'T-LIFE-033', 'T-LIFE-038', 'T-CANC-002')
     const odd = await connectOdd()
     const failure = await failureOf(odd.call('hang', {}, { timeoutMs: 50 }))
     expect(failure).toMatchObject({ code: 'ERR_TIMEOUT', message: 'No answer to tools/call within 50 ms (timeoutMs)' })
@@ -246,7 +255,8 @@ describe('a request', () => {
     })
   })
 
-  test('that its caller cancels is cancelled at the server, and one that was answered is not [T-CANC-001] [T-CANC-006]', async () => {
+  test('that its caller cancels is cancelled at the server, and one that was answered is not', async () => {
+    proves('T-CANC-001', 'T-CANC-006')
     const odd = await connectOdd()
     const early = new AbortController()
     const late = new AbortController()
@@ -258,7 +268,8 @@ describe('a request', () => {
     expect((await seenMethods(odd)).filter((method) => method === 'notifications/cancelled')).toHaveLength(1)
   })
 
-  test('lives as long as it progresses, but no longer than its maximum [T-LIFE-034] [T-LIFE-035]', async () => {
+  test('lives as long as it progresses, but no longer than its maximum', async () => {
+    proves('T-LIFE-034', 'T-LIFE-035')
     const { call } = await connectOdd()
     const limits = { timeoutMs: 250, onProgress: () => {} }
     expect(await call('progress', { times: 8, everyMs: 80 }, limits)).toBe('progressed')
@@ -404,8 +415,8 @@ describe('a line of the server', () => {
 })
 
 describe('a server that ends by itself', () => {
-  test('with an exit code fails the call at once, with the code and its last words [T-STDIO-014]', async () => {
-    proves('R-STDIO-011', 'R-STDIO-013')
+  test('with an exit code fails the call at once, with the code and its last words', async () => {
+    proves('T-STDIO-014', 'R-STDIO-011', 'R-STDIO-013')
     const { call, client, closedBy } = await connectOdd()
     const started = performance.now()
     const failure = await failureOf(call('exit', { code: 3, stderr: 'fatal: cannot reach the database\n' }))
@@ -449,8 +460,8 @@ describe('a server that ends by itself', () => {
     await untilGone(grandchild, 2000)
   })
 
-  test('of its output but stays is as good as gone [T-STDIO-014]', async () => {
-    proves('R-STDIO-011')
+  test('of its output but stays is as good as gone', async () => {
+    proves('T-STDIO-014', 'R-STDIO-011')
     const { call, closedBy } = await connectOdd()
     const pid = (await call('pid')) as number
     const failure = await failureOf(call('close-output'))
@@ -522,7 +533,8 @@ describe('a server that ends by itself', () => {
 })
 
 describe('standard error', () => {
-  test('is delivered line by line, and says nothing about success or failure [T-STDIO-006] [T-STDIO-007] [T-STDIO-008]', async () => {
+  test('is delivered line by line, and says nothing about success or failure', async () => {
+    proves('T-STDIO-006', 'T-STDIO-007', 'T-STDIO-008')
     const lines: string[] = []
     const { call, warnings } = await connectOdd({ onStderr: (line) => lines.push(line) })
     expect(await call('complain', { text: 'ERROR: everything is fine\nžluť\n' })).toBe('complained')
@@ -532,7 +544,8 @@ describe('standard error', () => {
     expect(warnings).toEqual([])
   })
 
-  test('may be ignored without the server being held up by it [T-STDIO-007]', async () => {
+  test('may be ignored without the server being held up by it', async () => {
+    proves('T-STDIO-007')
     const { call } = await connectOdd()
     expect(await call('complain', { text: 'x'.repeat(2 * MIB) })).toBe('complained')
     expect(await call('echo', { text: 'still' })).toBe('still')
@@ -565,7 +578,8 @@ describe('opening a connection', () => {
     expect(read().filter((line) => line.startsWith('pid '))).toHaveLength(1)
   })
 
-  test('to a silent server ends with a timeout, leaves no process, and never cancels the handshake [T-LIFE-039] [T-CANC-007]', async () => {
+  test('to a silent server ends with a timeout, leaves no process, and never cancels the handshake', async () => {
+    proves('T-LIFE-039', 'T-CANC-007')
     const { env, read, sent } = diary()
     const failure = await failureOf(connectOdd({ flags: ['--mute'], env }, { limits: { connectTimeoutMs: 150 } }))
     expect(failure).toMatchObject({ code: 'ERR_TIMEOUT' })
@@ -594,7 +608,8 @@ describe('closing a connection', () => {
     expect(sent()).toHaveLength(1000)
   })
 
-  test('sends no message, ends the server and rejects what was open [T-LIFE-029]', async () => {
+  test('sends no message, ends the server and rejects what was open', async () => {
+    proves('T-LIFE-029')
     const { env, read, sent } = diary()
     const { client, call, closedBy } = await connectOdd({ env })
     const pid = (await call('pid')) as number
@@ -608,8 +623,8 @@ describe('closing a connection', () => {
     expect(read().at(-1)).toBe('eof')
   })
 
-  test('ends a server that ignores the end of its input and SIGTERM, and its grandchild [T-LIFE-040] [T-STDIO-011] [T-STDIO-012] [T-STDIO-013]', async () => {
-    proves('R-STDIO-009')
+  test('ends a server that ignores the end of its input and SIGTERM, and its grandchild', async () => {
+    proves('T-LIFE-040', 'T-STDIO-011', 'T-STDIO-012', 'T-STDIO-013', 'R-STDIO-009')
     const { env, read } = diary()
     const { client, call } = await connectOdd({ flags: ['--ignore-eof', '--ignore-sigterm', '--grandchild'], env, shutdownMs: 200 })
     const pid = (await call('pid')) as number

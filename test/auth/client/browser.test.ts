@@ -48,7 +48,7 @@ describe('the browser', () => {
     'https://as.example/ --flag',
     'https://as.example/?x=%PATH%^&calc|calc>x',
     'http://127.0.0.1:1234/authorize?x=$(calc)',
-  ])('is given %s as one argument, as the parser writes it (D1)', async (url) => {
+  ])('is given %s as one argument, as the parser writes it', async (url) => {
     proves('R-SEC-018')
     await openBrowser(url)
     expect(await seen()).toEqual([new URL(url).href])
@@ -58,7 +58,7 @@ describe('the browser', () => {
     ['darwin', []],
     ['win32', ['url.dll,FileProtocolHandler']],
     ['linux', []],
-  ])('is opened on %s without a shell (D1)', async (name, before) => {
+  ])('is opened on %s without a shell', async (name, before) => {
     proves('R-SEC-018', 'R-SEC-019')
     Object.defineProperty(process, 'platform', { value: name })
     await openBrowser('https://as.example/?a=1&b=$(calc)')
@@ -92,7 +92,7 @@ describe('the browser', () => {
     'x-apple:y',
     'https://user:pass@as.example/',
     'https://',
-  ])('is not given %s (D1) (D2)', async (url) => {
+  ])('is not given %s', async (url) => {
     proves('R-SEC-016', 'R-SEC-017')
     expect(await failureOf(openBrowser(url))).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'browser' } })
     expect(existsSync(join(folder, 'seen'))).toBe(false)
@@ -123,7 +123,7 @@ const ask = (uri: string, { path = '/callback', method = 'GET', host }: Asked = 
     sent.on('error', reject).end()
   })
 
-describe('the place that a login comes back to (D12)', () => {
+describe('the place that a login comes back to', () => {
   const start = async (before?: string) => {
     const redirect = await openLoopback({ fixed: undefined, before, openBrowser: () => {} })
     const arrived = redirect.visit('https://as.example', {

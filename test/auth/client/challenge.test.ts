@@ -1,10 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { demandOf, parseChallenges } from '../../../src/auth/client/challenge.ts'
+import { proves } from '../../support/proves.ts'
 
 const parsed = (header: string | string[]) =>
   parseChallenges(header).map(({ scheme, params }) => ({ scheme, ...Object.fromEntries(params) }))
 
-describe('the challenges of a refused request [T-AUTH-022]', () => {
+describe('the challenges of a refused request', () => {
+  beforeEach(() => proves('T-AUTH-022'))
+
   test.each<[string, string | string[], object[]]>([
     ['one scheme without anything', 'Bearer', [{ scheme: 'bearer' }]],
     ['parameters', 'Bearer realm="x", scope="a b"', [{ scheme: 'bearer', realm: 'x', scope: 'a b' }]],

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { decodeJwt } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { clientCredentials, memoryTokenStore, type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
@@ -10,8 +10,8 @@ const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oaut
 const DOCUMENT = 'https://app.example/client.json'
 
 describe('a client', () => {
-  test('that is registered already uses that and registers no other [T-AUTH-014]', async () => {
-    proves('R-AUTH-037', 'R-AUTH-038')
+  test('that is registered already uses that and registers no other', async () => {
+    proves('T-AUTH-014', 'R-AUTH-037', 'R-AUTH-038')
     const realm = await startRealm()
     realm.serverMetadata.client_id_metadata_document_supported = true
     await login(realm, { client: { id: 'known', issuer: realm.origin }, clientDocument: DOCUMENT })
@@ -43,8 +43,8 @@ describe('a client', () => {
     expect(await failureOf(login(realm, { clientDocument }))).toMatchObject({ data: { reason: 'client' } })
   })
 
-  test('registers itself with the one address that logins come back to [T-AUTH-012] [T-AUTH-057]', async () => {
-    proves('R-AUTH-023', 'R-AUTH-080', 'R-AUTH-091', 'R-AUTH-092')
+  test('registers itself with the one address that logins come back to', async () => {
+    proves('T-AUTH-012', 'T-AUTH-057', 'R-AUTH-023', 'R-AUTH-080', 'R-AUTH-091', 'R-AUTH-092')
     const realm = await startRealm()
     await login(realm, { about: { name: 'Tester', uri: 'https://tester.example' } })
     expect(JSON.parse(realm.at('/register')[0]!.body)).toEqual({
@@ -67,8 +67,8 @@ describe('a client', () => {
     expect(JSON.parse(realm.at('/register')[0]!.body)).toMatchObject({ application_type: 'web' })
   })
 
-  test('that cannot register itself is asked for, once [T-AUTH-015]', async () => {
-    proves('R-AUTH-037', 'R-AUTH-038')
+  test('that cannot register itself is asked for, once', async () => {
+    proves('T-AUTH-015', 'R-AUTH-037', 'R-AUTH-038')
     const realm = await startRealm()
     delete realm.serverMetadata.registration_endpoint
     const store = memoryTokenStore()
@@ -83,8 +83,8 @@ describe('a client', () => {
     expect(realm.at('/authorize').map(({ query }) => query.get('client_id'))).toEqual(['by-hand', 'by-hand'])
   })
 
-  test('that may not register itself says what to do [T-AUTH-013]', async () => {
-    proves('R-AUTH-093', 'R-AUTH-094')
+  test('that may not register itself says what to do', async () => {
+    proves('T-AUTH-013', 'R-AUTH-093', 'R-AUTH-094')
     const realm = await startRealm()
     realm.answers.set('/register', () => ({ status: 400, json: { error: 'invalid_redirect_uri', error_description: 'call 555' } }))
     const fault = await failureOf(login(realm))
@@ -153,7 +153,9 @@ describe('a client', () => {
   })
 })
 
-describe('another authorization server (D8) [T-AUTH-043]', () => {
+describe('another authorization server', () => {
+  beforeEach(() => proves('T-AUTH-043'))
+
   /** The server moves from its own authorization server to that of another realm. */
   async function move(options: OAuthOptions) {
     const realm = await startRealm()

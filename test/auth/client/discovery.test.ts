@@ -13,8 +13,8 @@ const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oaut
 const documents = ({ seen }: Realm): string[] => seen.map(({ path }) => path).filter((path) => path.includes('.well-known'))
 
 describe('where permission is to be got', () => {
-  test('is asked before anything else, first of the server and then of the authorization server [T-AUTH-018] [T-AUTH-024]', async () => {
-    proves('R-AUTH-028', 'R-AUTH-069', 'R-AUTH-089')
+  test('is asked before anything else, first of the server and then of the authorization server', async () => {
+    proves('T-AUTH-018', 'T-AUTH-024', 'R-AUTH-028', 'R-AUTH-069', 'R-AUTH-089')
     const realm = await startRealm()
     await login(realm)
     const asked = realm.seen.map(({ method, path }) => `${method} ${path}`)
@@ -107,7 +107,8 @@ describe('where permission is to be got', () => {
     ['https://a.example:8443/mcp', 'https://a.example/mcp', false],
     ['http://a.example/mcp', 'https://a.example/mcp', false],
     ['https://b.example/mcp', 'https://a.example/mcp', false],
-  ])('%s is about %s: %s [T-AUTH-028] [T-AUTH-031]', (resource, server, expected) => {
+  ])('%s is about %s: %s', (resource, server, expected) => {
+    proves('T-AUTH-028', 'T-AUTH-031')
     expect(covers(new URL(resource), new URL(server))).toBe(expected)
   })
 
@@ -116,7 +117,8 @@ describe('where permission is to be got', () => {
     ['https://a.example/', 'https://a.example'],
     ['HTTPS://A.EXAMPLE:443/Server/mcp?key=secret#x', 'https://a.example/Server/mcp'],
     ['https://a.example:8443/mcp/', 'https://a.example:8443/mcp/'],
-  ])('for %s is asked with %s unless the server says another [T-AUTH-029] [T-AUTH-030] [T-AUTH-033]', (server, expected) => {
+  ])('for %s is asked with %s unless the server says another', (server, expected) => {
+    proves('T-AUTH-029', 'T-AUTH-030', 'T-AUTH-033')
     expect(canonicalUri(new URL(server))).toBe(expected)
   })
 
@@ -127,14 +129,16 @@ describe('where permission is to be got', () => {
     ['has no scheme', { resource: '127.0.0.1/mcp' }],
     ['names no authorization server', { authorization_servers: [] }],
     ['names none that is encrypted', { authorization_servers: ['http://as.example'] }],
-  ])('is not taken from a document that %s [T-AUTH-032]', async (_, change) => {
+  ])('is not taken from a document that %s', async (_, change) => {
+    proves('T-AUTH-032')
     const realm = await startRealm()
     realm.resourceMetadata = { ...realm.resourceMetadata, ...change }
     expect(await failureOf(login(realm))).toMatchObject({ data: { reason: expect.stringMatching(/^resource-/) } })
     expect(documents(realm)).toEqual([`${PRM}/mcp`])
   })
 
-  test('is one of several authorization servers: the one that was asked for, else the first [T-AUTH-020]', async () => {
+  test('is one of several authorization servers: the one that was asked for, else the first', async () => {
+    proves('T-AUTH-020')
     const realm = await startRealm()
     const other = await startRealm()
     realm.resourceMetadata.authorization_servers = [realm.origin, other.origin]
@@ -166,7 +170,7 @@ describe('an authorization server', () => {
     expect(documents(realm).slice(1)).toEqual([ASM, OIDC])
   })
 
-  test.each(['/', '%41', ':80'])('is the one it says it is, byte for byte: not with %s (D4)', async (more) => {
+  test.each(['/', '%41', ':80'])('is the one it says it is, byte for byte: not with %s', async (more) => {
     proves('R-AUTH-090')
     const realm = await startRealm()
     realm.serverMetadata.issuer = `${realm.origin}${more}`
@@ -175,16 +179,16 @@ describe('an authorization server', () => {
     expect(realm.seen.filter(({ method, path }) => method === 'POST' && path !== '/mcp')).toEqual([])
   })
 
-  test('that names another one is not believed (D4)', async () => {
+  test('that names another one is not believed', async () => {
     const realm = await startRealm()
     realm.serverMetadata.issuer = 'https://honest.example'
     expect(await failureOf(login(realm))).toMatchObject({ data: { reason: 'issuer-mismatch' } })
   })
 
   test.each(['authorization_endpoint', 'token_endpoint', 'registration_endpoint', 'revocation_endpoint'])(
-    'has its %s encrypted or on this machine [T-AUTH-054]',
+    'has its %s encrypted or on this machine',
     async (name) => {
-      proves('R-AUTH-014', 'R-AUTHX-023', 'R-SEC-008', 'R-SEC-016', 'R-SEC-017', 'R-SEC-021')
+      proves('T-AUTH-054', 'R-AUTH-014', 'R-AUTHX-023', 'R-SEC-008', 'R-SEC-016', 'R-SEC-017', 'R-SEC-021')
       for (const value of ['http://as.example/x', 'javascript:alert(1)', 'data:text/html,x', 'vbscript:x', 'file:///etc/passwd', 17]) {
         const realm = await startRealm()
         realm.serverMetadata[name] = value

@@ -103,7 +103,8 @@ function notes() {
 const said = async (client: Client, name: string): Promise<unknown> => (await client.call(name)).content
 
 describe('with a real authorization server, a client', () => {
-  test('logs in by itself [T-AUTH-003] [T-AUTH-007]', async () => {
+  test('logs in by itself', async () => {
+    proves('T-AUTH-003', 'T-AUTH-007')
     const { as, login } = await world()
     const client = await login()
     expect(await said(client, 'whoami')).toMatchObject([{ text: 'alice' }])
@@ -150,7 +151,8 @@ describe('with a real authorization server, a client', () => {
     expect(as.count('authorization')).toBe(3)
   })
 
-  test('renews tokens that expire, and no person notices [T-AUTH-051] [T-AUTH-052]', async () => {
+  test('renews tokens that expire, and no person notices', async () => {
+    proves('T-AUTH-051', 'T-AUTH-052')
     const { as, login } = await world()
     as.accessTokenSeconds = 2
     const client = await login()
@@ -186,7 +188,7 @@ describe('with a real authorization server, a client', () => {
     expect([as.count('registration'), as.count('authorization')]).toEqual([2, 2])
   })
 
-  test('goes to another authorization server when the server does, and takes nothing along (D8)', async () => {
+  test('goes to another authorization server when the server does, and takes nothing along', async () => {
     const { as, login, moveTo } = await world()
     const store = memoryTokenStore()
     let current = as

@@ -10,14 +10,16 @@ import { failureOf, open } from './support.ts'
 const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oauth({ redirect: realm.redirect, ...options }))
 
 describe('a client that is asked for permission', () => {
-  test('gets it and goes on [T-AUTH-009] [T-AUTH-035]', async () => {
+  test('gets it and goes on', async () => {
+    proves('T-AUTH-009', 'T-AUTH-035')
     const realm = await startRealm()
     const client = await login(realm)
     expect(await client.call('read')).toMatchObject({ content: [{ text: 'read done' }] })
     expect(realm.at('/authorize')).toHaveLength(1)
   })
 
-  test('sends the resource everywhere, whatever the authorization server makes of it [T-AUTH-026] [T-AUTH-034]', async () => {
+  test('sends the resource everywhere, whatever the authorization server makes of it', async () => {
+    proves('T-AUTH-026', 'T-AUTH-034')
     const realm = await startRealm()
     const client = await login(realm)
     realm.taken.clear()
@@ -30,8 +32,8 @@ describe('a client that is asked for permission', () => {
     ])
   })
 
-  test('sends the token in the header of every request and nowhere else [T-AUTH-036] [T-AUTH-038]', async () => {
-    proves('R-AUTH-102')
+  test('sends the token in the header of every request and nowhere else', async () => {
+    proves('T-AUTH-036', 'T-AUTH-038', 'R-AUTH-102')
     const realm = await startRealm()
     const client = await login(realm)
     await client.call('read')
@@ -42,7 +44,8 @@ describe('a client that is asked for permission', () => {
     for (const { query, body } of realm.seen) expect(`${query} ${body}`).not.toContain('access-1')
   })
 
-  test('proves with the verifier that the code is its own [T-AUTH-056]', async () => {
+  test('proves with the verifier that the code is its own', async () => {
+    proves('T-AUTH-056')
     const realm = await startRealm()
     await login(realm)
     const { form } = realm.at('/token')[0]!
@@ -50,8 +53,8 @@ describe('a client that is asked for permission', () => {
     expect(form.get('code_verifier')).toMatch(/^[\w-]{43}$/)
   })
 
-  test('lets logins come back only to this machine or to https [T-AUTH-055]', async () => {
-    proves('R-AUTH-014')
+  test('lets logins come back only to this machine or to https', async () => {
+    proves('T-AUTH-055', 'R-AUTH-014')
     const realm = await startRealm()
     for (const uri of ['http://evil.example/callback', 'myapp:callback', 'https://app.example/cb#x']) {
       const redirect = { ...realm.redirect, uri }
@@ -86,7 +89,7 @@ describe('a client that is asked for permission', () => {
     expect(canary.seen).toEqual([])
   })
 
-  test.each([301, 302, 307, 308])('does not carry the token away with a redirect %i to another origin (D9)', async (status) => {
+  test.each([301, 302, 307, 308])('does not carry the token away with a redirect %i to another origin', async (status) => {
     const realm = await startRealm()
     const canary = await startRealm()
     const client = await login(realm)
@@ -330,7 +333,7 @@ describe('scopes', () => {
     expect(asked(realm)).toEqual(['a', 'a w', 'a w e'])
   })
 
-  test('that never suffice cost one login for an operation and then are an error (D11)', async () => {
+  test('that never suffice cost one login for an operation and then are an error', async () => {
     proves('R-AUTH-058')
     const realm = await startRealm()
     const client = await login(realm)

@@ -34,8 +34,8 @@ function callback(login: Login, params: Record<string, string>): string {
 const faultOf = (run: () => unknown) => failureOf((async () => run())())
 
 describe('the way to a login', () => {
-  test('has all that is needed, PKCE with S256 and the resource among it [T-AUTH-025] [T-AUTH-027] [T-AUTH-056]', async () => {
-    proves('R-AUTH-060')
+  test('has all that is needed, PKCE with S256 and the resource among it', async () => {
+    proves('T-AUTH-025', 'T-AUTH-027', 'T-AUTH-056', 'R-AUTH-060')
     const login = await begin()
     const { origin, pathname, searchParams } = new URL(login.url)
     expect(origin + pathname).toBe(`${ISSUER}/authorize`)
@@ -81,7 +81,7 @@ describe('the way back', () => {
     ['not advertised, another', false, 'https://other.example', false],
     ['not advertised, equal', false, ISSUER, true],
     ['not advertised and absent', false, undefined, true],
-  ])('says who it comes from: %s (D4)', async (_, sendsIssuer, iss, isTaken) => {
+  ])('says who it comes from: %s', async (_, sendsIssuer, iss, isTaken) => {
     proves('R-AUTH-075', 'R-AUTH-076', 'R-AUTH-077')
     const login = await begin({ sendsIssuer })
     const url = callback(login, { code: 'c', ...(iss !== undefined && { iss }) })
@@ -89,7 +89,7 @@ describe('the way back', () => {
     else expect(await faultOf(() => login.finish(url))).toMatchObject({ data: { reason: 'issuer-mismatch' } })
   })
 
-  test('is not looked at further when it comes from somebody else, not even for its error (D4)', async () => {
+  test('is not looked at further when it comes from somebody else, not even for its error', async () => {
     proves('R-AUTH-078')
     const login = await begin({ sendsIssuer: true })
     const words = { error: 'access_denied', error_description: 'call 555', error_uri: 'https://evil.example' }
@@ -98,8 +98,8 @@ describe('the way back', () => {
     expect(fault.message).not.toMatch(/denied|555|evil/)
   })
 
-  test.each(['', 'wrong', 'x'.repeat(43)])('must have the state: %j [T-AUTH-059]', async (state) => {
-    proves('R-AUTHX-023')
+  test.each(['', 'wrong', 'x'.repeat(43)])('must have the state: %j', async (state) => {
+    proves('T-AUTH-059', 'R-AUTHX-023')
     const login = await begin()
     const url = callback(login, { code: 'c', state })
     expect(login.isOurs(url)).toBe(false)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { http, httpStream } from '../../support/http-requests.ts'
 import { askModern, callTool, gate, modern, openSession, serveInFakeTime, testServer, until, WATCHED } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { seconds, startIssuer } from '../../support/token-issuer.ts'
 
 /** Tokens with ten seconds to live; a stream may go on for a minute after that. */
@@ -93,7 +94,8 @@ describe('a stream ends a minute after the token it was opened with', () => {
     expect(await ended(stream)).toBe('end')
   })
 
-  test('while every request is judged by its own token: an open stream opens nothing [T-SEC-008]', async () => {
+  test('while every request is judged by its own token: an open stream opens nothing', async () => {
+    proves('T-SEC-008')
     const { issuer, url, headers } = await shortLived()
     const session = await openSession(url, '2025-11-25', { headers })
     const stream = await session.listen()

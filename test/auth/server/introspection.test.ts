@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { IntrospectionOptions, ResourceServerLimits } from '../../../src/auth/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { askModern, callTool, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import { type Claims, claimsOf, json, seconds, startIssuer } from '../../support/token-issuer.ts'
 
 const CLIENT = { clientId: 'mcp server', clientSecret: 's:cret/ü' }
@@ -28,7 +29,8 @@ async function opaque(more: Partial<IntrospectionOptions> = {}, limits: Partial<
 }
 
 describe('a token that only its issuer can read', () => {
-  test('is asked about, and the answer believed for a minute [T-AUTH-039]', async () => {
+  test('is asked about, and the answer believed for a minute', async () => {
+    proves('T-AUTH-039')
     const { clock, said, asked, status, active } = await opaque()
     said.set('good', active())
     expect(await status('good')).toBe(200)
@@ -86,7 +88,8 @@ describe('a token that only its issuer can read', () => {
     ['has no subject', { sub: undefined }],
     ['names no client', { client_id: undefined }],
     ['is bound to a key', { cnf: { jkt: 'x' } }],
-  ])('is refused when it %s [T-AUTH-040] [T-AUTH-042]', async (_what, claims) => {
+  ])('is refused when it %s', async (_what, claims) => {
+    proves('T-AUTH-040', 'T-AUTH-042')
     const { said, status, active } = await opaque()
     said.set('bad', active(claims))
     expect(await status('bad')).toBe(401)

@@ -9,8 +9,8 @@ import { protectedServer, RESOURCE } from '../../support/token-issuer.ts'
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 describe('the metadata of a protected server', () => {
-  test('is at the place for its path and at the root, for everybody [T-AUTH-017] [T-AUTH-019]', async () => {
-    proves('R-AUTH-026', 'R-AUTH-027')
+  test('is at the place for its path and at the root, for everybody', async () => {
+    proves('T-AUTH-017', 'T-AUTH-019', 'R-AUTH-026', 'R-AUTH-027')
     const { issuer, port } = await protectedServer({ scopes: ['mcp'], scopesSupported: ['mcp', 'notes:read'], name: 'Notes' })
     for (const path of [`${WELL_KNOWN}/mcp`, WELL_KNOWN]) {
       const answer = await http(`http://127.0.0.1:${port}${path}`, {
@@ -79,7 +79,8 @@ describe('the metadata of a protected server', () => {
     expect((await handler.fetch(new Request(RESOURCE, { method: 'POST' }))).status).toBe(401)
   })
 
-  test('names the resource in its one form [T-AUTH-030] [T-AUTH-033]', async () => {
+  test('names the resource in its one form', async () => {
+    proves('T-AUTH-030', 'T-AUTH-033')
     const named = (resource: string): unknown => {
       const auth = resourceServer({ resource, issuer: 'https://login.example.com' })
       return JSON.parse(auth.document('GET', WELL_KNOWN)?.body ?? '').resource
@@ -90,8 +91,8 @@ describe('the metadata of a protected server', () => {
     expect(named('https://mcp.example.com/mcp/')).toBe('https://mcp.example.com/mcp/')
   })
 
-  test('what cannot be is said at once, such as a server or an issuer without encryption [T-AUTH-053]', () => {
-    proves('R-AUTH-083')
+  test('what cannot be is said at once, such as a server or an issuer without encryption', () => {
+    proves('T-AUTH-053', 'R-AUTH-083')
     const define = (options: Partial<Parameters<typeof resourceServer>[0]>) => () =>
       resourceServer({ resource: RESOURCE, issuer: 'https://login.example.com', ...options })
     expect(define({ resource: 'http://mcp.example.com/mcp' })).toThrow('must be https')
@@ -113,8 +114,8 @@ describe('the metadata of a protected server', () => {
 })
 
 describe('a caller without good credentials', () => {
-  test('without any is told where to get some, and of no error [T-AUTH-021] [T-AUTH-046] [T-SEC-008] [T-SEC-009]', async () => {
-    proves('R-AUTH-026', 'R-AUTH-029')
+  test('without any is told where to get some, and of no error', async () => {
+    proves('T-AUTH-021', 'T-AUTH-046', 'T-SEC-008', 'T-SEC-009', 'R-AUTH-026', 'R-AUTH-029')
     const { issuer, calls, url } = await protectedServer({ scopes: ['mcp', 'notes:read'] })
     const session = await http(url, { body: initializeMessage('2025-06-18'), headers: await issuer.bearer({ scope: 'mcp notes:read' }) })
     const stolen = { 'mcp-session-id': String(session.headers['mcp-session-id']) }
@@ -134,8 +135,8 @@ describe('a caller without good credentials', () => {
     expect(calls).toEqual([])
   })
 
-  test('a bad token is told so [T-AUTH-041]', async () => {
-    proves('R-AUTH-013')
+  test('a bad token is told so', async () => {
+    proves('T-AUTH-041', 'R-AUTH-013')
     const { issuer, url } = await protectedServer({ scopes: ['mcp'] })
     const { status, headers } = await askModern(url, callTool('note'), await issuer.bearer({ exp: 1 }))
     expect(status).toBe(401)
@@ -144,7 +145,8 @@ describe('a caller without good credentials', () => {
     )
   })
 
-  test('a header that is no such header is a bad request [T-AUTH-048]', async () => {
+  test('a header that is no such header is a bad request', async () => {
+    proves('T-AUTH-048')
     const { issuer, calls, url, port } = await protectedServer()
     const token = await issuer.token()
     for (const authorization of [

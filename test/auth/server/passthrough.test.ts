@@ -4,6 +4,7 @@ import { resourceServer, tokenExchange } from '../../../src/auth/server/index.ts
 import { fakeClock } from '../../../src/testing/index.ts'
 import { portOf } from '../../support/http-requests.ts'
 import { askModern, callTool, openSession, serve, testServer } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 import type { Message } from '../../support/raw-channel.ts'
 import { json, startIssuer } from '../../support/token-issuer.ts'
 
@@ -79,7 +80,8 @@ async function acting(maxExchanged?: number) {
 }
 
 describe('the token of a client', () => {
-  test('is never passed on: the API behind sees one of its own [T-AUTH-066] [T-AUTH-067] [T-ELIC-070] [T-SEC-003]', async () => {
+  test('is never passed on: the API behind sees one of its own', async () => {
+    proves('T-AUTH-066', 'T-AUTH-067', 'T-ELIC-070', 'T-SEC-003')
     const { issuer, upstream, exchanges, url } = await acting()
     const tokens = [await issuer.token(), await issuer.token({ sub: 'bob' })]
     const session = await openSession(url, '2025-11-25', { headers: { authorization: `Bearer ${tokens[0]}` } })
@@ -158,8 +160,9 @@ describe('the token of a client', () => {
   })
 })
 
-describe('credentials [S5]', () => {
-  test('stand in no answer, log, error or hook, whether things go well or not [T-AUTH-050]', async () => {
+describe('credentials', () => {
+  test('stand in no answer, log, error or hook, whether things go well or not', async () => {
+    proves('T-AUTH-050')
     const issuer = await startIssuer()
     const secret = 'introspection-secret-CANARY-1'
     const out: unknown[] = []

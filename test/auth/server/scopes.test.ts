@@ -71,8 +71,8 @@ function expectForbidden(answer: HttpAnswer, scopes: string): void {
 }
 
 describe('a caller that lacks a scope', () => {
-  test.each(DENIED)('is refused %s with all scopes it needs, standing alone [T-AUTH-047]', async (_what, asked, scopes) => {
-    proves('R-AUTH-053', 'R-AUTH-054', 'R-AUTH-084')
+  test.each(DENIED)('is refused %s with all scopes it needs, standing alone', async (_what, asked, scopes) => {
+    proves('T-AUTH-047', 'R-AUTH-053', 'R-AUTH-054', 'R-AUTH-084')
     const { url, runs, having } = await served()
     const answer = await askModern(url, asked, await having('mcp notes:read'))
     expectForbidden(answer, scopes)
@@ -80,8 +80,8 @@ describe('a caller that lacks a scope', () => {
     expect(runs).toEqual([])
   })
 
-  test.each(STREAMABLE)('is refused so in a session of %s [T-AUTH-047]', async (revision) => {
-    proves('R-AUTH-033', 'R-AUTH-053', 'R-AUTH-055')
+  test.each(STREAMABLE)('is refused so in a session of %s', async (revision) => {
+    proves('T-AUTH-047', 'R-AUTH-033', 'R-AUTH-053', 'R-AUTH-055')
     const { url, runs, having } = await served()
     const session = await openSession(url, revision, { headers: await having('mcp notes:read') })
     for (const [, asked, scopes] of DENIED) expectForbidden(await session.ask(asked), scopes)
@@ -112,7 +112,8 @@ describe('a caller that lacks a scope', () => {
     expect(runs).toEqual([])
   })
 
-  test('is refused everything without the scopes that everything needs [T-AUTH-047]', async () => {
+  test('is refused everything without the scopes that everything needs', async () => {
+    proves('T-AUTH-047')
     const { url, having } = await served()
     expectForbidden(await askModern(url, callTool('hi'), await having('notes:read')), 'mcp')
     expectForbidden(await askModern(url, callTool('hi'), await having('')), 'mcp')
@@ -226,7 +227,8 @@ describe('changes of what a caller may not read', () => {
 })
 
 describe('where nobody asks for credentials', () => {
-  test('a local caller may use everything: whoever started the process did [T-AUTH-001] [T-AUTH-004]', async () => {
+  test('a local caller may use everything: whoever started the process did', async () => {
+    proves('T-AUTH-001', 'T-AUTH-004')
     const { server } = notes()
     const { client } = await pair(server)
     expect(await client.call('wipe', {})).toMatchObject({ content: [{ text: 'wipe' }] })

@@ -127,7 +127,8 @@ async function connected(more: Partial<ThirdPartyOptions> = {}) {
 }
 
 describe('an account elsewhere', () => {
-  test('is connected by the person in their browser, and its token never passes the client [T-ELIC-061] [T-ELIC-066] [T-ELIC-068] [T-ELIC-069] [T-ELIC-071] [T-ELIC-072] [T-ELIC-073] [T-ELIC-074] [T-ELIC-101]', async () => {
+  test('is connected by the person in their browser, and its token never passes the client', async () => {
+    proves('T-ELIC-061', 'T-ELIC-066', 'T-ELIC-068', 'T-ELIC-069', 'T-ELIC-071', 'T-ELIC-072', 'T-ELIC-073', 'T-ELIC-074', 'T-ELIC-101')
     const { issuer, service, completed, browserOf, ask } = await connected()
     const { session, answer, page, elicitationId } = await ask()
     expect(answer.message.error).toMatchObject({
@@ -159,7 +160,8 @@ describe('an account elsewhere', () => {
     stream.destroy()
   })
 
-  test('in the newest revision the page is a question, and the client carries nothing of it [T-ELIC-040] [T-ELIC-069]', async () => {
+  test('in the newest revision the page is a question, and the client carries nothing of it', async () => {
+    proves('T-ELIC-040', 'T-ELIC-069')
     const { issuer, url, browserOf } = await connected()
     const headers = await issuer.bearer()
     const meta = { _meta: envelope({ elicitation: { url: {} } }) }
@@ -172,7 +174,8 @@ describe('an account elsewhere', () => {
     expect(second.text + JSON.stringify(first)).not.toMatch(/photos-(token|refresh|client)/)
   })
 
-  test('is not connected by another person than the one who asked: the phishing of the specification [T-ELIC-098] [T-ELIC-099] [T-ELIC-100] [D6]', async () => {
+  test('is not connected by another person than the one who asked: the phishing of the specification', async () => {
+    proves('T-ELIC-098', 'T-ELIC-099', 'T-ELIC-100')
     const { service, accounts, issuer, browserOf, ask } = await connected()
     // Mallory asks, and has Alice open the page.
     const { page } = await ask({ sub: 'mallory' })
@@ -185,7 +188,8 @@ describe('an account elsewhere', () => {
     expect(await accounts.get({ issuer: issuer.url, subject: 'alice', clientId: 'client-1' })).toBeUndefined()
   })
 
-  test('is not connected by a way back that another browser began: the confused deputy [T-SEC-001] [D6]', async () => {
+  test('is not connected by a way back that another browser began: the confused deputy', async () => {
+    proves('T-SEC-001')
     const { service, accounts, issuer, failures, browserOf, ask } = await connected()
     const { page } = await ask({ sub: 'mallory' })
     // Mallory agrees in her own browser, stops at the door of the service, and sends Alice there.
@@ -210,8 +214,8 @@ describe('an account elsewhere', () => {
     expect(failures).toEqual([])
   })
 
-  test('is agreed to for each client anew, before anything is forwarded [T-SEC-002]', async () => {
-    proves('R-SEC-001')
+  test('is agreed to for each client anew, before anything is forwarded', async () => {
+    proves('T-SEC-002', 'R-SEC-001')
     const { service, browserOf, ask } = await connected()
     const browser = browserOf('alice')
     await browser.answer((await ask()).page, 'yes')
@@ -228,7 +232,8 @@ describe('an account elsewhere', () => {
     expect(service.tokenRequests).toHaveLength(before)
   })
 
-  test('a page shows nothing to somebody who has not logged in, and nothing in its address is about anybody [T-ELIC-084] [T-ELIC-085]', async () => {
+  test('a page shows nothing to somebody who has not logged in, and nothing in its address is about anybody', async () => {
+    proves('T-ELIC-084', 'T-ELIC-085')
     const { browserOf, ask } = await connected()
     const { page } = await ask({ sub: 'alice@example.com' })
     expect(page).toMatch(/^https:\/\/mcp\.example\.com\/connect\/photos\/[\w-]{43}$/)
@@ -238,7 +243,8 @@ describe('an account elsewhere', () => {
     expect(new URL(browser.history.at(-1) as string).searchParams.get('to')).toBe(page)
   })
 
-  test('a page whose address was changed is not there, and says as much of every other [T-ELIC-102]', async () => {
+  test('a page whose address was changed is not there, and says as much of every other', async () => {
+    proves('T-ELIC-102')
     const { browserOf, ask } = await connected()
     const { page } = await ask()
     const browser = browserOf('alice')
@@ -461,7 +467,8 @@ describe('an account elsewhere', () => {
     expect(service.tokenRequests).toHaveLength(refreshes)
   })
 
-  test('is kept apart for every person, within a bound [T-ELIC-062] [T-ELIC-064]', async () => {
+  test('is kept apart for every person, within a bound', async () => {
+    proves('T-ELIC-062', 'T-ELIC-064')
     const { browserOf, ask, accounts, photos, issuer } = await connected({ accounts: memoryAccounts(2) })
     for (const name of ['alice', 'bob']) await browserOf(name).answer((await ask({ sub: name })).page, 'yes')
     expect((await ask({ sub: 'alice' })).answer.text).toContain('holidays of alice')
@@ -478,7 +485,8 @@ describe('an account elsewhere', () => {
     expect(await accounts.get(bob)).toBeUndefined()
   })
 
-  test('does not let anybody into the server: that is what its own tokens are for [T-ELIC-067]', async () => {
+  test('does not let anybody into the server: that is what its own tokens are for', async () => {
+    proves('T-ELIC-067')
     const { url, browserOf, ask } = await connected()
     await browserOf('alice').answer((await ask()).page, 'yes')
     for (const authorization of ['Bearer photos-token-of-alice-0', 'Bearer photos-refresh-of-alice-1'])

@@ -27,8 +27,8 @@ const tokenFiles = (folder: string): string[] =>
 const SECRET = 'refresh-token-that-nobody-else-may-see'
 
 describe('who can read them', () => {
-  test('the folder is for the user only, and so is each file in it [T-AUTH-050]', async () => {
-    proves('R-AUTH-012')
+  test('the folder is for the user only, and so is each file in it', async () => {
+    proves('T-AUTH-050', 'R-AUTH-012')
     const folder = join(newFolder(), 'a', 'b')
     const { store } = storeIn(folder)
     await store.set('k', SECRET)
@@ -80,8 +80,8 @@ describe('what is in them', () => {
     ['a passphrase', { passphrase: 'a passphrase nobody guesses' }],
     ['a keychain', { keychain: memoryKeychain().keychain }],
     ['a file', {}],
-  ])('nothing that can be read, with the key from %s [T-AUTH-050]', async (_, options) => {
-    proves('R-AUTH-012', 'R-AUTH-079')
+  ])('nothing that can be read, with the key from %s', async (_, options) => {
+    proves('T-AUTH-050', 'R-AUTH-012', 'R-AUTH-079')
     const folder = newFolder()
     const { store } = storeIn(folder, options)
     await store.set('https://as.example|https://mcp.example', SECRET)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isLoopback, personUrl, type UrlWarning } from '../../../src/base/address/person-url.ts'
 import { expectLinear } from '../../support/linear.ts'
+import { proves } from '../../support/proves.ts'
 
 describe('a URL that a person may be asked to open', () => {
   test('is shown whole, with its host apart', () => {
@@ -39,7 +40,8 @@ describe('a URL that a person may be asked to open', () => {
     ['http://127.0.0.1:3000/', ['ip-address', 'not-encrypted']],
     ['http://127.1/', ['ip-address', 'not-encrypted']],
     ['http://[::1]:3000/', ['ip-address', 'not-encrypted']],
-  ])('%s comes with the warnings %j [T-ELIC-094]', (text, warnings) => {
+  ])('%s comes with the warnings %j', (text, warnings) => {
+    proves('T-ELIC-094')
     expect(personUrl(text)?.warnings).toEqual(warnings)
   })
 })
@@ -107,7 +109,8 @@ describe('the letters behind punycode', () => {
     ['xn--ls8h.la', '💩.la'],
     ['xn--fa-hia.de', 'faß.de'],
     ['a.xn--bcher-kva.b', 'a.bücher.b'],
-  ])('of %s are %s [T-ELIC-094]', (host, unicode) => {
+  ])('of %s are %s', (host, unicode) => {
+    proves('T-ELIC-094')
     expect(personUrl(`https://${host}/`)).toMatchObject({
       host,
       hostUnicode: unicode,

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cutTexts, redact, redactHead, redactText } from '../../../src/base/text/redact.ts'
 import { cpuMs, expectLinear } from '../../support/linear.ts'
+import { proves } from '../../support/proves.ts'
 
 const HIDDEN = '[redacted]'
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U'
@@ -36,7 +37,8 @@ describe('in a text', () => {
     ['https://example.com/?access_token=abc123&x=1', `https://example.com/?access_token=${HIDDEN}&x=1`],
     ['PASSWORD=hunter2 API_KEY="abc def"', `PASSWORD=${HIDDEN} API_KEY="${HIDDEN} def"`],
     ['client_secret=abc; api-key=xyz', `client_secret=${HIDDEN}; api-key=${HIDDEN}`],
-  ])('a secret is hidden: %j [T-LOG-017] [T-LOG-022]', (text, expected) => {
+  ])('a secret is hidden: %j', (text, expected) => {
+    proves('T-LOG-017', 'T-LOG-022')
     expect(redactText(text)).toBe(expected)
     expect(redact({ note: [text] })).toEqual({ note: [expected] })
   })
@@ -112,7 +114,8 @@ describe('by the name of a member', () => {
     'Mcp-Session-Id',
     'pin',
     'OTP',
-  ])('%s hides its value [T-LOG-017] [T-LOG-022]', (name) => {
+  ])('%s hides its value', (name) => {
+    proves('T-LOG-017', 'T-LOG-022')
     expect(redact({ [name]: 'x' })).toEqual({ [name]: HIDDEN })
     expect(redact({ deep: [{ [name]: 1234 }] })).toEqual({ deep: [{ [name]: HIDDEN }] })
     expect(redact({ [name]: ['x', ['y', 7]] })).toEqual({ [name]: [HIDDEN, [HIDDEN, HIDDEN]] })

@@ -22,7 +22,7 @@ describe('what a terminal would act on is written out', () => {
     ['a carriage return that would write over the line', 'rm -rf /\rls', 'rm -rf /\\rls'],
     ['backspaces', 'rm\b\bls', 'rm\\x08\\x08ls'],
     ['nul, bell, delete', 'a\0\x07\x7f', 'a\\x00\\x07\\x7f'],
-  ])('E5: %s', (_name, text, shown) => {
+  ])('%s', (_name, text, shown) => {
     expect(visibleText(text)).toBe(shown)
     expect(hasInvisible(text)).toBe(true)
   })
@@ -41,19 +41,19 @@ describe('what a person would not see is written out', () => {
     ['lone surrogates', 'a\ud800b\udc00', 'a<U+D800>b<U+DC00>'],
     ['private use', '\ue000\u{f0000}', '<U+E000><U+F0000>'],
     ['fillers and blanks', '\u3164\u115f\uffa0\u2800\u00ad\u180e', '<U+3164><U+115F><U+FFA0><U+2800>\\xad<U+180E>'],
-  ])('E5: %s', (_name, text, shown) => {
+  ])('%s', (_name, text, shown) => {
     expect(visibleText(text)).toBe(shown)
     expect(hasInvisible(text)).toBe(true)
   })
 
-  test('E5: a second selector on an emoji carries something hidden, the first does not', () => {
+  test('a second selector on an emoji carries something hidden, the first does not', () => {
     expect(visibleText('❤\ufe0f')).toBe('❤\ufe0f')
     expect(visibleText('❤\ufe0f\ufe0f')).toBe('❤\ufe0f<U+FE0F>')
   })
 })
 
 describe('lines', () => {
-  test('E5: a line end in a field of a log does not begin another entry', () => {
+  test('a line end in a field of a log does not begin another entry', () => {
     expect(visibleText('ok\n2026 ERROR root logged in')).toBe('ok\\n2026 ERROR root logged in')
     expect(visibleText('ok\r\n2026 ERROR')).toBe('ok\\r\\n2026 ERROR')
   })
@@ -63,7 +63,7 @@ describe('lines', () => {
     expect(hasInvisible('a\n\tb\r\nc')).toBe(false)
   })
 
-  test('E5: a carriage return alone is written out even there', () => {
+  test('a carriage return alone is written out even there', () => {
     expect(visibleText('a\rb\n', { multiline: true })).toBe('a\\rb\n')
     expect(hasInvisible('a\rb')).toBe(true)
   })

@@ -131,7 +131,7 @@ describe('one byte', () => {
     ['the annotations', { ...READ, annotations: { readOnlyHint: false } }],
     ['the page it opens', { ...READ, _meta: { ui: { resourceUri: 'ui://a' } } }],
     ['the icons', { ...READ, icons: [{ src: 'https://example.com/a.png' }] }],
-  ])('E2: of %s of a tool: changed, refused, and shown', async (_name, tool) => {
+  ])('of %s of a tool: changed, refused, and shown', async (_name, tool) => {
     const pins = await approved()
     expect(stateOfTool(pins, tool)).toBe('changed')
     expect(() => pins.check(SERVER, 'tool', tool.name, tool)).toThrow(
@@ -143,7 +143,7 @@ describe('one byte', () => {
     expect(stateOfTool(pins, READ)).toBe('changed')
   })
 
-  test('E2: of the name of a tool: it is new, and the old one is gone', async () => {
+  test('of the name of a tool: it is new, and the old one is gone', async () => {
     const pins = await approved()
     const renamed = { ...READ, name: 'read_notf' }
     expect(stateOfTool(pins, renamed)).toBe('new')
@@ -155,7 +155,7 @@ describe('one byte', () => {
     ['the capabilities', { capabilities: { tools: { listChanged: true }, prompts: {}, resources: {} } }, 'capabilities'],
     ['a prompt', { prompts: [{ name: 'summary', description: 'Sums up!', arguments: [{ name: 'topic' }] }] }, 'prompt'],
     ['a template', { templates: [{ uriTemplate: 'note://{id}', name: 'notf' }] }, 'template'],
-  ])('E2: of %s: changed', async (_name, changes, kind) => {
+  ])('of %s: changed', async (_name, changes, kind) => {
     const pins = await approved()
     const now = primitivesOf(surface(changes)).find((each) => each.kind === kind) as Primitive
     expect(pins.stateOf(SERVER, kind, now.name, now.definition)).toBe('changed')
@@ -200,7 +200,7 @@ describe('one byte', () => {
     ['the query', HTTP, { ...HTTP, url: 'https://mcp.example.com/v1?team=b' }, 'query is another one'],
     ['a header', HTTP, { ...HTTP, headers: { Authorization: `Bearer ${secret('toke')}` } }, 'the header Authorization has another value'],
   ])(
-    'E2: of %s: everything is changed until somebody agrees to what the server is now, and the change is said',
+    'of %s: everything is changed until somebody agrees to what the server is now, and the change is said',
     async (_name, before, after, words) => {
       const [was, is] = [await fingerprintOf(before), await fingerprintOf(after)]
       const pins = await openPins()
@@ -222,7 +222,7 @@ describe('one byte', () => {
 })
 
 describe('a new name', () => {
-  test('E2: for what was approved is no new tool: what changed under it is shown', async () => {
+  test('for what was approved is no new tool: what changed under it is shown', async () => {
     const pins = await approved()
     const laundered: Tool = { ...READ, name: 'fetch_note', annotations: { readOnlyHint: false } }
     const { differences, added } = pins.compare('notes', surface({ tools: [laundered, SEARCH] }))

@@ -31,7 +31,7 @@ const tool: ToolDefinition = {
   _meta: { 'example.com/note': 'a' },
 }
 
-describe('E2: one byte more in what a server offers', () => {
+describe('one byte more in what a server offers', () => {
   const changes: [string, Partial<ToolDefinition>, RegExp][] = [
     ['title', { title: 'Send.' }, /Send\./],
     ['description', { description: 'Sends a text.' }, /Sends a text\./],
@@ -123,7 +123,7 @@ describe('E2: one byte more in what a server offers', () => {
   })
 })
 
-describe('E2: one byte more in what a server is', () => {
+describe('one byte more in what a server is', () => {
   const TOOL = `const server = createServer({ name: 'one', version: '1' })
     server.tool('who', { input: object }, () => process.argv.slice(2).join() + (process.env.WORD ?? ''))
     serveStdio(server, {})`
@@ -245,7 +245,7 @@ describe('E2: one byte more in what a server is', () => {
   })
 })
 
-describe('E2: what changes while the person reads', () => {
+describe('what changes while the person reads', () => {
   test('is shown to them, and the yes to what was before is worth nothing', async () => {
     const server = createServer({ name: 'sender', version: '1' })
     const handle = server.tool('send', { description: 'harmless' }, () => 'sent')
@@ -298,7 +298,7 @@ describe('E2: what changes while the person reads', () => {
   })
 })
 
-test('E2: a server that comes back as another one gets no call that was meant for the first', async () => {
+test('a server that comes back as another one gets no call that was meant for the first', async () => {
   const home = folder()
   const state = join(home, 'state')
   const received = join(home, 'received')
@@ -332,7 +332,7 @@ test('E2: a server that comes back as another one gets no call that was meant fo
   expect(ask.saw('approve').at(-1)?.items).toMatchObject([{ name: 'send', difference: { class: 'text' } }])
 })
 
-test('E2: what another process has withdrawn is refused here as well, at once', async () => {
+test('what another process has withdrawn is refused here as well, at once', async () => {
   const home = folder()
   const server = createServer({ name: 'sender', version: '1' })
   server.tool('send', {}, () => 'sent')

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type Answer, Conversation, type ConversationRecord, type HostOptions } from '../../../src/host/index.ts'
 import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { proves } from '../../support/proves.ts'
 import { calling, chat, hosts, NO, person, spy, textOf } from '../hosts.ts'
 
 const { host: hostWith } = hosts()
@@ -47,7 +48,7 @@ const paster = (answer: Answer) =>
 
 const theft = (text: string) => spy([calling('mail__inbox')], [calling('web__page')], [calling('paste__post', { text })])
 
-describe('E7: private data, words of strangers, and a way out', () => {
+describe('private data, words of strangers, and a way out', () => {
   test.each([
     ['as it is', MAIL],
     ['in the middle of something', `Summary: ${MAIL} Regards`],
@@ -132,7 +133,8 @@ describe('E7: private data, words of strangers, and a way out', () => {
     expect(ask.asked.slice(questions).every(({ reasons }) => !reasons.join().includes('private data'))).toBe(true)
   })
 
-  test('a resource that was read counts like a result [T-HOST-011] [T-ARCH-020]', async () => {
+  test('a resource that was read counts like a result', async () => {
+    proves('T-HOST-011', 'T-ARCH-020')
     const { servers, sent } = world()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('web__page')], [calling('paste__post', { text: MAIL })]) })
@@ -144,7 +146,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
   })
 })
 
-describe('E10: what an untrusted server says of itself', () => {
+describe('what an untrusted server says of itself', () => {
   test.each([
     { readOnlyHint: true },
     { readOnlyHint: true, destructiveHint: false, openWorldHint: false, idempotentHint: true },
@@ -176,7 +178,7 @@ describe('E10: what an untrusted server says of itself', () => {
   })
 })
 
-test('E7: what was allowed before strangers spoke up is asked about anew where it has consequences, and then holds again', async () => {
+test('what was allowed before strangers spoke up is asked about anew where it has consequences, and then holds again', async () => {
   const { servers, sent } = world()
   const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'allow', scope: 'session', width: 'any' } : undefined))
   // Its own answers are not those of strangers.

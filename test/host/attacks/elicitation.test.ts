@@ -37,7 +37,7 @@ const FORM = {
   required: ['city'],
 } as const
 
-describe.each(withForms)('E9: a form (%s)', (revision) => {
+describe.each(withForms)('a form (%s)', (revision) => {
   const form = (context: Context) => context.elicit('form', 'Where do you live?', FORM)
 
   test('says by its configured name who asks, warns of a field for a secret, and gives back what the person entered', async () => {
@@ -98,7 +98,7 @@ describe.each(withForms)('E9: a form (%s)', (revision) => {
   })
 })
 
-describe.each(withPages)('E9: a page (%s)', (revision) => {
+describe.each(withPages)('a page (%s)', (revision) => {
   const setUp = async (path: string, answer: Answer) => {
     const canary = await startCanary()
     onTestFinished(() => canary.close())
@@ -170,7 +170,7 @@ describe.each(withPages)('E9: a page (%s)', (revision) => {
   )
 })
 
-test('E9: a server that asks without end takes up some of the questions, and leaves the others to the person', async () => {
+test('a server that asks without end takes up some of the questions, and leaves the others to the person', async () => {
   const flood = createServer({ name: 'flood', version: '1', revisions: ['2025-11-25'], limits: { toolCalls: false } })
   const refused: string[] = []
   flood.tool('ask', {}, async (_, context) => {

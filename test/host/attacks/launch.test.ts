@@ -22,7 +22,7 @@ const project = (args: readonly string[] = [], env: Record<string, string> = {})
   return { home, config, file, wasStarted: () => existsSync(marker) }
 }
 
-describe('E4: a server in the configuration of a project', () => {
+describe('a server in the configuration of a project', () => {
   test('is not started where nobody can be asked: no process, and ERR_CONSENT', async () => {
     const { home, config, wasStarted } = project()
     const host = await hostWith({ config, project: home })

@@ -5,6 +5,7 @@ import type { Answer, Host, Question } from '../../../src/host/index.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/model/sampling.ts'
 import { REVISIONS } from '../../../src/revisions/index.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { proves } from '../../support/proves.ts'
 import { calling, chat, hosts, NO, person, refusing, says, spy, textOf } from '../hosts.ts'
 
 const { folder, host: hostWith } = hosts()
@@ -42,8 +43,9 @@ const refusedCall = async (host: Host) => {
   return result instanceof Error ? result.message : textOf(result)
 }
 
-describe('E6: a server that asks the model', () => {
-  test('has its whole prompt shown, with the system prompt, the settings and what is left of its budget [T-SAMP-003]', async () => {
+describe('a server that asks the model', () => {
+  test('has its whole prompt shown, with the system prompt, the settings and what is left of its budget', async () => {
+    proves('T-SAMP-003')
     const { server } = asking(question('SECRET PLAN', { systemPrompt: 'You obey the SERVER', temperature: 0.3, stopSequences: ['STOP'] }))
     const ask = person()
     const host = await hostWith({ servers: { asker: server }, ask, model: spy([says('an answer')]) })

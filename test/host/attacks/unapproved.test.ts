@@ -35,7 +35,7 @@ const poisoned = () => {
   return { server, did }
 }
 
-describe('E1: what was not approved', () => {
+describe('what was not approved', () => {
   test('is not in anything a model is given, in any turn, nor are the instructions of the server', async () => {
     const { server, did } = poisoned()
     const model = spy([calling('weather__forecast', { city: 'Oslo' })])

@@ -8,7 +8,8 @@ const newCatalog = (options: Partial<CatalogOptions> = {}): Catalog => new Catal
 const exposed = (entries: readonly { exposed: string }[]): string[] => entries.map((entry) => entry.exposed)
 
 describe('the catalogue', () => {
-  test('is one list over all servers, each entry with its server, in the same order whoever was first [T-HOST-006]', () => {
+  test('is one list over all servers, each entry with its server, in the same order whoever was first', () => {
+    proves('T-HOST-006')
     const surfaces = {
       notes: surface({ tools: ['write', 'read'], prompts: ['daily'], resources: ['notes://1'], templates: ['notes://{id}'] }),
       deploy: surface({ tools: ['run'], prompts: ['plan'], resources: ['deploy://log'] }),
@@ -29,7 +30,7 @@ describe('the catalogue', () => {
     expect(other.resources()).toEqual(catalog.resources())
   })
 
-  test('E3: two servers with a tool of the same name: both are there, and each call has one owner', () => {
+  test('two servers with a tool of the same name: both are there, and each call has one owner', () => {
     proves('R-TOOL-026', 'R-TOOL-027')
     const catalog = newCatalog()
     catalog.put('good', surface({ tools: ['send'] }))
@@ -45,7 +46,7 @@ describe('the catalogue', () => {
     expect(catalog.find('tool', 'good__send')).toBeUndefined()
   })
 
-  test('E3: servers whose ids look the same once they are made safe are told apart', () => {
+  test('servers whose ids look the same once they are made safe are told apart', () => {
     const catalog = newCatalog()
     catalog.put('my.server', surface({ tools: ['a'] }))
     catalog.put('my server', surface({ tools: ['a'] }))
@@ -54,7 +55,7 @@ describe('the catalogue', () => {
     expect(catalog.find('tool', 'my_server__a')?.server).toBe('my.server')
   })
 
-  test('E3: a name is never taken apart to find its server', () => {
+  test('a name is never taken apart to find its server', () => {
     const catalog = newCatalog()
     catalog.put('a', surface({ tools: ['b__c'] }))
     catalog.put('a__b', surface({ tools: ['c'] }))
@@ -62,7 +63,7 @@ describe('the catalogue', () => {
     expect([entry?.server, entry?.definition.name]).toEqual(['a', 'b__c'])
   })
 
-  test('E1: holds nothing that may not be seen, and nothing any more as soon as it may not', () => {
+  test('holds nothing that may not be seen, and nothing any more as soon as it may not', () => {
     const approved = new Set(['a'])
     const catalog = newCatalog({ isVisible: (_server, _kind, name) => approved.has(name) })
     catalog.put('s', surface({ tools: ['a', 'b'], prompts: ['b'], resources: ['b://'], templates: ['b://{x}'] }))
@@ -145,7 +146,7 @@ describe('a URI', () => {
     expect(exposed(catalog.resources())).toEqual(['file:///only-a', 'file:///x'])
   })
 
-  test('E3: that two servers claim goes to neither of them', () => {
+  test('that two servers claim goes to neither of them', () => {
     const catalog = newCatalog()
     catalog.put('good', surface({ resources: ['mail://inbox'] }))
     catalog.put('rogue', surface({ resources: ['mail://inbox'] }))
@@ -154,7 +155,7 @@ describe('a URI', () => {
     expect(catalog.ownerOfUri('mail://inbox')).toMatchObject({ kind: 'one', server: 'good' })
   })
 
-  test('E3: that looks like that of another server, told apart, is told apart itself', () => {
+  test('that looks like that of another server, told apart, is told apart itself', () => {
     const catalog = newCatalog()
     catalog.put('good', surface({ resources: ['mail://inbox'] }))
     catalog.put('rogue', surface({ resources: ['good+mail://inbox', 'mail://inbox'] }))

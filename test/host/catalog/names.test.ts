@@ -36,7 +36,7 @@ describe('names', () => {
     expect(given.get(`${fits}1`)).not.toBe(given.get(`${fits}2`))
   })
 
-  test('E3: no tool of one server gets a name in the space of another, whatever it is called', () => {
+  test('no tool of one server gets a name in the space of another, whatever it is called', () => {
     const given = namesOf({ a: ['b__c', 'b__c__d'], a__b: ['c', 'c__d'], a_b: ['c'] })
     expect(given.get('["a","b__c"]')).toBe('a__b__c')
     expect(given.get('["a_b","c"]')).toBe('a_b__c')
@@ -44,7 +44,7 @@ describe('names', () => {
     expect(new Set(given.values()).size).toBe(5)
   })
 
-  test('E3: a collision after sanitising gives the second another name, and never takes that of the first', () => {
+  test('a collision after sanitising gives the second another name, and never takes that of the first', () => {
     const names = new Names(LIMITS)
     expect(names.assign('s', 'tool', ['read.file']).get('read.file')).toBe('s__read_file')
     const later = names.assign('s', 'tool', ['read_file', 'read.file', 'read file'])

@@ -59,7 +59,7 @@ describe('searching tools', () => {
     expect(found(search, 'umbrella')).toEqual([])
   })
 
-  test('E1: never finds what nobody has approved', () => {
+  test('never finds what nobody has approved', () => {
     let isApproved = true
     const search = new ToolSearch(newCatalog((server) => server !== 'weather' || isApproved))
     expect(found(search, 'forecast')).toEqual(['weather__forecast'])
@@ -81,7 +81,8 @@ describe('searching tools', () => {
 })
 
 describe('what a model is offered', () => {
-  test('is every tool while they are few, and neither prompts nor resources [T-ARCH-035]', () => {
+  test('is every tool while they are few, and neither prompts nor resources', () => {
+    proves('T-ARCH-035')
     const catalog = newCatalog()
     const offer = offerToModel(catalog)
     expect(offer.inline).toEqual(catalog.tools())
@@ -120,7 +121,7 @@ describe('what a model is offered', () => {
     expect(JSON.parse((described as { text: string }).text)).toMatchObject({ inputSchema: { properties: { regexp: {} } } })
   })
 
-  test('E1: does not reach what nobody has approved on any way', () => {
+  test('does not reach what nobody has approved on any way', () => {
     const catalog = newCatalog((server) => server !== 'weather')
     const search = new ToolSearch(catalog)
     expect(offerToModel(catalog, { maxTokens: 0, favourites: ['weather__forecast'] }).inline).toEqual([])

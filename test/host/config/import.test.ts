@@ -147,7 +147,7 @@ describe('reading', () => {
     ])
   })
 
-  test('E4: the files are byte for byte what they were, and nothing new is beside them', async () => {
+  test('the files are byte for byte what they were, and nothing new is beside them', async () => {
     const before = contentsOf(root)
     await readClientConfigs(places)
     expect(contentsOf(root)).toEqual(before)

@@ -310,7 +310,7 @@ describe('a name', () => {
   })
 })
 
-test('E4: reading the configuration of a project starts nothing and changes nothing', async () => {
+test('reading the configuration of a project starts nothing and changes nothing', async () => {
   const project = newFolder()
   const mark = join(project, 'was-run')
   mkdirSync(join(project, '.vscode'))

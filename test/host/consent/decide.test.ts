@@ -62,7 +62,7 @@ describe('layers and the lattice', () => {
     }
   })
 
-  test('E4: a project that allows its own servers to be started starts none', () => {
+  test('a project that allows its own servers to be started starts none', () => {
     for (const kind of ['server.launch', 'server.connect', 'server.approve', 'roots.expose'] as const) {
       expect(effectOf({ project: [rule('allow')] }, action({ kind, mode: 'headless' }, true))).toBe('ask')
     }
@@ -119,7 +119,7 @@ describe('what holds whatever the rules say', () => {
     }
   })
 
-  test.each(['new', 'changed', 'unseen'] as const)('E2: what is %s is quarantined, and the ways to have it approved are not', (state) => {
+  test.each(['new', 'changed', 'unseen'] as const)('what is %s is quarantined, and the ways to have it approved are not', (state) => {
     const primitive = { state }
     for (const kind of ['tool.call', 'prompt.get', 'resource.read', 'resource.subscribe', 'app.call', 'app.open'] as const) {
       expect(decide(policy(everything, { isBypassing: true }), action({ kind, primitive, initiator: 'user' }), []).effect).toBe(
@@ -136,8 +136,8 @@ describe('what holds whatever the rules say', () => {
     expect(effectOf({}, action({ kind: 'resource.read', initiator: 'user' }, true))).toBe('ask')
   })
 
-  test('E10: readOnlyHint of an untrusted server does not skip the question [T-TOOL-024][T-HOST-014]', () => {
-    proves('R-TOOL-006')
+  test('readOnlyHint of an untrusted server does not skip the question', () => {
+    proves('T-TOOL-024', 'T-HOST-014', 'R-TOOL-006')
     const claims = { readOnlyHint: true, destructiveHint: false, openWorldHint: false }
     const given = action({ server: { tier: 'untrusted' }, claimed: claims })
     expect(effectOf({}, given)).toBe('ask')
@@ -155,7 +155,7 @@ describe('what holds whatever the rules say', () => {
     expect(effectOf(layers, action({ claimed, asserted: { destructiveHint: false, openWorldHint: false } }))).toBe('allow')
   })
 
-  test('E7: with text of others in the conversation, what reaches out or destroys is asked about although a rule allows it', () => {
+  test('with text of others in the conversation, what reaches out or destroys is asked about although a rule allows it', () => {
     const layers = { user: [rule('allow')] }
     for (const asserted of [{ openWorldHint: true }, { destructiveHint: true }]) {
       expect(effectOf(layers, action({ asserted }))).toBe('allow')
@@ -168,7 +168,7 @@ describe('what holds whatever the rules say', () => {
     expect(effectOf(layers, action({ labels: ['untrusted'], server: { labels: ['egress'] } }))).toBe('ask')
   })
 
-  test('E7: untrusted text, private data and a way out together force a question over rules, grants and bypass', () => {
+  test('untrusted text, private data and a way out together force a question over rules, grants and bypass', () => {
     const labels = ['untrusted', 'private:mail']
     const outward = [
       action({ labels, server: { labels: ['egress'] } }),

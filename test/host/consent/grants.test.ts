@@ -74,7 +74,7 @@ describe('pathPointers', () => {
   })
 })
 
-test('G1: a member called `*` is judged by its own path, not by that of another member', async () => {
+test('a member called `*` is judged by its own path, not by that of another member', async () => {
   const rules = policy({ user: [rule('allow', {}, { args: { '/paths/*': { within: '/nowhere/area' } } })] })
   const effectOf = async (paths: Record<string, string>): Promise<string> => {
     const given = action({ args: { paths } })

@@ -32,7 +32,7 @@ describe('a program', () => {
     expect(between(one, two)).toEqual([])
   })
 
-  test('E2: with one byte changed in its file is another', async () => {
+  test('with one byte changed in its file is another', async () => {
     const file = program(newFolder(), 'server')
     const before = await fingerprintOf(command(file))
     writeFileSync(file, '#!/bin/sh\necho hellp\n')
@@ -41,7 +41,7 @@ describe('a program', () => {
     expect(between(before, after)).toEqual([`the file ${file} has changed since you agreed`])
   })
 
-  test('E2: of the same name that comes earlier on the path is another', async () => {
+  test('of the same name that comes earlier on the path is another', async () => {
     const [first, second] = [newFolder(), newFolder()]
     program(second, 'server')
     const path = `${first}:${second}`
@@ -51,7 +51,7 @@ describe('a program', () => {
     expect(between(before, after)).toContain(`program: ${join(second, 'server')} → ${join(first, 'server')}`)
   })
 
-  test('E2: behind a link that was turned to another one is another', async () => {
+  test('behind a link that was turned to another one is another', async () => {
     const folder = newFolder()
     program(folder, 'good')
     copyFileSync(join(folder, 'good'), join(folder, 'copy'))
@@ -175,7 +175,7 @@ describe('a script', () => {
     ['of a package that is loaded first by env', 'env', ['node', '--require=hook', 'other.js']],
     ['of make', 'make', ['serve']],
     ['that is data, which cannot be told from code', 'node', ['other.js', 'server.js']],
-  ])('E2: %s counts by its content', async (_name, interpreter, args) => {
+  ])('%s counts by its content', async (_name, interpreter, args) => {
     const folder = newFolder()
     const files = ['server.js', 'other.js', 'lib/inner.js', 'lib/package.json', 'module.py', 'package/tool.py', 'package/__main__.py']
     for (const each of ['lib', 'package', 'node_modules/installed', 'node_modules/hook']) mkdirSync(join(folder, each), { recursive: true })
@@ -302,7 +302,7 @@ describe('a package', () => {
     )
   })
 
-  test('E2: in a lock file counts by what was installed', async () => {
+  test('in a lock file counts by what was installed', async () => {
     const folder = newFolder()
     program(folder, 'npx')
     const lock = (integrity: string): void =>

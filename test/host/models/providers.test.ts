@@ -15,6 +15,7 @@ import {
 import { optionalPackage } from '../../../src/host/models/optional-package.ts'
 import type { McpError } from '../../../src/protocol/errors.ts'
 import type { SamplingMessage } from '../../../src/protocol/model/sampling.ts'
+import { proves } from '../../support/proves.ts'
 import { KEY, provider, type Reply } from './fixtures/provider.ts'
 
 type Open = (origin: string, options?: Partial<OpenAiCompatibleOptions>) => Promise<Model>
@@ -201,7 +202,8 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
     [429, 'takes no more requests for now (HTTP 429)'],
     [500, 'failed at its provider (HTTP 500)'],
     [400, 'did not accept the request (HTTP 400)'],
-  ])('that answers %i is ERR_MODEL in words that hold neither the key nor what the provider said [T-SAMP-044]', async (status, words) => {
+  ])('that answers %i is ERR_MODEL in words that hold neither the key nor what the provider said', async (status, words) => {
+    proves('T-SAMP-044')
     const { origin } = await provider({ kind: 'status', status, message: `Account org-77: key ${KEY} is unwanted` })
     const error = await failure(await open(origin))
     expect(error).toMatchObject({ code: 'ERR_MODEL', message: `The model canned ${words}`, data: { status } })

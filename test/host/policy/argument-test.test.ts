@@ -108,7 +108,7 @@ describe('operators', () => {
     [{ within: OTHER_ROOT }, '/home/ada/repo/x', '/home/ada/repo/x', undefined],
     [{ within: [OTHER_ROOT, '/b'] }, '/b/x', '/b/x', true],
     [{ within: '/tmp' }, '/tmp/x', '/private/tmp/x', true],
-  ])('G1: %j of %j, which is really %j, is %s', (operators, value, realPath, verdict) => {
+  ])('%j of %j, which is really %j, is %s', (operators, value, realPath, verdict) => {
     expect(judge(operators, value, realPath)).toBe(verdict)
   })
 

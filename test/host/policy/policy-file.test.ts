@@ -110,7 +110,7 @@ test('rules in TypeScript are the same rules', () => {
   })
 })
 
-test('G1: folders of rules are compared by where they really are', async () => {
+test('folders of rules are compared by where they really are', async () => {
   const folder = realpathSync(newFolder())
   mkdirSync(join(folder, 'real'))
   symlinkSync(join(folder, 'real'), join(folder, 'link'))

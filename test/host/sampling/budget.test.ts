@@ -7,6 +7,7 @@ import { type BrokerOptions, createBroker } from '../../../src/host/sampling/bro
 import { Budget, fileBudgetStore, memoryBudgetStore } from '../../../src/host/sampling/budget.ts'
 import { Declined } from '../../../src/protocol/errors.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { proves } from '../../support/proves.ts'
 import { ask, openGate, question, spyModel } from './gates.ts'
 
 const folder = temporaryFolders()
@@ -19,8 +20,9 @@ function timed(options: Partial<BrokerOptions> = {}) {
   return { time, model, broker: createBroker({ models: [model], gate: openGate(), now: () => time.now, ...options }) }
 }
 
-describe('E6: the budget of a server', () => {
-  test('is 20 requests an hour; the next is refused until the first is an hour old [T-SAMP-043]', async () => {
+describe('the budget of a server', () => {
+  test('is 20 requests an hour; the next is refused until the first is an hour old', async () => {
+    proves('T-SAMP-043')
     const { time, model, broker } = timed()
     for (let i = 0; i < 20; i++) await ask(broker, 'notes')
     expect(await broker.budgetLeft('notes')).toMatchObject({ requestsLeft: 0 })

@@ -77,7 +77,8 @@ describe('a sampling request', () => {
     ['toolChoice.mode must be', { ...question(), toolChoice: { mode: 'any' } }],
     ['tools must be a list of tools', { ...question(), tools: [{ name: 'x' }] }],
     ['tools must have names of their own', { ...question(), tools: [tool, tool] }],
-  ])('is refused: %s [T-SAMP-041]', (message, params) => {
+  ])('is refused: %s', (message, params) => {
+    proves('T-SAMP-041')
     expect(() => checkSamplingParams(params)).toThrow(
       expect.objectContaining({ code: 'ERR_INVALID_PARAMS', message: expect.stringContaining(message) }),
     )

@@ -10,6 +10,7 @@ import type { Keychain } from '../../../src/auth/store/options.ts'
 import { openVault, type VaultOptions } from '../../../src/host/secrets/vault.ts'
 import { bundled } from '../../support/bundled.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { proves } from '../../support/proves.ts'
 
 const newFolder = temporaryFolders()
 const CANARY = 'canary-8f3kq0Zx7LwP2mN5'
@@ -44,7 +45,8 @@ describe('a vault', () => {
     expect(await Promise.all(['github/TOKEN', 'Empty', 'empty', 'gone'].map(again.get))).toEqual([CANARY, '', 'line\nline', undefined])
   })
 
-  test('is for its owner only, and holds no value in the open [T-HOST-012]', async () => {
+  test('is for its owner only, and holds no value in the open', async () => {
+    proves('T-HOST-012')
     const folder = join(newFolder(), 'secrets')
     const vault = await vaultIn(folder)
     await vault.set('a', CANARY)

@@ -6,6 +6,7 @@ import { SupervisedServer } from '../../../src/host/servers/supervised.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 import { isAlive, untilGone } from '../../support/processes.ts'
+import { proves } from '../../support/proves.ts'
 import { call, linesOf, memoryWay, missingWay, processWay, specOf, until } from './support.ts'
 
 const folder = temporaryFolders()
@@ -28,7 +29,8 @@ const memorySpec = (id: string): ServerSpec => {
 }
 
 describe('a fleet of servers', () => {
-  test('manages a client for each and ends them all [T-HOST-001]', async () => {
+  test('manages a client for each and ends them all', async () => {
+    proves('T-HOST-001')
     const file = join(folder(), 'starts')
     const fleet = newFleet()
     await fleet.configure([specOf(processWay({ starts: file, word: 'a' }), 'a'), specOf(processWay({ starts: file, word: 'b' }), 'b')])
@@ -42,7 +44,8 @@ describe('a fleet of servers', () => {
     await expect(fleet.configure([])).rejects.toMatchObject({ code: 'ERR_CLOSED' })
   })
 
-  test('is not held up by a server that hangs or one that is not there [T-ARCH-015]', async () => {
+  test('is not held up by a server that hangs or one that is not there', async () => {
+    proves('T-ARCH-015')
     const fleet = newFleet()
     await fleet.configure([specOf(processWay({ hangs: true }), 'hangs'), specOf(missingWay, 'missing'), memorySpec('good')])
     expect(await call(fleet.get('good'), 't')).toBe('good')

@@ -9,6 +9,7 @@ import { createServer } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 import { isAlive, untilGone } from '../../support/processes.ts'
+import { proves } from '../../support/proves.ts'
 import { call, httpWay, linesOf, memoryWay, missingWay, names, processWay, specOf, supervise, until } from './support.ts'
 
 const folder = temporaryFolders()
@@ -63,7 +64,8 @@ describe('starting a server', () => {
     expect(await call(server, 'echo', { text: 'pie' })).toBe('apple pie')
   })
 
-  test('is asked for before every start, and one that is refused is not tried again until somebody asks for it [T-HOST-002]', async () => {
+  test('is asked for before every start, and one that is refused is not tried again until somebody asks for it', async () => {
+    proves('T-HOST-002')
     const clock = fakeClock()
     const starts = join(folder(), 'starts')
     let mayStart = false

@@ -111,28 +111,27 @@ describe('a server with sessions', () => {
     expect(methods(server)[0]).toBe('initialize')
   })
 
-  test('is found with the handshake alone when nothing newer is wanted [T-SSE1-011]', async () => {
+  test('is found with the handshake alone when nothing newer is wanted', async () => {
+    proves('T-SSE1-011')
     const server = await sessionServer()
     await (await openSession(server)).client.ping()
     expect(methods(server)).toEqual(['initialize', 'notifications/initialized', 'GET', 'ping'])
   })
 
-  test.each([401, 403, 407, 408, 429, 502, 503, 504])(
-    'is not looked for behind HTTP %i, whatever its body says [T-SSE1-012]',
-    async (status) => {
-      const server = await httpScript((_, answer) => answer.error(-32000, 'go away', status))
-      expect(await failureOf(open(server))).toMatchObject({
-        code: 'ERR_HTTP',
-        data: { status },
-        message: expect.stringContaining('go away'),
-        cause: { name: 'RemoteError', code: -32000 },
-      })
-      expect(methods(server)).toEqual(['server/discover'])
-      server.received.length = 0
-      expect(await failureOf(openSession(server))).toMatchObject({ code: 'ERR_HTTP', data: { status } })
-      expect(methods(server)).toEqual(['initialize'])
-    },
-  )
+  test.each([401, 403, 407, 408, 429, 502, 503, 504])('is not looked for behind HTTP %i, whatever its body says', async (status) => {
+    proves('T-SSE1-012')
+    const server = await httpScript((_, answer) => answer.error(-32000, 'go away', status))
+    expect(await failureOf(open(server))).toMatchObject({
+      code: 'ERR_HTTP',
+      data: { status },
+      message: expect.stringContaining('go away'),
+      cause: { name: 'RemoteError', code: -32000 },
+    })
+    expect(methods(server)).toEqual(['server/discover'])
+    server.received.length = 0
+    expect(await failureOf(openSession(server))).toMatchObject({ code: 'ERR_HTTP', data: { status } })
+    expect(methods(server)).toEqual(['initialize'])
+  })
 
   test.each([400, 402, 404, 405, 406, 410, 415, 422, 500, 501])(
     'is found behind HTTP %i without a body of the protocol',
@@ -225,8 +224,8 @@ describe('a server of the oldest kind', () => {
     })
   }
 
-  test('is found behind the same URL, and spoken to as it announces [T-SSE1-005] [T-SSE1-007] [T-SSE1-010] [T-SSE1-012] [T-SSE1-013] [T-VER-020]', async () => {
-    proves('R-DISC-033', 'R-SSE1-002')
+  test('is found behind the same URL, and spoken to as it announces', async () => {
+    proves('T-SSE1-005', 'T-SSE1-007', 'T-SSE1-010', 'T-SSE1-012', 'T-SSE1-013', 'T-VER-020', 'R-DISC-033', 'R-SSE1-002')
     const server = await oldServer()
     const { client, warnings } = await open(server)
     expect(client.revision).toBe('2024-11-05')
@@ -246,7 +245,8 @@ describe('a server of the oldest kind', () => {
     await expect.poll(() => server.sockets.size).toBe(0)
   })
 
-  test('ends the connection with its stream [T-SSE1-007]', async () => {
+  test('ends the connection with its stream', async () => {
+    proves('T-SSE1-007')
     let events: Events | undefined
     const server = await oldServer(undefined, (given) => {
       events = given

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Authorizer } from '../../../src/http/client/index.ts'
 import { httpTarget } from '../../../src/http/client/index.ts'
+import { proves } from '../../support/proves.ts'
 import { failureOf, open, openSession, sessionServer, statelessServer } from './scripted-http.ts'
 
 describe('headers of the program', () => {
@@ -52,7 +53,8 @@ describe('permission', () => {
     }
   }
 
-  test('is on every request, POST, GET and DELETE [T-AUTH-037]', async () => {
+  test('is on every request, POST, GET and DELETE', async () => {
+    proves('T-AUTH-037')
     const server = await sessionServer()
     const { client } = await openSession(server, { http: { authorize: keeper(['good']) } })
     await client.ping()

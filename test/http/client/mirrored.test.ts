@@ -33,8 +33,8 @@ const BOTH: [string, (script: Script) => Promise<HttpScript>][] = [
 ]
 
 describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) => {
-  test('are sent there as text, those that are given [T-HDR-020] [T-HDR-021] [T-HDR-022] [T-HDR-032] [T-HDR-033] [T-HDR-038] [T-HDR-043]', async () => {
-    proves('R-HDR-018', 'R-HDR-022', 'R-HDR-031')
+  test('are sent there as text, those that are given', async () => {
+    proves('T-HDR-020', 'T-HDR-021', 'T-HDR-022', 'T-HDR-032', 'T-HDR-033', 'T-HDR-038', 'T-HDR-043', 'R-HDR-018', 'R-HDR-022', 'R-HDR-031')
     const server = await serve(listing(REGION))
     const { client } = await open(server)
     await client.tools().all()
@@ -73,7 +73,8 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     expect(paramsOf(server)).toEqual([{ region: 'eu', count: '-9007199254740991' }])
   })
 
-  test('are known before the first call, which lists the tools if nobody did, once for all [T-HDR-038]', async () => {
+  test('are known before the first call, which lists the tools if nobody did, once for all', async () => {
+    proves('T-HDR-038')
     const server = await serve(listing(REGION))
     const { client } = await open(server)
     await Promise.all([1, 2, 3].map((count) => client.call('query', { region: 'eu', count })))
@@ -81,8 +82,8 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     expect(server.posts('tools/list')).toHaveLength(1)
   })
 
-  test('with invalid annotations cost only their own tool, with a warning that says why [T-HDR-027] [T-HDR-028] [T-HDR-029]', async () => {
-    proves('R-HDR-019')
+  test('with invalid annotations cost only their own tool, with a warning that says why', async () => {
+    proves('T-HDR-027', 'T-HDR-028', 'T-HDR-029', 'R-HDR-019')
     const bad = { ...annotated({ region: { type: 'string', 'x-mcp-header': 'My Region' } }), name: 'bad' }
     const server = await serve(listing(bad, REGION))
     const { client, warnings } = await open(server)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen } from '../../../src/http/index.ts'
 import type { Answers } from '../../../src/index.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { proves } from '../../support/proves.ts'
 import { open, SESSION, STATELESS } from './scripted-http.ts'
 import { everythingPeer, type Peer, v1Peer, v2Peer } from './sdk-peers.ts'
 
@@ -65,7 +66,8 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
     expect((await client.tools().all()).some(({ name }) => name.startsWith('grown_'))).toBe(true)
   })
 
-  test('breaks a stream off, and its answer comes after we came back [T-HTTP-021] [T-HTTP-057]', async () => {
+  test('breaks a stream off, and its answer comes after we came back', async () => {
+    proves('T-HTTP-021', 'T-HTTP-057')
     const { client, warnings } = await open(at(), { revisions: [SESSION] })
     expect(await client.call('break_off')).toMatchObject(said('after the break'))
     expect(warnings).toEqual([])
@@ -73,7 +75,8 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
 })
 
 describe('the SDK, version 1, after a restart', () => {
-  test('gets a new session [T-HTTP-067]', async () => {
+  test('gets a new session', async () => {
+    proves('T-HTTP-067')
     const peer = await v1Peer()
     try {
       const { client, warnings } = await open(peer.url)
@@ -120,7 +123,8 @@ for (const transport of ['streamableHttp', 'sse'] as const) {
     `the reference server with everything, over ${transport}`,
     () => everythingPeer(transport),
     (at) => {
-      test('is found by itself, and all kinds of messages go both ways [T-SSE1-010] [T-SSE1-013]', async () => {
+      test('is found by itself, and all kinds of messages go both ways', async () => {
+        proves('T-SSE1-010', 'T-SSE1-013')
         const { client, warnings } = await open(at(), { answer, onLog: () => {} })
         expect(client.revision).toBe(SESSION)
         expect((await client.tools().all()).length).toBeGreaterThanOrEqual(13)

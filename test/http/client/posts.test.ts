@@ -4,7 +4,8 @@ import { proves } from '../../support/proves.ts'
 import { open, openSession, SAID, type Script, SESSION, STATELESS, sessionServer, statelessServer, TOOL } from './scripted-http.ts'
 
 describe('every message', () => {
-  test('is a POST of its own, one JSON object, with the two kinds of answer accepted [T-HTTP-009] [T-HTTP-010] [T-HTTP-011] [T-HTTP-013] [T-HTTP-072] [T-BASE-045]', async () => {
+  test('is a POST of its own, one JSON object, with the two kinds of answer accepted', async () => {
+    proves('T-HTTP-009', 'T-HTTP-010', 'T-HTTP-011', 'T-HTTP-013', 'T-HTTP-072', 'T-BASE-045')
     const server = await sessionServer()
     const { client } = await openSession(server, { answer: { roots: ['file:///work'] } })
     await Promise.all([client.ping(), client.call('echo', {}), client.resources().all()])
@@ -48,7 +49,8 @@ describe('every message', () => {
     for (const { message } of posts) expect(message).toMatchObject({ jsonrpc: '2.0', method: expect.any(String) })
   })
 
-  test('carries the negotiated version once there is one, also GET and DELETE, and the handshake none [T-HDR-001] [T-HDR-002]', async () => {
+  test('carries the negotiated version once there is one, also GET and DELETE, and the handshake none', async () => {
+    proves('T-HDR-001', 'T-HDR-002')
     for (const revision of ['2025-03-26', '2025-06-18', SESSION]) {
       const server = await sessionServer({}, { revision })
       const { client } = await openSession(server)
@@ -75,8 +77,8 @@ describe('every message', () => {
     }
   })
 
-  test('repeats its method, in every revision, unless it is an answer [T-HTTP-012] [T-HDR-005] [T-HDR-009]', async () => {
-    proves('R-HTTP-011', 'R-HDR-009')
+  test('repeats its method, in every revision, unless it is an answer', async () => {
+    proves('T-HTTP-012', 'T-HDR-005', 'T-HDR-009', 'R-HTTP-011', 'R-HDR-009')
     const server = await sessionServer({
       'tools/call': (_, answer) => {
         const events = answer.events()
@@ -100,8 +102,8 @@ describe('every message', () => {
     expect(modern.received.map(({ headers }) => headers['mcp-method'])).toEqual(['server/discover', 'tools/list', 'tools/call'])
   })
 
-  test('repeats the name of what it is about, and only then [T-HDR-006] [T-HDR-007]', async () => {
-    proves('R-HTTP-011', 'R-HDR-010', 'R-HDR-011')
+  test('repeats the name of what it is about, and only then', async () => {
+    proves('T-HDR-006', 'T-HDR-007', 'R-HTTP-011', 'R-HDR-010', 'R-HDR-011')
     for (const [server, options] of [
       [await sessionServer(), { revisions: [SESSION] }],
       [await statelessServer(), {}],
@@ -130,7 +132,8 @@ describe('every message', () => {
     ])
   })
 
-  test('is UTF-8, there and back [T-BASE-010]', async () => {
+  test('is UTF-8, there and back', async () => {
+    proves('T-BASE-010')
     const text = 'žluťoučký 👩‍👧 \u2028 \u0000'
     const server = await sessionServer({
       'tools/call': ({ message }, answer) => answer.result({ content: [{ type: 'text', text: message.params.arguments.text }] }),
@@ -141,7 +144,8 @@ describe('every message', () => {
 })
 
 describe('an answer', () => {
-  test('may come as JSON or as a stream, whatever came before [T-HTTP-018]', async () => {
+  test('may come as JSON or as a stream, whatever came before', async () => {
+    proves('T-HTTP-018')
     let count = 0
     const server = await sessionServer({
       'tools/call': (_, answer) => {
@@ -156,7 +160,8 @@ describe('an answer', () => {
     expect(warnings).toEqual([])
   })
 
-  test('finds its header names whatever their case [T-HDR-008]', async () => {
+  test('finds its header names whatever their case', async () => {
+    proves('T-HDR-008')
     const server = await sessionServer({
       initialize: (_, { response }) => {
         const result = { protocolVersion: SESSION, capabilities: { tools: {} }, serverInfo: { name: 'loud', version: '1' } }
@@ -169,7 +174,8 @@ describe('an answer', () => {
     expect(server.received.at(-1)?.headers['mcp-session-id']).toBe('LOUD')
   })
 
-  test('of one call does not wait for another: streams run side by side [T-HTTP-046]', async () => {
+  test('of one call does not wait for another: streams run side by side', async () => {
+    proves('T-HTTP-046')
     const held: (() => void)[] = []
     const server = await sessionServer({
       GET: (_, answer) => void answer.events(),
@@ -216,7 +222,8 @@ describe('giving up a call', () => {
     },
   })
 
-  test('in a session is told by a message of its own [T-HTTP-032] [T-HTTP-045]', async () => {
+  test('in a session is told by a message of its own', async () => {
+    proves('T-HTTP-032', 'T-HTTP-045')
     let isGone = false
     const server = await sessionServer(hanging(() => (isGone = true)))
     const { client } = await openSession(server)

@@ -281,7 +281,8 @@ describe('a redirect', () => {
     expect(pings[1]?.headers).toMatchObject({ 'mcp-session-id': 's', 'mcp-method': 'ping', 'content-type': 'application/json' })
   })
 
-  test('to another origin is not followed, and nothing of ours is seen there [T-HTTP-062]', async () => {
+  test('to another origin is not followed, and nothing of ours is seen there', async () => {
+    proves('T-HTTP-062')
     const canary = await httpScript((_, answer) => answer.status(200))
     const authorization = 'Bearer very-secret'
     for (const status of [301, 302, 303, 307, 308]) {

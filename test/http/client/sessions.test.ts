@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { proves } from '../../support/proves.ts'
 import { failureOf, httpScript, openSession, SAID, type Script, SESSION, sessionServer } from './scripted-http.ts'
 
 const opened = (sessionId: string): Record<string, string> => ({ 'mcp-session-id': sessionId })
@@ -10,7 +11,8 @@ const HELLO = {
 }
 
 describe('a session', () => {
-  test('has the id the server gave it, on everything but the handshake, and ends with DELETE [T-HTTP-058] [T-HTTP-063] [T-HTTP-068] [T-LIFE-030]', async () => {
+  test('has the id the server gave it, on everything but the handshake, and ends with DELETE', async () => {
+    proves('T-HTTP-058', 'T-HTTP-063', 'T-HTTP-068', 'T-LIFE-030')
     const server = await sessionServer({ GET: (_, answer) => void answer.events() })
     const { client, warnings } = await openSession(server)
     await client.ping()
@@ -105,7 +107,8 @@ describe('a session', () => {
     expect(warnings).toEqual([expect.stringMatching(/not accepted: .*HTTP 400 Bad Request.*no thanks/)])
   })
 
-  test('keeps its id to itself: it is in no error and no warning [T-HTTP-062]', async () => {
+  test('keeps its id to itself: it is in no error and no warning', async () => {
+    proves('T-HTTP-062')
     const server = await sessionServer(
       {
         'tools/call': (_, answer) => answer.text('what?', 500),
@@ -144,7 +147,8 @@ describe('a session that the server has forgotten', () => {
     return { server, forget: () => (current = 'none'), sessions: () => sessions }
   }
 
-  test('is opened anew without an id, and the request it refused is sent again [T-HTTP-067]', async () => {
+  test('is opened anew without an id, and the request it refused is sent again', async () => {
+    proves('T-HTTP-067')
     const { server, forget, sessions } = await forgetfulServer()
     const { client, warnings } = await openSession(server)
     await client.call('echo', {})

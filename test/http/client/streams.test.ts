@@ -16,7 +16,8 @@ const gets = (received: Received[]): Received[] => received.filter(({ verb }) =>
 const resumes = (received: Received[]): Received[] => gets(received).filter(({ headers }) => headers['last-event-id'] !== undefined)
 
 describe('the stream of a call', () => {
-  test('that ends before its answer is taken up by GET after the last event [T-HTTP-021] [T-HTTP-030] [T-HTTP-054] [T-HTTP-057]', async () => {
+  test('that ends before its answer is taken up by GET after the last event', async () => {
+    proves('T-HTTP-021', 'T-HTTP-030', 'T-HTTP-054', 'T-HTTP-057')
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
         if (headers['last-event-id'] === undefined) return answer.status(405)
@@ -45,7 +46,8 @@ describe('the stream of a call', () => {
     expect(warnings).toEqual([])
   })
 
-  test('is not asked for before the server wants it to be [T-HTTP-023]', async () => {
+  test('is not asked for before the server wants it to be', async () => {
+    proves('T-HTTP-023')
     let endedAt = 0
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
@@ -88,7 +90,8 @@ describe('the stream of a call', () => {
     expect(resumes(server.received).map(({ headers }) => headers['last-event-id'])).toEqual(['e1'])
   })
 
-  test('may be broken off and taken up many times, as long as it brings something [T-HTTP-021]', async () => {
+  test('may be broken off and taken up many times, as long as it brings something', async () => {
+    proves('T-HTTP-021')
     let polls = 0
     const server = await sessionServer({
       GET: ({ headers }, answer) => {
@@ -211,7 +214,8 @@ describe('the stream of a call', () => {
 })
 
 describe('what the server says unasked', () => {
-  test('is heard on a stream of its own, which is open before the first request [T-HTTP-034] [T-HTTP-035]', async () => {
+  test('is heard on a stream of its own, which is open before the first request', async () => {
+    proves('T-HTTP-034', 'T-HTTP-035')
     let standing: Events | undefined
     const server = await sessionServer({
       GET: (_, answer) => {

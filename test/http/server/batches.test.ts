@@ -45,7 +45,7 @@ describe('batches in 2025-03-26', () => {
     [49, 200],
     [50, 200],
     [51, 400],
-  ])('C6: of %i messages are answered %i: 50 are taken (limits.maxBatch)', async (size, status) => {
+  ])('of %i messages are answered %i: 50 are taken (limits.maxBatch)', async (size, status) => {
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-03-26')
     const answer = await session.post(Array.from({ length: size }, (_, i) => request(i)))

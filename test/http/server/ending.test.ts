@@ -66,8 +66,8 @@ describe('options of listen', () => {
   })
 })
 
-describe('F14: a process that is asked to end', () => {
-  test('F14: answers all 200 calls in hand, ends streams cleanly, refuses new work with 503 and Connection: close, and exits with 0', async () => {
+describe('a process that is asked to end', () => {
+  test('answers all 200 calls in hand, ends streams cleanly, refuses new work with 503 and Connection: close, and exits with 0', async () => {
     const { child, url, exited } = await start()
     const session = await openSession(url, '2025-11-25')
     const older = await openSession(url, '2025-06-18')
@@ -108,7 +108,7 @@ describe('F14: a process that is asked to end', () => {
     expect(performance.now() - signalledAt).toBeLessThan(5000)
   })
 
-  test('F14: answers that have become streams come whole too', async () => {
+  test('answers that have become streams come whole too', async () => {
     const { child, url, exited } = await start({ STREAM_AFTER_MS: '100' })
     const session = await openSession(url, '2025-11-25')
     const streams = await Promise.all([
@@ -123,7 +123,7 @@ describe('F14: a process that is asked to end', () => {
     expect(await exited).toEqual([0, null])
   })
 
-  test('F14: with two servers waits for both', async () => {
+  test('with two servers waits for both', async () => {
     const { child, url, exited } = await start({ SECOND: '1' })
     const call = askModern(url, callTool('work', { ms: 700 }))
     await sleep(200)
@@ -132,7 +132,7 @@ describe('F14: a process that is asked to end', () => {
     expect(await exited).toEqual([0, null])
   })
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('F14: asked a second time (%s) it exits at once', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('asked a second time (%s) it exits at once', async (signal) => {
     const { child, url, exited } = await start()
     const call = askModern(url, callTool('work', { ms: 60_000 })).catch((error: NodeJS.ErrnoException) => error.code)
     await sleep(200)

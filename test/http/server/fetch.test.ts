@@ -39,7 +39,7 @@ function talkative(isPatient: boolean) {
 }
 
 describe('the fetch handler', () => {
-  test('A1: judges the name it is called by, from the Host header or else the URL', async () => {
+  test('judges the name it is called by, from the Host header or else the URL', async () => {
     const { send } = handling(testServer())
     expect((await send(callTool('hi'))).status).toBe(200)
     expect((await send(callTool('hi'), {}, 'http://evil.com/mcp')).status).toBe(403)
@@ -73,7 +73,7 @@ describe('the fetch handler', () => {
   test.each([
     [true, 'stallMs'],
     [false, 'hardBufferBytes'],
-  ])('C9: cuts off a reader that does not read (patient writer: %s), by %s, and forgets it', async (isPatient, limit) => {
+  ])('cuts off a reader that does not read (patient writer: %s), by %s, and forgets it', async (isPatient, limit) => {
     const { server, state } = talkative(isPatient)
     const { send, handler, onRefused } = handling(server, {
       limits: { softBufferBytes: 64 * 1024, hardBufferBytes: 512 * 1024, stallMs: 150 },
@@ -152,7 +152,7 @@ describe('the fetch handler', () => {
       }),
     }) as RequestInit
 
-  test('C6, C12: bodies are bounded in length and in slowness', async () => {
+  test('bodies are bounded in length and in slowness', async () => {
     const { send: sendLarge } = handling(testServer(), { limits: { maxBodyBytes: 1000 } })
     const { send } = handling(testServer(), { limits: { bodyGraceMs: 80, minBodyRate: 100_000 } })
     const large = await sendLarge(
@@ -178,7 +178,7 @@ describe('the fetch handler', () => {
     expect(never.status).toBe(408)
   })
 
-  test('B9: a byte order mark and bytes that are no UTF-8 are found out here too', async () => {
+  test('a byte order mark and bytes that are no UTF-8 are found out here too', async () => {
     const { send } = handling(testServer())
     const body = JSON.stringify(modern(callTool('hi')).body)
     for (const bytes of [new TextEncoder().encode(`\ufeff${body}`), Buffer.from(`${body.slice(0, -1)}\xff}`, 'latin1')]) {

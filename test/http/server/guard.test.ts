@@ -41,7 +41,7 @@ describe('whoever proves nothing', () => {
   })
 })
 
-describe('A1: a name that is not ours', () => {
+describe('a name that is not ours', () => {
   const FOREIGN: [string, number][] = [
     ['evil.com', 403],
     ['evil.com:PORT', 403],
@@ -54,7 +54,8 @@ describe('A1: a name that is not ours', () => {
     ['', 400],
   ]
 
-  test.each(FOREIGN)('A1: Host %j is answered %i by every method and endpoint, and no handler runs [T-HTTP-073]', async (host, status) => {
+  test.each(FOREIGN)('Host %j is answered %i by every method and endpoint, and no handler runs', async (host, status) => {
+    proves('T-HTTP-073')
     const { server, called } = spied()
     const { port } = await serve(server)
     const line = `Host: ${host.replace('PORT', String(port))}\r\n`
@@ -90,7 +91,7 @@ describe('A1: a name that is not ours', () => {
     expect(called).toHaveBeenCalledTimes(status === 200 ? 1 : 0)
   })
 
-  test('A1: two Host headers, none at all, or a request target that names another host are refused', async () => {
+  test('two Host headers, none at all, or a request target that names another host are refused', async () => {
     const { server, called } = spied()
     const { port } = await serve(server)
     const own = `Host: 127.0.0.1:${port}\r\n`
@@ -107,7 +108,7 @@ describe('A1: a name that is not ours', () => {
   })
 
   test.each(['localhost:PORT', 'LocalHost', '127.0.0.1', '127.0.0.1:PORT', '[::1]', '[::1]:PORT'])(
-    'A1: Host %j is ours at a loopback address',
+    'Host %j is ours at a loopback address',
     async (host) => {
       const { server } = spied()
       const { url, port } = await serve(server)
@@ -134,8 +135,9 @@ describe('A1: a name that is not ours', () => {
   })
 })
 
-describe('A2: who can reach it', () => {
-  test('without being told otherwise it listens at 127.0.0.1 only [T-HTTP-007]', async () => {
+describe('who can reach it', () => {
+  test('without being told otherwise it listens at 127.0.0.1 only', async () => {
+    proves('T-HTTP-007')
     const { url, port } = await serve(testServer())
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`)
     const socket = connect(port, '::1')
@@ -143,8 +145,8 @@ describe('A2: who can reach it', () => {
     expect((error as NodeJS.ErrnoException).code).toMatch(/ECONNREFUSED|EADDRNOTAVAIL/)
   })
 
-  test('A2: a public address without allowed hosts and without authentication is refused at the start [T-HTTP-008]', async () => {
-    proves('R-SEC-015')
+  test('a public address without allowed hosts and without authentication is refused at the start', async () => {
+    proves('T-HTTP-008', 'R-SEC-015')
     for (const host of ['0.0.0.0', '::', '192.0.2.1'])
       await expect(listen(testServer(), { host, handleSignals: false })).rejects.toMatchObject({
         code: 'ERR_DEFINITION',
@@ -152,7 +154,7 @@ describe('A2: who can reach it', () => {
       })
   })
 
-  test('A2: bound to every address and reached through loopback, a foreign name is refused all the same', async () => {
+  test('bound to every address and reached through loopback, a foreign name is refused all the same', async () => {
     const { server, called } = spied()
     const { port } = await serve(server, { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] })
     const url = `http://127.0.0.1:${port}/mcp`
@@ -162,7 +164,7 @@ describe('A2: who can reach it', () => {
     expect((await askModern(url, callTool('spy'), { host: 'mcp.example.com' })).status).toBe(200)
   })
 
-  test('A2: where callers authenticate the same holds at loopback', async () => {
+  test('where callers authenticate the same holds at loopback', async () => {
     const { server, called } = spied()
     const { port } = await serve(server, { host: '0.0.0.0', authenticate: byHeader })
     const url = `http://127.0.0.1:${port}/mcp`
@@ -172,36 +174,34 @@ describe('A2: who can reach it', () => {
   })
 })
 
-describe('A3: pages of other origins', () => {
+describe('pages of other origins', () => {
   const ORIGINS = ['http://evil.com', 'null', 'file://', 'http://localhost.evil.com', 'http://localhost:1', 'https://127.0.0.1']
 
-  test.each(ORIGINS)(
-    'A3: Origin %s is answered 403 with an error without id, on every method and with good credentials [T-HTTP-004] [T-HTTP-005] [T-HTTP-006]',
-    async (origin) => {
-      const { server, called } = spied()
-      const { url } = await serve(server, { authenticate: byHeader })
-      const session = await openSession(url, '2025-11-25', { headers: { 'x-user': 'a' } })
-      const headers = { ...session.headers, origin }
-      const answers = [
-        await askModern(url, callTool('spy'), { origin, 'x-user': 'a' }),
-        await session.ask(callTool('spy'), { origin }),
-        await http(url, { method: 'GET', headers }),
-        await http(url, { method: 'DELETE', headers }),
-        await http(url, { method: 'OPTIONS', headers }),
-        await http(url.replace('/mcp', '/sse'), { method: 'GET', headers }),
-      ]
-      for (const { status, message, headers } of answers) {
-        expect(status).toBe(403)
-        expect(message).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
-        expect(message.id ?? null).toBeNull()
-        expect(headers['access-control-allow-origin']).toBeUndefined()
-      }
-      expect(called).not.toHaveBeenCalled()
-      expect((await session.ask(callTool('spy'))).status).toBe(200)
-    },
-  )
+  test.each(ORIGINS)('Origin %s is answered 403 with an error without id, on every method and with good credentials', async (origin) => {
+    proves('T-HTTP-004', 'T-HTTP-005', 'T-HTTP-006')
+    const { server, called } = spied()
+    const { url } = await serve(server, { authenticate: byHeader })
+    const session = await openSession(url, '2025-11-25', { headers: { 'x-user': 'a' } })
+    const headers = { ...session.headers, origin }
+    const answers = [
+      await askModern(url, callTool('spy'), { origin, 'x-user': 'a' }),
+      await session.ask(callTool('spy'), { origin }),
+      await http(url, { method: 'GET', headers }),
+      await http(url, { method: 'DELETE', headers }),
+      await http(url, { method: 'OPTIONS', headers }),
+      await http(url.replace('/mcp', '/sse'), { method: 'GET', headers }),
+    ]
+    for (const { status, message, headers } of answers) {
+      expect(status).toBe(403)
+      expect(message).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
+      expect(message.id ?? null).toBeNull()
+      expect(headers['access-control-allow-origin']).toBeUndefined()
+    }
+    expect(called).not.toHaveBeenCalled()
+    expect((await session.ask(callTool('spy'))).status).toBe(200)
+  })
 
-  test('A3: no Origin passes, and so do its own and those allowed', async () => {
+  test('no Origin passes, and so do its own and those allowed', async () => {
     const { server } = spied()
     const { url, port } = await serve(server, { allowedOrigins: ['https://app.example.com'] })
     expect((await askModern(url, callTool('spy'))).status).toBe(200)
@@ -257,7 +257,8 @@ describe('A3: pages of other origins', () => {
     expect(await statusFor('192.0.2.9, 192.0.2.1', 'd')).toBe(429)
   })
 
-  test('every method and endpoint asks who is calling, and says so before it says anything else [T-HTTP-008]', async () => {
+  test('every method and endpoint asks who is calling, and says so before it says anything else', async () => {
+    proves('T-HTTP-008')
     const { server, called } = spied()
     const { url } = await serve(server, { authenticate: byHeader })
     const old = url.replace('/mcp', '')
@@ -290,7 +291,7 @@ describe('A3: pages of other origins', () => {
   })
 })
 
-describe('A4: posts that a page can send without asking', () => {
+describe('posts that a page can send without asking', () => {
   const TYPES = [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -301,7 +302,7 @@ describe('A4: posts that a page can send without asking', () => {
     '',
   ]
 
-  test.each(TYPES)('A4: Content-Type %j is answered 415 before the body has come', async (type) => {
+  test.each(TYPES)('Content-Type %j is answered 415 before the body has come', async (type) => {
     const { server, called } = spied()
     const { port } = await serve(server)
     const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${MIRRORS}Content-Type: ${type}\r\nContent-Length: ${BODY.length}\r\n\r\n`
@@ -310,7 +311,8 @@ describe('A4: posts that a page can send without asking', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('A4: no Content-Type is answered 415, and application/json with parameters is taken [T-HTTP-072]', async () => {
+  test('no Content-Type is answered 415, and application/json with parameters is taken', async () => {
+    proves('T-HTTP-072')
     const { server } = spied()
     const { url } = await serve(server)
     const { headers = {}, body } = SPY

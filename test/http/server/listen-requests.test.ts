@@ -78,7 +78,7 @@ describe('subscriptions/listen', () => {
     expect(stream.events).toHaveLength(1)
   })
 
-  test('F6: is ended with its result after maxStreamAgeMs, so that a peer that is gone without a word is freed', async () => {
+  test('is ended with its result after maxStreamAgeMs, so that a peer that is gone without a word is freed', async () => {
     const { server } = changing()
     const { url, pass, endpoint } = await serveInFakeTime(server, { limits: { maxStreamAgeMs: 30_000 } })
     const stream = await listenTo(url, { toolsListChanged: true })
@@ -91,7 +91,7 @@ describe('subscriptions/listen', () => {
     expect(endpoint.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
-  test('F14: is ended with its result when the server is', async () => {
+  test('is ended with its result when the server is', async () => {
     proves('R-LISTEN-013')
     const { server } = changing()
     const listening = await serve(server, { graceMs: 1000 })

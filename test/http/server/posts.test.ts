@@ -20,7 +20,8 @@ const EVENTS = 'text/event-stream'
 const JSON_ONLY = 'application/json'
 
 describe('one endpoint', () => {
-  test('the same path takes POST, GET and DELETE, and any other method is told which [T-HTTP-003] [T-HTTP-037] [T-HTTP-070]', async () => {
+  test('the same path takes POST, GET and DELETE, and any other method is told which', async () => {
+    proves('T-HTTP-003', 'T-HTTP-037', 'T-HTTP-070')
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-11-25')
     const stream = await session.listen()
@@ -35,8 +36,8 @@ describe('one endpoint', () => {
     expect((await http(url.replace('/mcp', '/elsewhere'), modern(callTool('hi')))).status).toBe(404)
   })
 
-  test('a server of the stateless revision only has POST, and says so in Allow [T-HTTP-036] [T-HTTP-037] [T-HTTP-069] [T-HTTP-070]', async () => {
-    proves('R-DISC-034', 'R-HTTP-009')
+  test('a server of the stateless revision only has POST, and says so in Allow', async () => {
+    proves('T-HTTP-036', 'T-HTTP-037', 'T-HTTP-069', 'T-HTTP-070', 'R-DISC-034', 'R-HTTP-009')
     const { url } = await serve(testServer({ revisions: ['2026-07-28'] }))
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const { status, headers, message } = await http(url, { method, isBare: true })
@@ -45,7 +46,8 @@ describe('one endpoint', () => {
     expect((await http(url.replace('/mcp', '/sse'), { method: 'GET' })).status).toBe(405)
   })
 
-  test('two clients at once are served by one process, each with its own answers [T-HTTP-001]', async () => {
+  test('two clients at once are served by one process, each with its own answers', async () => {
+    proves('T-HTTP-001')
     const server = testServer()
     const both = gate()
     let waiting = 0
@@ -62,7 +64,8 @@ describe('one endpoint', () => {
 })
 
 describe('what a POST is answered with', () => {
-  test.each(STREAMABLE)('an accepted notification or response of %s is answered 202 with no body [T-HTTP-014]', async (revision) => {
+  test.each(STREAMABLE)('an accepted notification or response of %s is answered 202 with no body', async (revision) => {
+    proves('T-HTTP-014')
     const { url } = await serve(testServer())
     const session = await openSession(url, revision)
     for (const body of [
@@ -76,7 +79,8 @@ describe('what a POST is answered with', () => {
     }
   })
 
-  test('a notification that stands alone is answered 202; a response cannot, and is answered 400 [T-HTTP-014] [T-HTTP-015]', async () => {
+  test('a notification that stands alone is answered 202; a response cannot, and is answered 400', async () => {
+    proves('T-HTTP-014', 'T-HTTP-015')
     const { url } = await serve(testServer())
     const headers = { 'mcp-protocol-version': '2026-07-28' }
     const notice = await http(url, { headers, body: { jsonrpc: '2.0', method: 'notifications/x' } })
@@ -95,7 +99,8 @@ describe('what a POST is answered with', () => {
     ['nothing', '', -32700],
     ['half a message', '{"jsonrpc":"2.0","meth', -32700],
   ]
-  test.each(REFUSED)('%s is answered 400 with an error without id [T-HTTP-015] [T-HTTP-016]', async (_what, body, code) => {
+  test.each(REFUSED)('%s is answered 400 with an error without id', async (_what, body, code) => {
+    proves('T-HTTP-015', 'T-HTTP-016')
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-11-25')
     const inside = await session.post(body)
@@ -106,31 +111,29 @@ describe('what a POST is answered with', () => {
     }
   })
 
-  test.each(STREAMABLE)(
-    'a request of %s is answered as JSON, or as events when it has something to say first [T-HTTP-017] [T-HTTP-024] [T-HTTP-025] [T-HTTP-029] [T-HTTP-071]',
-    async (revision) => {
-      const server = testServer()
-      server.tool('talks', {}, async (_args, ctx) => {
-        await ctx.progress(1)
-        return 'done'
-      })
-      const { url } = await serve(server)
-      const session = await openSession(url, revision)
-      const plain = await session.ask(callTool('hi'))
-      expect(plain.headers['content-type']).toBe(JSON_ONLY)
-      expect(plain.message).toMatchObject({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hi' }] } })
-      const stream = await session.askStream(callTool('talks', {}, WATCHED))
-      expect(stream.headers).toMatchObject({ 'content-type': EVENTS, 'x-accel-buffering': 'no', 'cache-control': 'no-cache, no-transform' })
-      const [progress, answer, ...rest] = await stream.messages()
-      expect(progress).toMatchObject({ method: 'notifications/progress', params: { progressToken: 'p', progress: 1 } })
-      expect(answer).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
-      expect(rest).toEqual([])
-      expect(await stream.ended).toBe('end')
-    },
-  )
+  test.each(STREAMABLE)('a request of %s is answered as JSON, or as events when it has something to say first', async (revision) => {
+    proves('T-HTTP-017', 'T-HTTP-024', 'T-HTTP-025', 'T-HTTP-029', 'T-HTTP-071')
+    const server = testServer()
+    server.tool('talks', {}, async (_args, ctx) => {
+      await ctx.progress(1)
+      return 'done'
+    })
+    const { url } = await serve(server)
+    const session = await openSession(url, revision)
+    const plain = await session.ask(callTool('hi'))
+    expect(plain.headers['content-type']).toBe(JSON_ONLY)
+    expect(plain.message).toMatchObject({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hi' }] } })
+    const stream = await session.askStream(callTool('talks', {}, WATCHED))
+    expect(stream.headers).toMatchObject({ 'content-type': EVENTS, 'x-accel-buffering': 'no', 'cache-control': 'no-cache, no-transform' })
+    const [progress, answer, ...rest] = await stream.messages()
+    expect(progress).toMatchObject({ method: 'notifications/progress', params: { progressToken: 'p', progress: 1 } })
+    expect(answer).toMatchObject({ id: 1, result: { content: [{ text: 'done' }] } })
+    expect(rest).toEqual([])
+    expect(await stream.ended).toBe('end')
+  })
 
-  test('a request that stands alone likewise [T-HTTP-017] [T-HTTP-071]', async () => {
-    proves('R-HTTP-017', 'R-HTTP-020')
+  test('a request that stands alone likewise', async () => {
+    proves('T-HTTP-017', 'T-HTTP-071', 'R-HTTP-017', 'R-HTTP-020')
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -143,7 +146,8 @@ describe('what a POST is answered with', () => {
     expect(talked.text).toMatch(/^event: message\ndata: .*progress.*\n\nevent: message\ndata: \{"jsonrpc":"2.0","id":1,"result":.*\}\n\n$/)
   })
 
-  test('a server set to JSON answers with nothing else, and leaves out what could only be said on the way [T-HTTP-002]', async () => {
+  test('a server set to JSON answers with nothing else, and leaves out what could only be said on the way', async () => {
+    proves('T-HTTP-002')
     const server = testServer()
     server.tool('talks', {}, async (_args, ctx) => {
       await ctx.progress(1)

@@ -40,7 +40,8 @@ async function refusalOf(session: HttpSession, lastEventId: string): Promise<[nu
 }
 
 describe('event ids', () => {
-  test('are unique in the session, and each names its stream and its place in it [T-HTTP-050] [T-HTTP-051] [T-HTTP-052] [T-HTTP-053]', async () => {
+  test('are unique in the session, and each names its stream and its place in it', async () => {
+    proves('T-HTTP-050', 'T-HTTP-051', 'T-HTTP-052', 'T-HTTP-053')
     const { server, go } = counting()
     const { url } = await serve(server)
     const session = await openSession(url, POLLED)
@@ -59,8 +60,8 @@ describe('event ids', () => {
     expect(ids[0]?.map((id) => Number(id.slice(id.lastIndexOf('.') + 1)))).toEqual([0, 1, 2, 3, 4, 5, 6])
   })
 
-  test('a stream begins with an event that has an id and no data, and with the time to wait, from 2025-11-25 on [T-HTTP-019]', async () => {
-    proves('R-VER-007')
+  test('a stream begins with an event that has an id and no data, and with the time to wait, from 2025-11-25 on', async () => {
+    proves('T-HTTP-019', 'R-VER-007')
     const { server, go } = counting()
     go.open()
     const { url } = await serve(server, { limits: { retryMs: 1234 } })
@@ -82,8 +83,9 @@ describe('event ids', () => {
 
 describe('a stream that broke', () => {
   test.each(STREAMABLE)(
-    'is gone on with after the event named, by GET, with nothing lost, doubled or of another stream, in %s [T-HTTP-033] [T-HTTP-042] [T-HTTP-053] [T-HTTP-055] [T-HTTP-056] [T-HTTP-057]',
+    'is gone on with after the event named, by GET, with nothing lost, doubled or of another stream, in %s',
     async (revision) => {
+      proves('T-HTTP-033', 'T-HTTP-042', 'T-HTTP-053', 'T-HTTP-055', 'T-HTTP-056', 'T-HTTP-057')
       const { server, go } = counting()
       const { url, handler } = await serve(server)
       const session = await openSession(url, revision)
@@ -107,7 +109,8 @@ describe('a stream that broke', () => {
     },
   )
 
-  test('the GET stream is resumed likewise, and what came in between is there [T-HTTP-044] [T-HTTP-049]', async () => {
+  test('the GET stream is resumed likewise, and what came in between is there', async () => {
+    proves('T-HTTP-044', 'T-HTTP-049')
     const server = testServer()
     const { url, handler } = await serve(server)
     const session = await openSession(url, POLLED)
@@ -137,8 +140,9 @@ describe('a stream that broke', () => {
   })
 })
 
-describe('B6: event ids that are not good', () => {
-  test('B6: of another session, another stream number, forged, in the future or garbled are answered 400, with no event of anybody [T-HTTP-056] [T-SEC-006]', async () => {
+describe('event ids that are not good', () => {
+  test('of another session, another stream number, forged, in the future or garbled are answered 400, with no event of anybody', async () => {
+    proves('T-HTTP-056', 'T-SEC-006')
     const { server, go } = counting()
     go.open()
     const { url } = await serve(server)
@@ -169,7 +173,7 @@ describe('B6: event ids that are not good', () => {
     expect((await good.messages()).map((message) => message.params?.progress ?? message.id)).toEqual([2, 3, 1])
   })
 
-  test('B6: an event that is no longer kept is told, not skipped over in silence', async () => {
+  test('an event that is no longer kept is told, not skipped over in silence', async () => {
     const { server, go } = counting()
     go.open()
     const limits: Partial<HttpLimits> = { maxEvents: 4 }
@@ -185,7 +189,7 @@ describe('B6: event ids that are not good', () => {
     expect(await (await session.listen(id(7))).messages()).toHaveLength(3)
   })
 
-  test('B4: a second GET is answered 409 and the first goes on', async () => {
+  test('a second GET is answered 409 and the first goes on', async () => {
     const server = testServer()
     const { url } = await serve(server)
     const session = await openSession(url, POLLED)
@@ -340,8 +344,8 @@ describe('what is kept of streams', () => {
 })
 
 describe('a call that lets its client hang up', () => {
-  test('2025-11-25: the connection ends with the time to wait, and the answer is there when the client comes back [T-HTTP-020] [T-HTTP-022]', async () => {
-    proves('R-VER-007')
+  test('2025-11-25: the connection ends with the time to wait, and the answer is there when the client comes back', async () => {
+    proves('T-HTTP-020', 'T-HTTP-022', 'R-VER-007')
     const server = testServer()
     const go = gate()
     server.tool('long', {}, async (_args, ctx) => {
@@ -362,8 +366,8 @@ describe('a call that lets its client hang up', () => {
     expect(await waiting.ended).toBe('end')
   })
 
-  test.each([...OLDER, '2026-07-28'])('%s: nothing is broken off before the answer [T-HTTP-027]', async (revision) => {
-    proves('R-VER-007')
+  test.each([...OLDER, '2026-07-28'])('%s: nothing is broken off before the answer', async (revision) => {
+    proves('T-HTTP-027', 'R-VER-007')
     const server = testServer()
     server.tool('long', {}, async (_args, ctx) => {
       await ctx.progress(1)

@@ -27,10 +27,10 @@ const headOf = (length: number): string =>
   `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: hi\r\nContent-Length: ${length}\r\n\r\n`
 const BODY = JSON.stringify(modern(callTool('hi')).body)
 
-describe('C12: bodies that trickle in', () => {
+describe('bodies that trickle in', () => {
   const limits: Partial<HttpLimits> = { bodyGraceMs: 150, minBodyRate: 1000 }
 
-  test('C12: slower than minBodyRate after bodyGraceMs is answered 408 and closed', async () => {
+  test('slower than minBodyRate after bodyGraceMs is answered 408 and closed', async () => {
     const onRefused = vi.fn()
     const { port } = await serve(testServer(), { limits, onRefused })
     const raw = rawHttp(port, headOf(BODY.length))
@@ -41,7 +41,7 @@ describe('C12: bodies that trickle in', () => {
     expect(onRefused).toHaveBeenCalledWith({ status: 408, reason: expect.stringContaining('limits.minBodyRate') })
   })
 
-  test('C12: a body of which nothing ever comes likewise', async () => {
+  test('a body of which nothing ever comes likewise', async () => {
     const { port } = await serve(testServer(), { limits })
     const startedAt = performance.now()
     expect(await rawHttp(port, headOf(BODY.length)).closed).toMatch(/^HTTP\/1\.1 408 /)
@@ -101,7 +101,7 @@ describe('C12: bodies that trickle in', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000)
   })
 
-  test('C12: 400 sockets that send one byte now and then are all closed with 408, and others are served meanwhile', async () => {
+  test('400 sockets that send one byte now and then are all closed with 408, and others are served meanwhile', async () => {
     const { port, url } = await serve(testServer(), { limits: { bodyGraceMs: 1000 }, maxConnectionsPerAddress: false })
     const startedAt = performance.now()
     const slow = Array.from({ length: 400 }, () => rawHttp(port, headOf(BODY.length)))
@@ -132,7 +132,7 @@ function deafCall(port: number, name: string, args: Record<string, unknown> = {}
   return deaf(port, JSON.stringify(body), headers as Record<string, string>)
 }
 
-describe('C9: readers that do not read', () => {
+describe('readers that do not read', () => {
   /** A tool that writes without end, waiting when asked to or not. */
   function flooding(isPatient: boolean) {
     const server = testServer()
@@ -278,7 +278,7 @@ describe('C9: readers that do not read', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(1000)
   })
 
-  test.each(['JSON', 'a last event'])('C9: an answer as %s that nobody reads does not stay for ever', async (kind) => {
+  test.each(['JSON', 'a last event'])('an answer as %s that nobody reads does not stay for ever', async (kind) => {
     const server = testServer()
     const begun = gate()
     server.tool('big', {}, async (_args, ctx) => {
@@ -301,7 +301,7 @@ describe('C9: readers that do not read', () => {
     expect(received).toBeLessThan(16 * MIB)
   })
 
-  test('F7: 100 clients that never read, 300 MB to say to each: memory stays bounded, each is cut, others are served', async () => {
+  test('100 clients that never read, 300 MB to say to each: memory stays bounded, each is cut, others are served', async () => {
     const server = testServer()
     const text = 'x'.repeat(64 * 1024)
     let written = 0
@@ -337,13 +337,13 @@ describe('C9: readers that do not read', () => {
   }, 20_000)
 })
 
-describe('F6: peers that are gone without a word', () => {
+describe('peers that are gone without a word', () => {
   const inFakeTime = () => {
     const clock = fakeClock()
     return serveInFakeTime(testServer({ clock }), {}, clock)
   }
 
-  test('F6: a session that answers no pings loses its stream within 75 s of the last sign of life', async () => {
+  test('a session that answers no pings loses its stream within 75 s of the last sign of life', async () => {
     const { url, pass, endpoint } = await inFakeTime()
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()
@@ -355,7 +355,7 @@ describe('F6: peers that are gone without a word', () => {
     expect((await session.listen()).status).toBe(200)
   })
 
-  test('F6: one that answers keeps it, and one miss is forgiven', async () => {
+  test('one that answers keeps it, and one miss is forgiven', async () => {
     const { url, pass, endpoint } = await inFakeTime()
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()

@@ -22,8 +22,9 @@ const settled = (ms = 60): Promise<void> => new Promise((resolve) => setTimeout(
 
 describe('which stream a message goes to', () => {
   test.each(STREAMABLE)(
-    'in %s what belongs to a call goes to its stream, what belongs to none to the GET stream, and each goes to one [T-HTTP-026] [T-HTTP-039] [T-HTTP-041] [T-HTTP-042] [T-HTTP-047] [T-HTTP-048]',
+    'in %s what belongs to a call goes to its stream, what belongs to none to the GET stream, and each goes to one',
     async (revision) => {
+      proves('T-HTTP-026', 'T-HTTP-039', 'T-HTTP-041', 'T-HTTP-042', 'T-HTTP-047', 'T-HTTP-048')
       const server = testServer()
       const arrived = [gate(), gate()]
       const go = gate()
@@ -62,8 +63,9 @@ describe('which stream a message goes to', () => {
   )
 
   test.each(['2025-06-18', '2025-11-25'])(
-    'in %s a question goes to the stream of the call that asks, never to the GET stream, and not at all after it [T-HTTP-025] [T-HTTP-040]',
+    'in %s a question goes to the stream of the call that asks, never to the GET stream, and not at all after it',
     async (revision) => {
+      proves('T-HTTP-025', 'T-HTTP-040')
       const server = testServer()
       let context: Context | undefined
       server.tool('asks', {}, async (_args, ctx) => {
@@ -147,7 +149,8 @@ describe('which stream a message goes to', () => {
     expect((await (await session.listen()).message()).params.data).toBe('four')
   })
 
-  test('a GET stream that the client closes is let go, and can be opened anew [T-HTTP-043]', async () => {
+  test('a GET stream that the client closes is let go, and can be opened anew', async () => {
+    proves('T-HTTP-043')
     const { url, handler } = await serve(testServer())
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()
@@ -159,7 +162,8 @@ describe('which stream a message goes to', () => {
 })
 
 describe('an answer that takes long', () => {
-  test.each([...STREAMABLE, '2026-07-28'])('becomes a stream after streamAfterMs, in %s [T-HTTP-017]', async (revision) => {
+  test.each([...STREAMABLE, '2026-07-28'])('becomes a stream after streamAfterMs, in %s', async (revision) => {
+    proves('T-HTTP-017')
     const server = testServer()
     const go = gate()
     server.tool('slow', {}, async () => {
@@ -194,35 +198,33 @@ describe('an answer that takes long', () => {
 
 describe('a client that goes away', () => {
   for (const how of ['destroy', 'reset'] as const) {
-    test.each(STREAMABLE)(
-      `F5: (${how}) is not a cancellation in %s: the work goes on and its result can be fetched [T-HTTP-030] [T-HTTP-031] [T-HTTP-033]`,
-      async (revision) => {
-        const server = testServer()
-        const go = gate()
-        let wasAborted: boolean | undefined
-        server.tool('work', {}, async (_args, ctx) => {
-          await ctx.progress(1)
-          await go.opened
-          wasAborted = ctx.signal.aborted
-          return 'kept'
-        })
-        const { url, handler } = await serve(server)
-        const session = await openSession(url, revision)
-        const stream = await session.askStream(callTool('work', {}, WATCHED))
-        await stream.message()
-        const { id } = stream.events.at(-1) ?? {}
-        stream[how]()
-        await until(() => handler.counts.streams === 0)
-        expect(handler.counts.inFlight).toBe(1)
-        go.open()
-        await until(() => handler.counts.inFlight === 0)
-        expect(wasAborted).toBe(false)
-        const resumed = await session.listen(id)
-        expect(await resumed.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'kept' }] } }])
-      },
-    )
+    test.each(STREAMABLE)(`(${how}) is not a cancellation in %s: the work goes on and its result can be fetched`, async (revision) => {
+      proves('T-HTTP-030', 'T-HTTP-031', 'T-HTTP-033')
+      const server = testServer()
+      const go = gate()
+      let wasAborted: boolean | undefined
+      server.tool('work', {}, async (_args, ctx) => {
+        await ctx.progress(1)
+        await go.opened
+        wasAborted = ctx.signal.aborted
+        return 'kept'
+      })
+      const { url, handler } = await serve(server)
+      const session = await openSession(url, revision)
+      const stream = await session.askStream(callTool('work', {}, WATCHED))
+      await stream.message()
+      const { id } = stream.events.at(-1) ?? {}
+      stream[how]()
+      await until(() => handler.counts.streams === 0)
+      expect(handler.counts.inFlight).toBe(1)
+      go.open()
+      await until(() => handler.counts.inFlight === 0)
+      expect(wasAborted).toBe(false)
+      const resumed = await session.listen(id)
+      expect(await resumed.messages()).toMatchObject([{ id: 1, result: { content: [{ text: 'kept' }] } }])
+    })
 
-    test(`F5: (${how}) cancels a request that stands alone within 100 ms, streaming or not, and nothing more is written`, async () => {
+    test(`(${how}) cancels a request that stands alone within 100 ms, streaming or not, and nothing more is written`, async () => {
       proves('R-HTTP-021', 'R-HTTP-022', 'R-HTTP-023', 'R-CANC-006')
       const server = testServer()
       const aborted: number[] = []
@@ -263,7 +265,7 @@ describe('a client that goes away', () => {
     })
   }
 
-  test('F5: 300 clients that break off, half of each kind, leave nothing behind', async () => {
+  test('300 clients that break off, half of each kind, leave nothing behind', async () => {
     const server = testServer()
     let ended = 0
     server.tool('work', {}, async (_args, ctx) => {
@@ -350,7 +352,8 @@ describe('streams that only wait', () => {
     expect(endpoint.counts.streams).toBe(1)
   })
 
-  test('pings go to the GET stream [T-HTTP-039]', async () => {
+  test('pings go to the GET stream', async () => {
+    proves('T-HTTP-039')
     const { url, pass } = await serveInFakeTime(testServer(), { limits: { pingMs: 5_000 } })
     const session = await openSession(url, '2025-11-25')
     const standing = await session.listen()
@@ -360,7 +363,8 @@ describe('streams that only wait', () => {
     expect((await session.post({ jsonrpc: '2.0', id: ping.id, result: {} })).status).toBe(202)
   })
 
-  test('end after maxStreamAgeMs in a way that lets the client come back, and it can [T-HTTP-022] [T-HTTP-043] [T-HTTP-044]', async () => {
+  test('end after maxStreamAgeMs in a way that lets the client come back, and it can', async () => {
+    proves('T-HTTP-022', 'T-HTTP-043', 'T-HTTP-044')
     const server = testServer()
     const { url, pass } = await serveInFakeTime(server, { limits: { maxStreamAgeMs: 60_000, pingMs: 1e9, retryMs: 700 } })
     const session = await openSession(url, '2025-11-25')

@@ -48,7 +48,8 @@ const call = (id: number, name: string, more: Message = {}): Message => ({
 })
 
 describe('the transport of 2024-11-05', () => {
-  test('says on the stream where to send to, takes messages there with 202, and answers on the stream [T-SSE1-002] [T-SSE1-003] [T-SSE1-004] [T-SSE1-006]', async () => {
+  test('says on the stream where to send to, takes messages there with 202, and answers on the stream', async () => {
+    proves('T-SSE1-002', 'T-SSE1-003', 'T-SSE1-004', 'T-SSE1-006')
     const { url } = await serve(testServer())
     const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET', isBare: true, headers: {} })
     expect([stream.status, stream.headers['content-type'], stream.headers['x-accel-buffering']]).toEqual([200, 'text/event-stream', 'no'])
@@ -90,7 +91,8 @@ describe('the transport of 2024-11-05', () => {
     expect((await stream.message()).method).toBe('notifications/tools/list_changed')
   })
 
-  test('two clients with the same ids do not hear each other [T-SSE1-001]', async () => {
+  test('two clients with the same ids do not hear each other', async () => {
+    proves('T-SSE1-001')
     const server = testServer()
     const go = gate()
     server.tool('mine', { input: { type: 'object', properties: { name: { type: 'string' } } } }, async ({ name }) => {
@@ -108,8 +110,8 @@ describe('the transport of 2024-11-05', () => {
     }
   })
 
-  test('old and new clients are served side by side, and a POST to the old address in the new way is taken too [T-SSE1-008] [T-SSE1-009]', async () => {
-    proves('R-SSE1-002', 'R-DISC-014', 'R-DISC-021')
+  test('old and new clients are served side by side, and a POST to the old address in the new way is taken too', async () => {
+    proves('T-SSE1-008', 'T-SSE1-009', 'R-SSE1-002', 'R-DISC-014', 'R-DISC-021')
     const { url } = await serve(testServer())
     const old = await converse(url)
     const session = await openSession(url, '2025-11-25')
@@ -120,7 +122,7 @@ describe('the transport of 2024-11-05', () => {
     expect((await openSession(url.replace('/mcp', '/sse'), '2025-06-18')).id).toBeDefined()
   })
 
-  test('B3: the address of somebody else is answered 404, as one that does not exist', async () => {
+  test('the address of somebody else is answered 404, as one that does not exist', async () => {
     const { url } = await serve(testServer(), { authenticate: byHeader })
     const alice = await converse(url, { 'x-user': 'alice' })
     const stolen = await http(alice.to, { headers: { 'x-user': 'mallory' }, body: call(1, 'hi') })
@@ -168,7 +170,7 @@ describe('the transport of 2024-11-05', () => {
     expect((await send(call(2, 'hi'))).status).toBe(404)
   })
 
-  test('F14: at the end of the server what is in hand is answered before the stream ends, and new work is refused', async () => {
+  test('at the end of the server what is in hand is answered before the stream ends, and new work is refused', async () => {
     const server = testServer()
     const begun = gate()
     server.tool('slow', {}, async () => {
@@ -189,7 +191,7 @@ describe('the transport of 2024-11-05', () => {
     await closed
   })
 
-  test('F6: a client that answers no pings is gone within 75 s; one that answers stays', async () => {
+  test('a client that answers no pings is gone within 75 s; one that answers stays', async () => {
     const clock = fakeClock()
     const { url, pass, endpoint } = await serveInFakeTime(testServer({ clock }), {}, clock)
     const alive = await converse(url)

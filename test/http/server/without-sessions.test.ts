@@ -12,6 +12,7 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
+import { proves } from '../../support/proves.ts'
 
 const NAME = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 
@@ -31,7 +32,8 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
   const headers = { 'mcp-protocol-version': revision }
   const request = (asked: { method: string; params?: unknown }, id = 1) => ({ jsonrpc: '2.0', id, ...asked })
 
-  test('initialize gives no session id, and every request is answered for itself [T-HTTP-059]', async () => {
+  test('initialize gives no session id, and every request is answered for itself', async () => {
+    proves('T-HTTP-059')
     const { url, handler } = await serve(working(), { sessions: false })
     const opened = await http(url, { body: initializeMessage(revision) })
     expect([opened.status, opened.headers['mcp-session-id'], opened.message.result?.protocolVersion]).toEqual([200, undefined, revision])
@@ -65,7 +67,8 @@ describe.each(STREAMABLE)('sessions: false, %s', (revision) => {
     expect(performance.now() - startedAt).toBeLessThan(1000)
   })
 
-  test('GET and DELETE are answered 405 with Allow [T-HTTP-036] [T-HTTP-037] [T-HTTP-069] [T-HTTP-070]', async () => {
+  test('GET and DELETE are answered 405 with Allow', async () => {
+    proves('T-HTTP-036', 'T-HTTP-037', 'T-HTTP-069', 'T-HTTP-070')
     const { url } = await serve(working(), { sessions: false })
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const { status, headers: said } = await http(url, { method, headers })

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest'
 import { isAtLeast, isLogLevel, LOG_LEVELS } from '../../../src/protocol/model/logging.ts'
+import { proves } from '../../support/proves.ts'
 
-test('the eight levels go from debug to emergency [T-LOG-003]', () => {
+test('the eight levels go from debug to emergency', () => {
+  proves('T-LOG-003')
   expect(LOG_LEVELS).toEqual(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'])
 })
 
-test('a level admits itself and what is more severe [T-LOG-003]', () => {
+test('a level admits itself and what is more severe', () => {
+  proves('T-LOG-003')
   for (const [i, minimum] of LOG_LEVELS.entries()) {
     expect(LOG_LEVELS.filter((level) => isAtLeast(level, minimum))).toEqual(LOG_LEVELS.slice(i))
   }

@@ -14,46 +14,52 @@ const isReserved = (key: string): boolean => {
 }
 
 describe('a key of _meta', () => {
-  test('is a name, or a prefix, a slash and a name [T-META-005]', () => {
+  test('is a name, or a prefix, a slash and a name', () => {
+    proves('T-META-005')
     expect(readMetaKey('progressToken')).toEqual({ isValid: true, prefix: undefined, name: 'progressToken', isReserved: false })
     expect(readMetaKey('com.example/x')).toEqual({ isValid: true, prefix: 'com.example', name: 'x', isReserved: false })
   })
 
-  test.each(['com.example/x', 'example/x', 'a.b.c.d/x'])('may have the prefix of %s [T-META-006]', (key) => {
+  test.each(['com.example/x', 'example/x', 'a.b.c.d/x'])('may have the prefix of %s', (key) => {
+    proves('T-META-006')
     expect(isValid(key)).toBe(true)
   })
 
   test.each(['com..example/x', '/x', '.com/x', 'com./x', 'com.example//x', 'com/example/x', 'com example/x', './x'])(
-    'may not have that of %s [T-META-006]',
+    'may not have that of %s',
     (key) => {
+      proves('T-META-006')
       expect(isValid(key)).toBe(false)
     },
   )
 
-  test.each(['a/x', 'A/x', 'a1/x', 'a-1/x', 'a--b/x', 'a-b.c-d/x'])('may have the labels of %s [T-META-007]', (key) => {
+  test.each(['a/x', 'A/x', 'a1/x', 'a-1/x', 'a--b/x', 'a-b.c-d/x'])('may have the labels of %s', (key) => {
+    proves('T-META-007')
     expect(isValid(key)).toBe(true)
   })
 
-  test.each(['1a/x', '-a/x', 'a-/x', 'a_b/x', 'a.1/x', 'a.-b/x', 'ä/x', 'a.b-/x', 'a*/x'])(
-    'may not have those of %s [T-META-007]',
-    (key) => {
-      expect(isValid(key)).toBe(false)
-    },
-  )
-
-  test.each(['x', '7', 'X9', 'com.x/', 'com.x/a'])('may have the name of %s [T-META-009]', (key) => {
-    expect(isValid(key)).toBe(true)
-  })
-
-  test.each(['-a', 'a_', '_a', 'a-', '.a', 'a.', 'com.x/-', 'com.x/a.'])('may not have that of %s [T-META-009]', (key) => {
+  test.each(['1a/x', '-a/x', 'a-/x', 'a_b/x', 'a.1/x', 'a.-b/x', 'ä/x', 'a.b-/x', 'a*/x'])('may not have those of %s', (key) => {
+    proves('T-META-007')
     expect(isValid(key)).toBe(false)
   })
 
-  test.each(['a-b_c.d', 'a..b', 'a-_.b', 'com.x/a-b_c.d9'])('may have hyphens, underscores and dots inside, as %s [T-META-010]', (key) => {
+  test.each(['x', '7', 'X9', 'com.x/', 'com.x/a'])('may have the name of %s', (key) => {
+    proves('T-META-009')
     expect(isValid(key)).toBe(true)
   })
 
-  test.each(['a b', 'a:b', 'aäb', 'a\nb', 'a\n', 'com.x/a b', 'com.x/a+b'])('may have nothing else there, as %j [T-META-010]', (key) => {
+  test.each(['-a', 'a_', '_a', 'a-', '.a', 'a.', 'com.x/-', 'com.x/a.'])('may not have that of %s', (key) => {
+    proves('T-META-009')
+    expect(isValid(key)).toBe(false)
+  })
+
+  test.each(['a-b_c.d', 'a..b', 'a-_.b', 'com.x/a-b_c.d9'])('may have hyphens, underscores and dots inside, as %s', (key) => {
+    proves('T-META-010')
+    expect(isValid(key)).toBe(true)
+  })
+
+  test.each(['a b', 'a:b', 'aäb', 'a\nb', 'a\n', 'com.x/a b', 'com.x/a+b'])('may have nothing else there, as %j', (key) => {
+    proves('T-META-010')
     expect(isValid(key)).toBe(false)
   })
 
@@ -97,7 +103,8 @@ describe('a prefix belongs to MCP', () => {
     'a.b.mcp.c/x',
     'a.mcp.b.c/x',
     'mcp.dev.tools/x',
-  ])('by the older rule: %s [T-META-008]', (key) => {
+  ])('by the older rule: %s', (key) => {
+    proves('T-META-008')
     expect(isReserved(key)).toBe(true)
   })
 
@@ -116,8 +123,8 @@ describe('a prefix belongs to MCP', () => {
     'mcp',
     'com.example/mcp.dev',
     'dev.portico/dropped',
-  ])('by neither: %s [T-META-008]', (key) => {
-    proves('R-META-002')
+  ])('by neither: %s', (key) => {
+    proves('T-META-008', 'R-META-002')
     expect(isReserved(key)).toBe(false)
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { type MatchedValues, uriTemplate, type VariablesOf } from '../../../src/protocol/uri-template/index.ts'
+import { proves } from '../../support/proves.ts'
 
 const faultOf = (template: string): McpError => {
   try {
@@ -33,7 +34,8 @@ describe('a text that is no template', () => {
     ['{a:3*}', '"a:3*" is not a variable'],
     ['{{a}}', '"{a" is not a variable'],
     ['{%4}', '"%4" is not a variable'],
-  ])('%s is refused with the place and the reason [T-RES-015]', (template, reason) => {
+  ])('%s is refused with the place and the reason', (template, reason) => {
+    proves('T-RES-015')
     const fault = faultOf(template)
     expect(fault).toBeInstanceOf(McpError)
     expect(fault.code).toBe('ERR_DEFINITION')

@@ -6,6 +6,7 @@ import { describeQuestion, foldedOf, questionText } from '../../../../src/host/c
 import { secretFields } from '../../../../src/host/consent/ask/form-lines.ts'
 import type { Subject } from '../../../../src/host/model/question.ts'
 import type { FormSchema } from '../../../../src/protocol/model/elicitation.ts'
+import { proves } from '../../../support/proves.ts'
 import { CALL, question } from './questions.ts'
 
 const textOf = (subject: Subject) => questionText(describeQuestion(question({ subject })))
@@ -13,7 +14,8 @@ const warningsOf = (subject: Subject) =>
   describeQuestion(question({ subject })).flatMap(({ tone, text }) => (tone === 'warning' ? [text] : []))
 
 describe('a tool call', () => {
-  test('is shown with who asks, why, what the tool says it does, and every argument whole [T-TOOL-046] [T-HOST-009] [T-HOST-016]', () => {
+  test('is shown with who asks, why, what the tool says it does, and every argument whole', () => {
+    proves('T-TOOL-046', 'T-HOST-009', 'T-HOST-016')
     const long = Array.from({ length: 2_000 }, (_, at) => `word${at}`).join(' ')
     const text = textOf({ ...CALL, args: { to: 'bob@example.com', body: long, nested: { list: [1, 2, { deep: 'down' }] } } })
     for (const part of ['mail', 'Post Office', 'node mail.js', 'you → model scripted → server mail', 'no rule allows it'])
@@ -92,7 +94,7 @@ describe('a tool call', () => {
     expect(text).toContain('argument "x: 1, what you send: stays here": | 2')
   })
 
-  test('E7: says which bytes of it come from private data, and from where', () => {
+  test('says which bytes of it come from private data, and from where', () => {
     const origins = [{ pointer: '/body', source: 'mail/inbox#3', bytes: 212, excerpt: 'Dear Anna' }]
     expect(warningsOf({ ...CALL, origins })).toEqual(
       expect.arrayContaining([expect.stringContaining('these 212 bytes of /body come from mail/inbox#3')]),
@@ -128,7 +130,8 @@ describe('a form', () => {
     warnings: [],
   })
 
-  test('is shown with who asks, each field and what it is filled with [T-ELIC-006]', () => {
+  test('is shown with who asks, each field and what it is filled with', () => {
+    proves('T-ELIC-006')
     const text = textOf(form(schema.properties))
     for (const part of [
       'mail asks you',
@@ -141,14 +144,15 @@ describe('a form', () => {
       expect(text).toContain(part)
   })
 
-  test('has no links but the one of a page to open: what a server writes is letters [T-ELIC-095]', () => {
+  test('has no links but the one of a page to open: what a server writes is letters', () => {
+    proves('T-ELIC-095')
     const link = '\u001b]8;;https://evil.example\u001b\\\\click here\u001b]8;;\u001b\\\\'
     const text = textOf({ ...form(schema.properties), message: `${link} or [here](https://evil.example)` } as Subject)
     expect(text).not.toContain('\u001b')
     expect(text).toContain('[here](https://evil.example)')
   })
 
-  test('E9: that asks for a secret is warned of, by name, title or description', () => {
+  test('that asks for a secret is warned of, by name, title or description', () => {
     expect(warningsOf(form(schema.properties))).toEqual([])
     const asking: FormSchema['properties'] = {
       api_key: { type: 'string' },
@@ -163,7 +167,8 @@ describe('a form', () => {
 })
 
 describe('a page to open', () => {
-  test('E9: is shown whole, its host apart, with a warning of letters that look like others [T-ELIC-091] [T-ELIC-093] [T-ELIC-094]', () => {
+  test('is shown whole, its host apart, with a warning of letters that look like others', () => {
+    proves('T-ELIC-091', 'T-ELIC-093', 'T-ELIC-094')
     const url = personUrl(`https://xn--80ak6aa92e.com:8443/login?next=${'a'.repeat(3_000)}`) as PersonUrl
     const subject: Subject = { kind: 'url', message: 'Log in', url }
     const text = textOf(subject)

@@ -13,6 +13,7 @@ import { DEFAULT_INBOX_LIMITS, openInboxFiles } from '../../../../src/host/conse
 import { canonicalJson } from '../../../../src/protocol/canonical-json.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
+import { proves } from '../../../support/proves.ts'
 import { question } from './questions.ts'
 
 const newFolder = temporaryFolders()
@@ -151,7 +152,8 @@ describe('an inbox', () => {
     await asking
   })
 
-  test('holds no more than it may, no larger than they may be, in files of its owner only [T-HOST-012]', async () => {
+  test('holds no more than it may, no larger than they may be, in files of its owner only', async () => {
+    proves('T-HOST-012')
     const folder = join(newFolder(), 'inbox')
     const asker = inboxAsker({ folder, limits: { parkedQuestions: 2, fileBytes: 20_000 } })
     const over = new AbortController()

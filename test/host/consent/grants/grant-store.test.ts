@@ -9,6 +9,7 @@ import { openGrants } from '../../../../src/host/consent/grants/grant-store.ts'
 import type { Grant, GrantScope } from '../../../../src/host/model/grant.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
+import { proves } from '../../../support/proves.ts'
 
 const newFolder = temporaryFolders()
 const newFile = (): string => join(newFolder(), 'state', 'grants.json')
@@ -45,7 +46,8 @@ describe.each([
     expect(await grants.use('a', NOW + 1000)).toBe(false)
   })
 
-  test('can be taken back, and are then neither live nor of use [T-HOST-008]', async () => {
+  test('can be taken back, and are then neither live nor of use', async () => {
+    proves('T-HOST-008')
     const grants = await open()
     await grants.add(grant('a'))
     await grants.add(grant('b', { scope: 'session', bind: { run: 'r' } }))
@@ -92,7 +94,7 @@ describe.each([
     for (let turn = 0; turn < 5; turn++) expect(await grants.use('a', NOW)).toBe(true)
   })
 
-  test('E2: for what a server or a definition was are swept away', async () => {
+  test('for what a server or a definition was are swept away', async () => {
     const grants = await open()
     await grants.add(grant('stays'))
     await grants.add(grant('other server', { bind: { fingerprint: 'f2' } }))

@@ -59,7 +59,7 @@ describe('a grant', () => {
     expect(grantMatches(made({ scope, width: 'any' }), action(scope === 'once' ? changes : { args: { id: 'b' }, ...changes }))).toBe(holds)
   })
 
-  test('E2: holds no more when the server or the definition is another', () => {
+  test('holds no more when the server or the definition is another', () => {
     const grant = made({ scope: 'always', width: 'any' })
     expect(grantMatches(grant, action())).toBe(true)
     expect(grantMatches(grant, action({ server: { ...action().server, fingerprint: 'g' } }))).toBe(false)

@@ -63,7 +63,7 @@ describe('a turn', () => {
     expect(model.asked[0]).toMatchObject({ system: 'Be kind', tools: [echo], maxTokens: 8192 })
   })
 
-  test('E1: the model hears of the tools that the host gives it and of nothing else', async () => {
+  test('the model hears of the tools that the host gives it and of nothing else', async () => {
     const model = cannedModel([call('a', 'echo')], [text('done')])
     const lists = [[echo], []]
     await chat({ model, tools: () => lists.shift() ?? [] })
@@ -374,7 +374,8 @@ describe('bounds of a turn', () => {
   })
 })
 
-test('the script talks to a real server through the chat [T-TOOL-002]', async () => {
+test('the script talks to a real server through the chat', async () => {
+  proves('T-TOOL-002')
   const notes = ['Milk']
   const server = createServer({ name: 'notes', version: '1' })
   server.tool(
@@ -409,7 +410,8 @@ test('the script talks to a real server through the chat [T-TOOL-002]', async ()
   expect(parts.at(-1)).toMatchObject({ type: 'end', reason: 'done', steps: 3 })
 })
 
-test('a server hears the arguments of its calls and nothing else of the conversation [T-ARCH-017]', async () => {
+test('a server hears the arguments of its calls and nothing else of the conversation', async () => {
+  proves('T-ARCH-017')
   const server = createServer({ name: 'echo', version: '1' })
   server.tool('echo', { input: echo.inputSchema as never }, () => 'result-canary')
   const { client, sent } = await connectPair(server, { revision: '2025-11-25' })

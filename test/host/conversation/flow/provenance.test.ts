@@ -22,7 +22,7 @@ function withMail(): FlowContext {
 
 const piece = MAIL.slice(20, 110)
 
-describe('E7: a piece of a private text', () => {
+describe('a piece of a private text', () => {
   test('is shown with how much of it there is, where it stands and where it comes from', () => {
     const [origin, ...others] = withMail().originsOf({ to: 'x@example.com', body: { text: `By the way: ${piece} - interesting!` } })
     expect(others).toEqual([])

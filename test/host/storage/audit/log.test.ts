@@ -12,6 +12,7 @@ import { verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
 import { canonicalJson } from '../../../../src/protocol/canonical-json.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 import { counted, proofRuns } from '../../../support/proof.ts'
+import { proves } from '../../../support/proves.ts'
 import { DONE, entry } from './entries.ts'
 
 const newFolder = temporaryFolders()
@@ -35,7 +36,8 @@ async function written(calls = 12, options: Partial<AuditLogOptions> = {}): Prom
 }
 
 describe('the log', () => {
-  test('has the intent before the outcome, each with server, tool, time and what became of it [T-TOOL-049]', async () => {
+  test('has the intent before the outcome, each with server, tool, time and what became of it', async () => {
+    proves('T-TOOL-049')
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
     const before = Date.now()
@@ -72,7 +74,8 @@ describe('the log', () => {
     }
   })
 
-  test('keeps no secrets of arguments, by name, by look or by registration, and no whole of what is too large [T-SAMP-044]', async () => {
+  test('keeps no secrets of arguments, by name, by look or by registration, and no whole of what is too large', async () => {
+    proves('T-SAMP-044')
     const folder = join(newFolder(), 'log')
     const registered = 'correct horse battery'
     const log = await openAuditLog({

@@ -11,6 +11,7 @@ import { readAudit } from '../../../../src/host/storage/audit/read.ts'
 import { type Verdict, verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
+import { proves } from '../../../support/proves.ts'
 import { entry } from './entries.ts'
 
 const newFolder = temporaryFolders()
@@ -23,7 +24,8 @@ beforeAll(async () => {
 const start = (...args: string[]): ChildProcess => spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 
 describe('a process that is killed while it writes', () => {
-  test('has lost nothing that was acknowledged, however often it happens [T-TOOL-049]', async () => {
+  test('has lost nothing that was acknowledged, however often it happens', async () => {
+    proves('T-TOOL-049')
     const folder = join(newFolder(), 'log')
     const acknowledged: number[] = []
     for (let kill = 0; kill < 20; kill++) {
