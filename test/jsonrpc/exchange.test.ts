@@ -18,7 +18,7 @@ test.each([1, '1', 0, -1, '', 'with "quotes"'])('an answer carries the id %j, sa
   expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id, result: { b: 2 } }])
 })
 
-test('it is answered once: what is written after that goes nowhere', () => {
+test('an exchange is answered once, and later writes go nowhere', () => {
   proves('T-CANC-017')
   const { exchange, outlet, over } = begin()
   exchange.push('{"n":1}')
@@ -34,21 +34,21 @@ test('it is answered once: what is written after that goes nowhere', () => {
   expect(exchange.signal.aborted).toBe(false)
 })
 
-test('a failure is answered with its code, which the outlet is told', () => {
+test('a failure is answered with its code, and the outlet gets the code', () => {
   const { exchange, outlet } = begin('q')
   exchange.fail({ code: -32602, message: 'no', data: { why: [1] } })
   expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id: 'q', error: { code: -32602, message: 'no', data: { why: [1] } } }])
   expect(outlet.codes).toEqual([-32602])
 })
 
-test('a failure that nobody foresaw is an internal error without a word about it', () => {
+test('an unexpected failure is answered as an internal error without details', () => {
   proves('T-BASE-034')
   const { exchange, outlet } = begin()
   exchange.failUnexpectedly()
   expect(outlet.answers).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }])
 })
 
-test('a cancelled one aborts with the reason and is never answered', () => {
+test('a cancelled exchange aborts with the reason and is never answered', () => {
   proves('T-CANC-008', 'T-CANC-010')
   const { exchange, outlet, over } = begin()
   const { signal } = exchange
@@ -62,7 +62,7 @@ test('a cancelled one aborts with the reason and is never answered', () => {
   expect(over).toEqual([exchange])
 })
 
-test('what was asked for a cancelled one can still be called off, and nothing else follows', () => {
+test('a cancelled exchange can still cancel its own requests, and sends nothing else', () => {
   const { exchange, outlet } = begin()
   exchange.signal.addEventListener('abort', () => exchange.push('{"called":"off"}'))
   exchange.cancel('enough')
@@ -70,7 +70,7 @@ test('what was asked for a cancelled one can still be called off, and nothing el
   expect(outlet).toMatchObject({ answers: [], pushed: [{ called: 'off' }], dropped: 1 })
 })
 
-test('a cancellation that causes another is one cancellation', () => {
+test('a cancellation that causes another one happens once', () => {
   const { exchange, outlet, over } = begin()
   exchange.signal.addEventListener('abort', () => exchange.cancel('again'))
   exchange.cancel('enough')
@@ -78,14 +78,14 @@ test('a cancellation that causes another is one cancellation', () => {
   expect(over).toEqual([exchange])
 })
 
-test('who first looks at the signal after the cancellation finds it aborted', () => {
+test('a signal that is first read after the cancellation is already aborted', () => {
   const { exchange } = begin()
   exchange.cancel('enough')
   expect(exchange.signal.aborted).toBe(true)
   expect(exchange.signal.reason).toBe('enough')
 })
 
-test('one that is only aborted still expects its answer', () => {
+test('an exchange that is aborted but not cancelled still expects its answer', () => {
   const { exchange, outlet, over } = begin()
   const { signal } = exchange
   exchange.abort(undefined)
@@ -95,7 +95,7 @@ test('one that is only aborted still expects its answer', () => {
   expect(outlet.answers).toHaveLength(1)
 })
 
-test('the first reason to abort is the one that stays', () => {
+test('the first reason for an abort is kept', () => {
   const { exchange } = begin()
   exchange.abort('first')
   exchange.cancel('second')

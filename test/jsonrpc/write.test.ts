@@ -69,13 +69,13 @@ test('an error is read as it was written, with its data unchanged', () => {
   )
 })
 
-test('the error of an id that could not be read has null for it, or nothing', () => {
+test('the error for an unreadable id has null as its id, or none', () => {
   const error = { code: -32700, message: 'no' }
   expect(JSON.parse(errorJson(null, error))).toEqual({ jsonrpc: '2.0', id: null, error })
   expect(JSON.parse(errorJson(undefined, error))).toEqual({ jsonrpc: '2.0', error })
 })
 
-test('whatever it holds, a message is one line', () => {
+test('a written message is always one line', () => {
   proves('T-STDIO-005')
   const lines = 'a\nb\r\nc\u2028d\u0085'
   const written = [
@@ -87,12 +87,12 @@ test('whatever it holds, a message is one line', () => {
   for (const message of written) expect(message).not.toMatch(/[\n\r]/)
 })
 
-test('what has no JSON text is not written', () => {
+test('a value without a JSON form is not written', () => {
   expect(() => resultJson(1, { toJSON: () => undefined })).toThrow('no JSON text')
   expect(() => requestJson(1, 'x', { toJSON: () => undefined })).toThrow('no JSON text')
 })
 
-test('a number that JSON cannot write is an error, wherever it stands, and null is none', () => {
+test('a number that JSON cannot express is an error anywhere, and null is accepted', () => {
   const bad = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const number of bad) {
     const holders: [Record<string, unknown>, string][] = [
@@ -110,7 +110,7 @@ test('a number that JSON cannot write is an error, wherever it stands, and null 
   expect(resultJson(1, { a: null, b: 'null', c: [undefined] })).toBe('{"jsonrpc":"2.0","id":1,"result":{"a":null,"b":"null","c":[null]}}')
 })
 
-test('an error is told even when what was put beside it cannot be written', () => {
+test('an error is sent even when its data cannot be written', () => {
   const circle: Record<string, unknown> = {}
   circle.self = circle
   for (const data of [1n, circle])
