@@ -53,7 +53,7 @@ test.each(SESSION_REVISIONS)('a session of %s runs from the handshake over reque
   ])
 })
 
-test.each(REVISIONS)('a request carries what the caller gave it and nothing of what was said before, in %s', async (revision) => {
+test.each(REVISIONS)('a request carries its own parameters and nothing of earlier requests, in %s', async (revision) => {
   proves('T-ARCH-016')
   const server = createServer({ name: 'narrow', version: '1.0.0' })
   server.tool('note', { input: z.object({ what: z.string() }) }, ({ what }) => what)
@@ -78,39 +78,36 @@ test.each(REVISIONS)('a request carries what the caller gave it and nothing of w
   expect(metadata.filter((key) => revision !== '2026-07-28' || !envelope.includes(key))).toEqual([])
 })
 
-test.each(REVISIONS)(
-  'progress, cancellation, errors, log messages and their level work from one side to the other, in %s',
-  async (revision) => {
-    proves('T-ARCH-036')
-    const server = createServer({ name: 'utilities', version: '1.0.0' })
-    server.tool('work', { input: z.object({ then: z.enum(['end', 'fail', 'wait']) }) }, async ({ then }, ctx) => {
-      ctx.log.debug('fine detail')
-      ctx.log.warning('half way')
-      await ctx.progress(1, 2, 'half')
-      if (then === 'fail') throw new ToolError('The disk is full')
-      if (then === 'wait')
-        await new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason as Error)))
-      return 'done'
-    })
-    const logged: LogMessage[] = []
-    const { client, sent } = await connectPair(server, { revision, onLog: (message) => logged.push(message) })
-    await client.setLogLevel('warning')
-    const steps: Progress[] = []
-    await client.call('work', { then: 'end' }, { onProgress: (progress) => steps.push(progress) })
-    expect(steps).toMatchObject([{ progress: 1, total: 2 }])
-    expect(logged.map(({ data }) => data)).toEqual(['half way'])
-    expect(await client.call('work', { then: 'fail' })).toMatchObject({ isError: true, content: [{ text: 'The disk is full' }] })
-    await expect(client.call('nothing')).rejects.toMatchObject({ code: -32602 })
-    const stop = new AbortController()
-    const waiting = client.call('work', { then: 'wait' }, { signal: stop.signal })
-    await settle()
-    stop.abort(new Error('enough'))
-    await expect(waiting).rejects.toThrow('enough')
-    await settle()
-    const [cancelled] = sent('client', 'notifications/cancelled')
-    expect(cancelled?.params.requestId).toBe(sent('client', 'tools/call').at(-1)?.id)
-  },
-)
+test.each(REVISIONS)('progress, cancellation, errors and logging work end to end in %s', async (revision) => {
+  proves('T-ARCH-036')
+  const server = createServer({ name: 'utilities', version: '1.0.0' })
+  server.tool('work', { input: z.object({ then: z.enum(['end', 'fail', 'wait']) }) }, async ({ then }, ctx) => {
+    ctx.log.debug('fine detail')
+    ctx.log.warning('half way')
+    await ctx.progress(1, 2, 'half')
+    if (then === 'fail') throw new ToolError('The disk is full')
+    if (then === 'wait')
+      await new Promise((_resolve, reject) => ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason as Error)))
+    return 'done'
+  })
+  const logged: LogMessage[] = []
+  const { client, sent } = await connectPair(server, { revision, onLog: (message) => logged.push(message) })
+  await client.setLogLevel('warning')
+  const steps: Progress[] = []
+  await client.call('work', { then: 'end' }, { onProgress: (progress) => steps.push(progress) })
+  expect(steps).toMatchObject([{ progress: 1, total: 2 }])
+  expect(logged.map(({ data }) => data)).toEqual(['half way'])
+  expect(await client.call('work', { then: 'fail' })).toMatchObject({ isError: true, content: [{ text: 'The disk is full' }] })
+  await expect(client.call('nothing')).rejects.toMatchObject({ code: -32602 })
+  const stop = new AbortController()
+  const waiting = client.call('work', { then: 'wait' }, { signal: stop.signal })
+  await settle()
+  stop.abort(new Error('enough'))
+  await expect(waiting).rejects.toThrow('enough')
+  await settle()
+  const [cancelled] = sent('client', 'notifications/cancelled')
+  expect(cancelled?.params.requestId).toBe(sent('client', 'tools/call').at(-1)?.id)
+})
 
 describe('peers of different age', () => {
   const rich = () => {
@@ -155,7 +152,7 @@ describe('peers of different age', () => {
     await client.close()
   })
 
-  test.each(REVISIONS)('a capability of a server that nobody knows is kept and breaks nothing, in %s', async (revision) => {
+  test.each(REVISIONS)('an unknown capability of a server is kept and breaks nothing, in %s', async (revision) => {
     proves('T-ARCH-022')
     const capabilities = { tools: {}, telepathy: { range: 3 }, experimental: { mine: { x: 1 } } }
     const server = cannedServer({ revision, capabilities, results: { 'tools/call': { content: [] } } })
@@ -167,7 +164,7 @@ describe('peers of different age', () => {
 })
 
 describe.each(SESSION_REVISIONS)('a resource of a session of %s', (revision) => {
-  test('is not watched where the server has not declared that it can be', async () => {
+  test('a resource is not watched when the server did not declare subscriptions', async () => {
     proves('T-LIFE-025')
     const server = cannedServer({ revision, capabilities: { resources: { listChanged: true } } })
     const client = await Client.connect(server.target)
@@ -176,7 +173,7 @@ describe.each(SESSION_REVISIONS)('a resource of a session of %s', (revision) => 
     await client.close()
   })
 
-  test('may be called by its title in the notice that it changed', async () => {
+  test('an update notification may name a resource by its title', async () => {
     proves('T-RES-028')
     const server = cannedServer({ revision, results: { 'resources/subscribe': {} } })
     const client = await Client.connect(server.target)
@@ -188,7 +185,7 @@ describe.each(SESSION_REVISIONS)('a resource of a session of %s', (revision) => 
   })
 })
 
-test.each(REVISIONS)('what a tool says of itself changes nothing about how it is called, in %s', async (revision) => {
+test.each(REVISIONS)('the hints of a tool do not change how it is called, in %s', async (revision) => {
   proves('T-TOOL-024')
   const talk = async (annotations: object) => {
     let runs = 0
@@ -214,7 +211,7 @@ test.each(REVISIONS)('what a tool says of itself changes nothing about how it is
   expect(harmless).toEqual(await talk({ readOnlyHint: false, idempotentHint: false, destructiveHint: true, openWorldHint: true }))
 })
 
-test('what either side declares about tasks in 2025-11-25 reaches the other as the objects it is', async () => {
+test('task capabilities in 2025-11-25 reach the other side unchanged', async () => {
   proves('R-LIFE-004', 'R-LIFE-005')
   const ofClient = { list: {}, cancel: {}, requests: { sampling: { createMessage: {} }, elicitation: { create: {} } } }
   const ofServer = { list: {}, cancel: {}, requests: { tools: { call: {} } } }

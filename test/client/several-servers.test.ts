@@ -22,7 +22,7 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
   const names = ['files', 'mail', 'weather']
   const connectAll = () => Promise.all(names.map((name) => connectPair(serverOf(name), { revision })))
 
-  test('has a client for each, and each works as if it were the only one', async () => {
+  test('an application has a client for each server, and each works as if it were the only one', async () => {
     proves('T-ARCH-001', 'T-ARCH-010', 'T-ARCH-015')
     const pairs = await connectAll()
     const rounds = await Promise.all(Array.from({ length: 20 }, () => Promise.all(pairs.map(({ client }) => textOf(client.call('who'))))))
@@ -36,7 +36,7 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
     expect(await Promise.all(pairs.slice(1).map(({ client }) => textOf(client.call('who'))))).toEqual(['mail', 'weather'])
   })
 
-  test('lets none of them see what another was told or said', async () => {
+  test('no server sees what another server was sent or answered', async () => {
     proves('T-ARCH-018')
     const cache = new ResponseCache()
     const pairs = await Promise.all(names.map((name) => connectPair(serverOf(name), { revision, cache })))
@@ -52,7 +52,7 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
     }
   })
 
-  test('keeps the answers that it gives to one from the others', async () => {
+  test('answers given to one server are kept from the others', async () => {
     proves('T-ARCH-008')
     const asker = (name: string) => {
       const server = createServer({ name, version: '1.0.0' })
@@ -79,7 +79,7 @@ describe.each(REVISIONS)('an application with several servers in %s', (revision)
 })
 
 describe.each(REVISIONS)('two clients of one server in %s', (revision) => {
-  test('are told of what each of them watches, and only that', async () => {
+  test('each client hears only of the resources that it watches', async () => {
     proves('T-ARCH-004', 'T-ARCH-007')
     const server = createServer({ name: 'shared', version: '1.0.0' })
     const uris = ['a:1', 'a:2', 'a:3']
@@ -110,7 +110,7 @@ describe.each(REVISIONS)('two clients of one server in %s', (revision) => {
     expect(second.heard).toEqual({ 'a:3': ['a:3', 'a:3'] })
   })
 
-  test('are known by what each of them declared', async () => {
+  test('each client is known by the capabilities that it declared', async () => {
     proves('T-ARCH-004')
     const server = createServer({ name: 'shared', version: '1.0.0' })
     server.tool('caps', {}, (_args, ctx) => Object.keys(ctx.caller.capabilities).sort().join())
@@ -123,7 +123,7 @@ describe.each(REVISIONS)('two clients of one server in %s', (revision) => {
   })
 })
 
-test.each(SESSION_REVISIONS)('connecting again makes another client, with a session of its own, in %s', async (revision) => {
+test.each(SESSION_REVISIONS)('connecting again makes another client with its own session, in %s', async (revision) => {
   proves('T-ARCH-003')
   let opened = 0
   const counting = (name: string) => {

@@ -85,7 +85,7 @@ describe('nothing outside of the folder is read, written, listed or removed', ()
     },
   }
   for (const [name, trap] of Object.entries(traps)) {
-    test(`${name} leads nowhere`, async () => {
+    test(`${name} does not leave the folder`, async () => {
       proves('T-ROOT-022')
       const here = scene()
       const path = trap(here)
@@ -115,7 +115,7 @@ describe('nothing outside of the folder is read, written, listed or removed', ()
     })
   }
 
-  test('a new file below a linked folder is not made', async () => {
+  test('a new file below a linked folder is not created', async () => {
     const { work, outside } = scene()
     symlinkSync(outside, join(work, 'linked'))
     const client = await clientOf({ folders: [work] })
@@ -129,7 +129,7 @@ describe('nothing outside of the folder is read, written, listed or removed', ()
     expect(() => readFileSync(join(outside, 'deep', 'new.txt'))).toThrow('ENOENT')
   })
 
-  test('removing a folder removes the links in it and not what they lead to', async () => {
+  test('removing a folder removes the links in it and not their targets', async () => {
     const { work, outside } = scene()
     symlinkSync(outside, join(work, 'docs', 'linked'))
     const client = await clientOf({ folders: [work] })
@@ -138,7 +138,7 @@ describe('nothing outside of the folder is read, written, listed or removed', ()
     expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe(SECRET)
   })
 
-  test('what is no plain file is not opened, and nobody waits for it', async () => {
+  test('a special file is not opened and does not block', async () => {
     const { work } = scene()
     execFileSync('/usr/bin/env', ['mkfifo', join(work, 'pipe')])
     const client = await clientOf({ folders: [work] })
@@ -147,7 +147,7 @@ describe('nothing outside of the folder is read, written, listed or removed', ()
     await said(client, 'search', { query: 'x' })
   })
 
-  test('errors name places as the caller sees them, and not where they are', async () => {
+  test('errors name paths as the caller sees them, not the real ones', async () => {
     const { base, work } = scene()
     const client = await clientOf({ folders: [work] })
     for (const path of ['docs/none.txt', 'none/none.txt', 'docs/a.txt/x', 'docs'])
@@ -168,7 +168,7 @@ function swapper(script: string): Worker {
   return worker
 }
 
-describe('1,000 races between a look and an act', () => {
+describe('1,000 races between check and use', () => {
   for (const byPath of [false, true]) {
     const how = byPath ? 'by path' : 'through handles'
     test(`a folder that is swapped for a link is never read through (${how})`, async () => {

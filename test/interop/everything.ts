@@ -67,7 +67,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
     const testWorks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testWorks(peer, feature, name, run)
     const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
 
-    test('agree on the newest revision with a handshake, and the server introduces itself', () => {
+    test('our client and the server agree on the newest revision with a handshake', () => {
       expect(client.revision).toBe('2025-11-25')
       expect(client.server.info).toMatchObject({ name: 'mcp-servers/everything', title: 'Everything Reference Server' })
       expect(client.server.instructions).toContain('Everything Server')
@@ -299,7 +299,7 @@ export function describeEverything(matrix: Matrix, over: Over = 'stdio'): void {
       expect(gunzipSync(Buffer.from(String(blob), 'base64')).toString()).toBe('hello')
     })
 
-    test('nothing the server sent was odd', () => {
+    test('the server sent nothing unexpected', () => {
       expect(connected.warnings).toEqual([])
     })
   })

@@ -47,7 +47,7 @@ export function describeFilesystem(matrix: Matrix): void {
     const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
     const notes = join(one, 'notes.txt')
 
-    test('agree on the newest revision with a handshake', () => {
+    test('our client and the reference server filesystem agree on the newest revision with a handshake', () => {
       expect(client.revision).toBe('2025-11-25')
       expect(client.server.info.name).toBe('secure-filesystem-server')
     })

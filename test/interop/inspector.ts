@@ -55,7 +55,7 @@ export function describeInspector({ matrix, peer, era, over, revision, server: o
     const call = (tool: string, args: object = {}): Promise<Outcome> =>
       run('tools/call', '--tool-name', tool, '--tool-args-json', JSON.stringify(args))
 
-    test('agree on the revision and know each other', async () => {
+    test('our server and the inspector agree on the revision', async () => {
       expect(await run('initialize')).toMatchObject({
         exitCode: 0,
         result: { protocolVersion: revision, serverInfo: { name: 'everything' }, capabilities: { tools: { listChanged: true } } },

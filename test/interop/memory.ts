@@ -49,7 +49,7 @@ export function describeMemory(matrix: Matrix): void {
     const graph = async (name: string, args: Record<string, unknown> = {}): Promise<Graph | undefined> =>
       (await client.call<Graph>(name, args)).structuredContent
 
-    test('agree on the newest revision with a handshake', () => {
+    test('our client and the reference server memory agree on the newest revision with a handshake', () => {
       expect(client.revision).toBe('2025-11-25')
       expect(client.server.info.name).toBe('memory-server')
     })

@@ -60,7 +60,7 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
     const textOf = async (name: string, args?: Record<string, unknown>): Promise<string | undefined> =>
       (await client.call(name, args)).content[0]?.text
 
-    test(`agree on the revision and know each other`, () => {
+    test('our server and the client agree on the revision', () => {
       provesInSession('T-LIFE-003', 'T-LIFE-007', 'T-LIFE-008', 'T-VER-005')
       provesVersion(peer)
       expect(client.revision).toBe(revision)
@@ -328,7 +328,7 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       }
     })
 
-    test(`a sign of life is answered while a long call runs`, async () => {
+    test('a ping is answered while a long call runs', async () => {
       provesInSession('T-BASE-004', 'T-PING-001', 'T-PING-003')
       const controller = new AbortController()
       const { held } = await hold(controller.signal)
@@ -339,7 +339,7 @@ export function describeOurServer({ matrix, peer, revision, over = 'stdio', open
       await expect(held).rejects.toThrow()
     })
 
-    test('the client found nothing wrong with what our server sent, and nothing is left when it leaves', async () => {
+    test('the client reports no error about our server, and nothing is left at the end', async () => {
       expect(client.errors).toEqual([])
       await client.leave()
     })

@@ -18,7 +18,7 @@ export function describePaging(peer: string, open: (pageSize: number) => Promise
     })
     afterAll(() => Promise.all([paged.close(), whole.close()]))
 
-    test.each(Object.keys(PAGED) as PagedMethod[])('%s loses and repeats nothing from page to page', async (method) => {
+    test.each(Object.keys(PAGED) as PagedMethod[])('%s loses and repeats no item between pages', async (method) => {
       proves('T-PAGE-001', 'T-PAGE-004', 'T-PAGE-005', 'T-PAGE-007', 'T-PAGE-009')
       const all: ListedItem[] = []
       let cursor: string | undefined
@@ -41,7 +41,7 @@ export function describePaging(peer: string, open: (pageSize: number) => Promise
       expect((await paged.listTools()).length).toBeGreaterThan(PAGE_SIZE)
     })
 
-    test('a cursor that our server did not give out is refused', async () => {
+    test('a cursor that our server did not issue is refused', async () => {
       proves('T-PAGE-011', 'T-PAGE-017')
       await expect(paged.page('tools/list', 'made up')).rejects.toMatchObject({ code: -32602 })
       expect((await paged.page('tools/list')).items).toHaveLength(PAGE_SIZE)

@@ -62,7 +62,7 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
     const testWorks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testWorks(peer, feature, name, run)
     const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
 
-    test(`agree on the revision and know each other`, () => {
+    test('our client and the server agree on the revision', () => {
       provesInSession('T-LIFE-003', 'T-LIFE-009')
       if (over === 'stdio') provesInSession('T-STDIO-001', 'T-STDIO-002')
       expect(client.revision).toBe(revision)
@@ -78,7 +78,7 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
     })
 
     if (over === 'stdio') {
-      test(`what the server writes to its standard error is heard and harms nothing`, () => {
+      test('the standard error of the server is delivered and does no harm', () => {
         provesInSession('T-STDIO-006', 'T-STDIO-007', 'T-STDIO-008')
         expect(connected.stderr.items).toEqual([`The ${version} server is up`])
       })
@@ -345,13 +345,13 @@ export function describeSdkServer({ matrix, peer, revision, over = 'stdio' }: Sd
       }
     })
 
-    test(`both sides answer a sign of life`, async () => {
+    test('both sides answer a ping', async () => {
       provesInSession('T-BASE-004', 'T-BASE-012', 'T-PING-001')
       await client.ping()
       if (hasSession) expect(await text('ping_client')).toBe('{}')
     })
 
-    test('nothing the server sent was odd', () => {
+    test('the server sent nothing unexpected', () => {
       expect(connected.warnings).toEqual([])
       expect(client.isClosed).toBe(false)
     })

@@ -39,7 +39,7 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
     const testLacks = (feature: Feature, name: string, run: () => Promise<void>): void => matrix.testLacks(peer, feature, name, run)
     const text = (name: string, args?: Record<string, unknown>): Promise<string> => textOf(client, name, args)
 
-    test('agree on the revision and know each other', async () => {
+    test('our client and the server agree on the revision', async () => {
       expect(client.revision).toBe(revision)
       expect(client.server.info).toMatchObject({ name: `${version}-server` })
       await client.ping()
@@ -135,7 +135,7 @@ export function describeStatelessServer({ matrix, peer, revision }: StatelessSer
       await client.request('resources/unsubscribe', { uri: 'test://text' })
     })
 
-    test('nothing the server sent was odd', () => {
+    test('the server sent nothing unexpected', () => {
       expect(connected.warnings).toEqual([])
       expect(client.isClosed).toBe(false)
     })

@@ -69,7 +69,7 @@ beforeAll(async () => {
 }, 120_000)
 
 describe.concurrent('every example of the documentation runs', () => {
-  test.each(snippets)('$page line $line', async ({ file }: Snippet) => {
+  test.each(snippets)('the example in $page line $line runs', async ({ file }: Snippet) => {
     const { code, output } = await run(file)
     expect(code, output).toBe(0)
   })
@@ -168,7 +168,7 @@ test('the table of errors in the documentation is the table in the code', () => 
   expect(readFileSync(`${root}/docs/errors.md`, 'utf8')).toBe(page)
 })
 
-test('links between the pages lead somewhere', () => {
+test('links between the pages are valid', () => {
   for (const page of [...pages, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'ROUGH-EDGES.md']) {
     const text = readFileSync(`${root}/${page}`, 'utf8')
     const base = page.includes('/') ? 'docs/' : ''
