@@ -13,12 +13,12 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const everything = serve('everything')
 
 describe('a tool is called from a command line', () => {
-  test('what it says goes to standard output, and nothing else does', async () => {
+  test("a tool's output goes to standard output, and nothing else does", async () => {
     const { code, stdout, stderr } = await portico(['call', 'test_simple_text', ...everything])
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'This is a simple text response for testing.\n', stderr: '' })
   })
 
-  test('at a URL', async () => {
+  test('a tool can be called at a URL', async () => {
     const listening = await listen(everythingServer(), { port: 0, handleSignals: false })
     try {
       const { code, stdout } = await portico(['call', listening.url, 'test_simple_text'], { env: { HOME: newFolder() } })
@@ -44,7 +44,7 @@ describe('a tool is called from a command line', () => {
     expect((await call('--args', '-')).stdout).toBe('Region: input\n')
   })
 
-  test('a picture is saved where it was asked for, and its path is printed', async () => {
+  test('an image is saved where requested, and its path is printed', async () => {
     const folder = newFolder()
     const { stdout } = await portico(['call', 'test_image_content', '--save', folder, ...everything])
     const path = /\S+\.png/.exec(stdout)?.[0] ?? ''
@@ -52,7 +52,7 @@ describe('a tool is called from a command line', () => {
     expect(readFileSync(path).subarray(1, 4).toString()).toBe('PNG')
   })
 
-  test('a failure of the tool is told, and is the exit code', async () => {
+  test('a failure of the tool is printed, and sets the exit code', async () => {
     const { code, stdout, stderr } = await portico(['call', 'test_error_handling', ...everything])
     expect(code).toBe(1)
     expect(stdout).toBe('This tool intentionally returns an error for testing\n')
@@ -75,12 +75,15 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
     ['an unencrypted server far away', ['tools', 'http://server.example/mcp'], 5, '--insecure'],
     ['a server that is not configured', ['tools', 'nobody'], 2, 'nobody'],
     ['a revision that is none', ['tools', '--revision', '1999-01-01', ...everything], 2, 'There is no protocol revision "1999-01-01"'],
-  ] as [string, string[], number, string][])('%s', async (_, args, code, text) => {
-    const ended = await portico(args, { env: { HOME: newFolder() } })
-    expect(ended.stderr).toContain(text)
-    expect(ended.code).toBe(code)
-    expect(ended.stdout).toBe('')
-  })
+  ] as [string, string[], number, string][])(
+    'a mistake is reported with a suggestion and its own exit code: %s',
+    async (_, args, code, text) => {
+      const ended = await portico(args, { env: { HOME: newFolder() } })
+      expect(ended.stderr).toContain(text)
+      expect(ended.code).toBe(code)
+      expect(ended.stdout).toBe('')
+    },
+  )
 
   test('with --json the error is JSON on standard output as well', async () => {
     const { code, stdout } = await portico(['call', '--json', 'nothing', ...everything])
@@ -88,7 +91,7 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
     expect(JSON.parse(stdout)).toMatchObject({ error: { kind: 'usage', message: 'There is no tool "nothing" at Everything' } })
   })
 
-  test('help and version are no mistakes', async () => {
+  test('help and version exit with 0', async () => {
     expect(await portico(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` })
     const { code, stdout } = await portico(['help'])
     expect(code).toBe(0)
@@ -97,7 +100,7 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
 })
 
 describe('in a terminal', () => {
-  test('progress is drawn while the call runs, and gone when it is over', async () => {
+  test('progress is drawn while the call runs, and removed at its end', async () => {
     proves('T-TOOL-005')
     const terminal = startTerminal([CLI, 'call', 'slow', ...serveFixture('asking.mjs')])
     await terminal.until('step 2')
@@ -106,7 +109,7 @@ describe('in a terminal', () => {
     expect(terminal.text()).toBe('all three done')
   })
 
-  test('Ctrl-C cancels the call, tells the server, and says so', async () => {
+  test('Ctrl-C cancels the call, also at the server, and says so', async () => {
     proves('T-CANC-019')
     const terminal = startTerminal([CLI, 'call', '--verbose', 'endless', ...serveFixture('asking.mjs')])
     await terminal.until('going on')
@@ -116,7 +119,7 @@ describe('in a terminal', () => {
     expect(terminal.text()).toContain('the call was cancelled')
   })
 
-  test('NO_COLOR takes the colours away', async () => {
+  test('NO_COLOR turns colours off', async () => {
     const coloured = startTerminal([CLI, 'tools', ...everything])
     await coloured.exit
     const plain = startTerminal([CLI, 'tools', ...everything], { env: { NO_COLOR: '1' } })

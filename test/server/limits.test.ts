@@ -26,7 +26,7 @@ describe('rates', () => {
     expect(await call()).toBeDefined()
   })
 
-  test('one caller does not use up what another has, and false takes the limit away', async () => {
+  test('one caller does not use up the rate of another, and false turns the limit off', async () => {
     const server = createServer({ name: 'x', version: '1', limits: { toolCalls: { perSecond: 1, burst: 1 } } })
     server.tool('t', {}, () => 'x')
     const [one, two] = [rawChannel(server), rawChannel(server)]
@@ -40,7 +40,7 @@ describe('rates', () => {
 })
 
 describe('requests at the same time', () => {
-  test('more than maxActive wait, more than maxWaiting beyond those are refused, and all are answered once', async () => {
+  test('requests over maxActive wait, those over maxWaiting are refused, and all are answered once', async () => {
     const server = createServer({ name: 'x', version: '1', limits: { maxActive: 2, maxWaiting: 3 } })
     const finish: (() => void)[] = []
     server.tool('slow', {}, () => new Promise<string>((resolve) => finish.push(() => resolve('done'))))
@@ -62,7 +62,7 @@ describe('requests at the same time', () => {
 })
 
 describe('progress', () => {
-  test.each(REVISIONS)('is sent with the token of the request, only grows, and stops with the answer, in %s', async (revision) => {
+  test.each(REVISIONS)('progress is sent with the token of the request, only grows, and stops with the answer, in %s', async (revision) => {
     proves('T-PROG-001', 'T-PROG-002', 'T-PROG-003', 'T-PROG-005', 'T-PROG-006', 'T-PROG-007', 'T-PROG-008', 'T-PROG-009')
     proves('T-PROG-010', 'T-PROG-011', 'T-PROG-012', 'T-PROG-013', 'T-PROG-014', 'T-PROG-017', 'T-PROG-018', 'T-PROG-020')
     proves('T-PROG-021', 'T-META-002')
@@ -95,7 +95,7 @@ describe('progress', () => {
     expect(sent('server', 'notifications/progress').map(({ params }) => params.progressToken)).toEqual([token, token, token])
   })
 
-  test('is not sent to those who did not ask', async () => {
+  test('progress is not sent to callers that did not request it', async () => {
     proves('T-PROG-015', 'T-PROG-016')
     const server = createServer({ name: 'x', version: '1' })
     server.tool('work', {}, async (_args, ctx) => {
@@ -113,7 +113,7 @@ describe('progress', () => {
     ])
   })
 
-  test('is limited, so that a loop without a pause cannot flood', async () => {
+  test('progress is limited, so that a loop without a pause cannot flood the client', async () => {
     proves('T-PROG-019')
     const server = createServer({ name: 'x', version: '1', limits: { progressNotices: { perSecond: 10, burst: 5 } } })
     server.tool('work', {}, async (_args, ctx) => {
@@ -143,7 +143,7 @@ describe('cancellation', () => {
     return { server, state }
   }
 
-  test.each(REVISIONS)('aborts the handler and leaves the request without an answer, in %s', async (revision) => {
+  test.each(REVISIONS)('cancellation aborts the handler and leaves the request without an answer, in %s', async (revision) => {
     proves('T-CANC-001', 'T-CANC-002', 'T-CANC-003', 'T-CANC-008', 'T-CANC-009', 'T-CANC-010', 'T-CANC-014', 'T-CANC-018')
     proves('R-STDIO-006', 'R-STDIO-007', 'R-STDIO-008', 'R-CANC-003')
     const { server, state } = newServer()
@@ -171,32 +171,35 @@ describe('cancellation', () => {
     await expect(client.call('fast')).resolves.toBeDefined()
   })
 
-  test.each(SESSION_REVISIONS)('of what is unknown, over, or said badly is ignored, in %s', async (revision) => {
-    proves('T-CANC-006', 'T-CANC-011', 'T-CANC-012', 'T-CANC-016', 'T-CANC-017', 'T-CANC-020', 'T-CANC-021', 'T-CANC-022')
-    proves('T-CANC-023', 'T-BASE-028')
-    proves('R-CANC-002')
-    const { server } = newServer()
-    const raw = rawChannel(server)
-    await raw.initialize(revision)
-    await raw.ask('tools/call', { name: 'fast' }, 'done')
-    const before = raw.out.length
-    for (const params of [
-      undefined,
-      {},
-      { requestId: 'never' },
-      { requestId: 'done' },
-      { requestId: null },
-      { requestId: {} },
-      { requestId: 1.5 },
-      { reason: 'x' },
-    ])
-      raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', ...(params ? { params } : {}) })
-    await settle()
-    expect(raw.out.length).toBe(before)
-    expect((await raw.ask('ping')).result).toEqual({})
-  })
+  test.each(SESSION_REVISIONS)(
+    'a cancellation of an unknown or finished request, or a malformed one, is ignored, in %s',
+    async (revision) => {
+      proves('T-CANC-006', 'T-CANC-011', 'T-CANC-012', 'T-CANC-016', 'T-CANC-017', 'T-CANC-020', 'T-CANC-021', 'T-CANC-022')
+      proves('T-CANC-023', 'T-BASE-028')
+      proves('R-CANC-002')
+      const { server } = newServer()
+      const raw = rawChannel(server)
+      await raw.initialize(revision)
+      await raw.ask('tools/call', { name: 'fast' }, 'done')
+      const before = raw.out.length
+      for (const params of [
+        undefined,
+        {},
+        { requestId: 'never' },
+        { requestId: 'done' },
+        { requestId: null },
+        { requestId: {} },
+        { requestId: 1.5 },
+        { reason: 'x' },
+      ])
+        raw.send({ jsonrpc: '2.0', method: 'notifications/cancelled', ...(params ? { params } : {}) })
+      await settle()
+      expect(raw.out.length).toBe(before)
+      expect((await raw.ask('ping')).result).toEqual({})
+    },
+  )
 
-  test('of a request that still waits for its turn means that it never runs', async () => {
+  test('a queued request that is cancelled never runs', async () => {
     const { state, server: _unused } = newServer()
     const server = createServer({ name: 'x', version: '1', limits: { maxActive: 1 } })
     let runs = 0
@@ -220,7 +223,7 @@ describe('cancellation', () => {
     expect(runs).toBe(1)
   })
 
-  test('comes with the end of the channel for everything in hand, and nothing is sent after it', async () => {
+  test('the end of the channel cancels all running requests, and nothing is sent after it', async () => {
     const { server, state } = newServer()
     const raw = rawChannel(server)
     await raw.initialize('2025-11-25')

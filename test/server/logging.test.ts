@@ -16,7 +16,7 @@ const newServer = (options = {}) => {
 }
 
 describe.each(REVISIONS)('logging in %s', (revision) => {
-  test('messages at the level asked for and above arrive, with level, logger and data', async () => {
+  test('messages at the requested level and above arrive, with level, logger and data', async () => {
     proves('T-LOG-001', 'T-LOG-002', 'T-LOG-003', 'T-LOG-004', 'T-LOG-006', 'T-LOG-008', 'T-LOG-009', 'T-LOG-010')
     proves('T-LOG-011', 'T-LOG-015', 'T-LOG-016', 'T-LIFE-021')
     proves('R-LOG-002')
@@ -40,7 +40,7 @@ describe.each(REVISIONS)('logging in %s', (revision) => {
   })
 })
 
-test.each(SESSION_REVISIONS)('a level that is none is -32602 in %s', async (revision) => {
+test.each(SESSION_REVISIONS)('an unknown level is -32602 in %s', async (revision) => {
   proves('T-LOG-005', 'T-LOG-012')
   const raw = rawChannel(newServer())
   await raw.initialize(revision)
@@ -53,7 +53,7 @@ test.each(SESSION_REVISIONS)('a level that is none is -32602 in %s', async (revi
   expect((await raw.ask('logging/setLevel', { level: 'debug' })).result).toEqual({})
 })
 
-test('before a level is set a session gets what the server decides: info, or as configured', async () => {
+test('before a level is set, a session gets the default level: info, or as configured', async () => {
   proves('T-LOG-007')
   const levelsOf = async (logging: object) => {
     const raw = rawChannel(newServer({ logging }))
@@ -65,7 +65,7 @@ test('before a level is set a session gets what the server decides: info, or as 
   expect(await levelsOf({ defaultLevel: 'alert' })).toEqual(['alert', 'emergency'])
 })
 
-test('a stateless request gets messages only when it says a level, and a wrong one is refused', async () => {
+test('a stateless request gets messages only when it names a level, and a wrong level is refused', async () => {
   proves('R-LOG-001', 'R-LOG-004')
   const raw = rawChannel(newServer())
   const call = (extra = {}) => raw.ask('tools/call', { name: 'all', _meta: envelope({}, extra) })
@@ -76,7 +76,7 @@ test('a stateless request gets messages only when it says a level, and a wrong o
   expect((await call({ 'io.modelcontextprotocol/logLevel': 'loud' })).error.code).toBe(-32602)
 })
 
-test.each(SESSION_REVISIONS)('a level that cannot be set is -32603 without a word about why, in %s', async (revision) => {
+test.each(SESSION_REVISIONS)('a level that cannot be set is -32603 without details, in %s', async (revision) => {
   proves('T-LOG-013')
   const failures: unknown[] = []
   const server = newServer({ onError: (error: Error) => failures.push(error.message) })
@@ -93,7 +93,7 @@ test.each(SESSION_REVISIONS)('a level that cannot be set is -32603 without a wor
 })
 
 describe.each(REVISIONS)('an application of %s', (revision) => {
-  test('is handed every message whole, so that it may filter, search and keep them', async () => {
+  test('an application gets every log message in full, so that it can filter and store it', async () => {
     proves('T-LOG-019', 'T-LOG-021')
     const server = createServer({ name: 'shop', version: '1.0.0' })
     server.tool('order', {}, (_args, ctx) => {
@@ -116,7 +116,7 @@ describe.each(REVISIONS)('an application of %s', (revision) => {
     expect(kept.filter((message) => JSON.stringify(message).includes('card'))).toHaveLength(1)
   })
 
-  test('sees the messages of its own calls and nobody else does', async () => {
+  test('an application sees the log messages of its own calls, and no other client does', async () => {
     proves('T-LOG-027')
     const server = newServer()
     server.tool('say', { input: { type: 'object', properties: { what: { type: 'string' } } } }, ({ what }, ctx) => {
@@ -161,7 +161,7 @@ test('messages outside a request reach every session that is ready and wants the
   ])
 })
 
-test('secrets are taken out, errors lose their stacks, and the hook has the last word', async () => {
+test('secrets are removed, errors lose their stacks, and the hook runs last', async () => {
   proves('T-LOG-017', 'T-LOG-022', 'T-LOG-023', 'T-LOG-024', 'T-LOG-026', 'T-LOG-028')
   const server = createServer({
     name: 'x',
@@ -209,7 +209,7 @@ test('a flood is cut, and the next message says how many were lost', async () =>
   expect(messages.at(-1)).toMatchObject({ data: 'after', _meta: { 'dev.portico/dropped': expect.any(Number) } })
 })
 
-test('a message is cut at its bound and what is not JSON is written as text', async () => {
+test('a message is cut at its bound, and values that are not JSON are written as text', async () => {
   const server = createServer({ name: 'x', version: '1', limits: { maxLogBytes: 100 } })
   const circle: Record<string, unknown> = {}
   circle.self = circle

@@ -59,7 +59,7 @@ describe.each(REVISIONS)('prompts in %s', (revision) => {
     expect(messages[4]?.content.type).toBe(revision < '2025-06-18' ? 'text' : 'resource_link')
   })
 
-  test('content alone is what the user says', async () => {
+  test('a prompt that returns only content becomes a user message', async () => {
     const server = newServer()
     server.prompt('one', {}, () => text('a'))
     server.prompt('many', {}, () => [text('a'), text('b')])

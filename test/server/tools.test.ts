@@ -33,7 +33,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(bare).toEqual({ name: 'bare', inputSchema: { type: 'object', additionalProperties: false } })
   })
 
-  test('what a handler returns becomes content: text, numbers, blocks, lists of blocks, nothing', async () => {
+  test('the return value of a handler becomes content: text, numbers, blocks, lists of blocks, nothing', async () => {
     proves('T-TOOL-014')
     const server = newServer()
     const returns: Record<string, unknown> = {
@@ -66,7 +66,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     }
   })
 
-  test('arguments are validated, with a text that says what was expected and what came', async () => {
+  test('arguments are validated, and the error says what was expected and what came', async () => {
     proves('T-TOOL-041', 'T-TOOL-012', 'T-TOOL-013', 'R-TOOL-018')
     const server = newServer()
     let calls = 0
@@ -115,7 +115,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     })
   })
 
-  test('every content type reaches the client in the form that the revision has', async () => {
+  test('every content type reaches the client in the form of the revision', async () => {
     proves('T-PROM-025', 'T-PROM-026', 'T-PROM-027', 'T-TOOL-026', 'T-TOOL-030', 'T-VER-019')
     const server = newServer()
     server.resource('file:///a.txt', { name: 'a.txt' }, () => 'a')
@@ -251,7 +251,7 @@ test('a definition that cannot work is refused when it is made, with the reason'
   expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow('An extension is named like "com.example/feature", not "noPrefix"')
 })
 
-test('names of tools have no slash unless the server allows it, and whoever lists them takes what comes', async () => {
+test('tool names have no slash by default, and clients accept any name', async () => {
   proves('R-TOOL-012', 'R-TOOL-014', 'R-TOOL-015')
   const strict = newServer()
   expect(() => strict.tool('files/read', {}, () => 'x')).toThrow(
@@ -300,7 +300,7 @@ test('malformed tools/call params are a protocol error', async () => {
   expect((await without.ask('tools/list')).error).toMatchObject({ code: -32601 })
 })
 
-test('structured content that is no object is sent only where the revision allows it', async () => {
+test('structured content that is not an object is sent only where the revision allows it', async () => {
   proves('R-TOOL-009', 'R-TOOL-028', 'R-TOOL-029')
   const server = newServer()
   server.tool('list', { output: z.array(z.string()) }, () => ['a', 'b'])
@@ -327,7 +327,7 @@ test('a handler that takes too long is aborted and answered with an error', asyn
   expect(isAborted).toBe(true)
 })
 
-test('a result that cannot be written as JSON is an internal error, and the server lives on', async () => {
+test('a result that cannot be written as JSON is an internal error, and the server continues', async () => {
   const server = newServer()
   const circle: Record<string, unknown> = {}
   circle.self = circle
@@ -395,7 +395,7 @@ test('a call without arguments reaches a tool that takes none, and a tool is not
   expect(calls).toBe(1)
 })
 
-test('the context tells who calls, what was sent and its metadata', async () => {
+test('the context has the caller, the arguments and the metadata', async () => {
   const server = newServer()
   server.tool('who', { input: z.object({ n: z.coerce.number() }) }, (args, ctx) =>
     JSON.stringify({ args, sent: ctx.arguments, caller: ctx.caller, meta: ctx.meta.traceparent }),
@@ -474,7 +474,7 @@ test('an input schema is an object, and may use any keyword inside', async () =>
   }
 })
 
-test('requests that are none and unknown tools are protocol errors, bad arguments are a result for the model', async () => {
+test('malformed requests and unknown tools are protocol errors, bad arguments are a tool result', async () => {
   proves('R-TOOL-017', 'R-TOOL-018')
   const server = newServer()
   server.tool('a', { input: z.object({ n: z.number() }) }, () => 'x')
