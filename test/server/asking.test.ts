@@ -844,7 +844,7 @@ describe('a question on a session', () => {
     }
   })
 
-  test('answered in a shape that is none, or with content that does not fit the form, is an error that says so', async () => {
+  test('an answer of the wrong shape, or whose content does not fit the form, is an error', async () => {
     proves('T-ELIC-080')
     const raw = rawChannel(serverOf((ctx) => ctx.elicit('a', 'A?', z.object({ a: z.string() }))))
     await raw.initialize('2025-11-25', { elicitation: {} })

@@ -88,7 +88,7 @@ describe('no secret is in an error, a warning, or what is shown of the objects',
       },
     ],
     ['nobody can be told of a logout', (realm) => realm.answers.set('/revoke', () => ({ status: 503 }))],
-  ])('when %s', async (_, spoil) => {
+  ])('no secret is in an error, a warning or a printed object when %s', async (_, spoil) => {
     const output = await outputOf(spoil)
     expect(output).not.toMatch(LEAK)
     expect(SECRETS.filter((secret) => output.includes(secret))).toEqual([])

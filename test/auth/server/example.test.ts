@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { root } from '../../../scripts/setup.mjs'
 import { proves } from '../../support/proves.ts'
 
-test('the example connects an account for the one it belongs to, and for nobody else', async () => {
+test('the example connects an account for its person only', async () => {
   proves('T-ELIC-066', 'T-ELIC-074', 'T-ELIC-099')
   const run = spawn(process.execPath, ['examples/connected-account/run.mjs'], { cwd: root })
   let output = ''

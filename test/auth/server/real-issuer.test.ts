@@ -27,7 +27,7 @@ async function machineToken(as: AuthorizationServer, resource: string, scope: st
 }
 
 describe('with a real authorization server', () => {
-  test.each(['jwt', 'opaque'] as const)('tokens that are %s are taken for what they say', async (tokens) => {
+  test.each(['jwt', 'opaque'] as const)('tokens that are %s are accepted with their claims', async (tokens) => {
     proves('T-AUTH-010')
     for (const path of [undefined, '/tenant']) {
       const as = await start(path)
@@ -48,7 +48,7 @@ describe('with a real authorization server', () => {
     }
   })
 
-  test('our client logs in by itself, asks for more when it needs more, and the handler knows the person', async () => {
+  test('our client logs in, asks for more scopes when needed, and the handler knows the person', async () => {
     proves('T-AUTH-003')
     const as = await start()
     const server = testServer()
