@@ -30,7 +30,7 @@ function describePeer(name: string, start: () => Promise<Peer>, run: (at: () => 
 }
 
 describePeer('the SDK, version 1', v1Peer, (at) => {
-  test('is found by itself', async () => {
+  test('the SDK server of version 1 is found', async () => {
     const { client, warnings } = await open(at())
     expect(client.revision).toBe(SESSION)
     expect(client.server.info.name).toBe('v1')
@@ -38,7 +38,7 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
     expect(warnings).toEqual([])
   })
 
-  test.each(SESSIONS)('speaks %s with us: tools, resources, prompts, progress', async (revision) => {
+  test.each(SESSIONS)('the SDK server of version 1 speaks %s: tools, resources, prompts, progress', async (revision) => {
     const { client, warnings } = await open(at(), { revisions: [revision], answer })
     expect(client.revision).toBe(revision)
     expect((await client.tools().all()).map(({ name }) => name)).toContain('echo')
@@ -52,12 +52,12 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
     expect(warnings).toEqual([])
   })
 
-  test('asks on the stream of what it says unasked', async () => {
+  test('the SDK server of version 1 asks on the GET stream', async () => {
     const { client } = await open(at(), { answer })
     expect(await client.call('ask')).toMatchObject(said('Ada'))
   })
 
-  test('tells of a new tool, unasked', async () => {
+  test('the SDK server of version 1 announces a new tool', async () => {
     const { client } = await open(at())
     await client.ping()
     const changed = new Promise<void>((resolve) => void client.onChange('tools', resolve))
@@ -66,7 +66,7 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
     expect((await client.tools().all()).some(({ name }) => name.startsWith('grown_'))).toBe(true)
   })
 
-  test('breaks a stream off, and its answer comes after we came back', async () => {
+  test('the SDK server of version 1 breaks a stream off, and its answer comes after the reconnect', async () => {
     proves('T-HTTP-021', 'T-HTTP-057')
     const { client, warnings } = await open(at(), { revisions: [SESSION] })
     expect(await client.call('break_off')).toMatchObject(said('after the break'))
@@ -75,7 +75,7 @@ describePeer('the SDK, version 1', v1Peer, (at) => {
 })
 
 describe('the SDK, version 1, after a restart', () => {
-  test('gets a new session', async () => {
+  test('the SDK server of version 1 gets a new session after a restart', async () => {
     proves('T-HTTP-067')
     const peer = await v1Peer()
     try {
@@ -91,13 +91,13 @@ describe('the SDK, version 1, after a restart', () => {
 })
 
 describePeer('the SDK, version 2', v2Peer, (at) => {
-  test('is found to know no sessions', async () => {
+  test('the SDK server of version 2 is found to be stateless', async () => {
     const { client } = await open(at())
     expect(client.revision).toBe(STATELESS)
     expect(client.server.info.name).toBe('v2')
   })
 
-  test('speaks it with us: tools, headers, questions, progress, resources, prompts', async () => {
+  test('the SDK server of version 2 works: tools, headers, questions, progress, resources, prompts', async () => {
     const { client, warnings } = await open(at(), { answer })
     expect(await client.call('echo', { text: 'Grüße 世界' })).toMatchObject(said('Grüße 世界'))
     const heard: unknown[] = []
@@ -111,7 +111,7 @@ describePeer('the SDK, version 2', v2Peer, (at) => {
     expect(warnings).toEqual([])
   })
 
-  test.each(SESSIONS)('speaks %s with us as well', async (revision) => {
+  test.each(SESSIONS)('the SDK server of version 2 speaks %s as well', async (revision) => {
     const { client } = await open(at(), { revisions: [revision] })
     expect(client.revision).toBe(revision)
     expect(await client.call('echo', { text: 'hello' })).toMatchObject(said('hello'))
@@ -123,7 +123,7 @@ for (const transport of ['streamableHttp', 'sse'] as const) {
     `the reference server with everything, over ${transport}`,
     () => everythingPeer(transport),
     (at) => {
-      test('is found by itself, and all kinds of messages go both ways', async () => {
+      test('the SDK server of 2024-11-05 is found, and all kinds of messages go both ways', async () => {
         proves('T-SSE1-010', 'T-SSE1-013')
         const { client, warnings } = await open(at(), { answer, onLog: () => {} })
         expect(client.revision).toBe(SESSION)
@@ -149,7 +149,7 @@ for (const transport of ['streamableHttp', 'sse'] as const) {
         expect(warnings).toEqual([])
       })
 
-      test('hears that a call is given up', async () => {
+      test('the SDK server of 2024-11-05 hears of a cancellation', async () => {
         const { client } = await open(at())
         await client.tools().all()
         const call = client.call('trigger-long-running-operation', { duration: 5, steps: 1 }, { signal: AbortSignal.timeout(100) })
@@ -177,7 +177,7 @@ function ownServer(): Promise<Peer> {
 }
 
 describePeer('our own server', ownServer, (at) => {
-  test.each([...SESSIONS, STATELESS])('speaks %s with us', async (revision) => {
+  test.each([...SESSIONS, STATELESS])('the SDK server speaks %s', async (revision) => {
     const { client, warnings } = await open(at(), { revisions: [revision], answer })
     expect(client.revision).toBe(revision)
     expect(await client.call('echo', { text: 'Grüße 世界' })).toMatchObject(said('Grüße 世界'))

@@ -21,17 +21,17 @@ const MIRRORS = `MCP-Protocol-Version: ${MODERN}\r\nMcp-Method: tools/call\r\nMc
 const rawPost = (lines: string, target = '/mcp'): string =>
   `POST ${target} HTTP/1.1\r\n${lines}Connection: close\r\nContent-Type: application/json\r\n${MIRRORS}Content-Length: ${BODY.length}\r\n\r\n${BODY}`
 
-describe('whoever proves nothing', () => {
+describe('callers without proof', () => {
   const UNCLEAR: unknown[] = [undefined, null, 'anna', {}, { principal: undefined }, { principal: '' }, { principal: 7 }, { status: 0 }]
 
-  test.each(UNCLEAR)('authenticate that gives %j lets nobody in, and ends nothing', async (said) => {
+  test.each(UNCLEAR)('authenticate that returns %j admits no caller, and ends nothing', async (said) => {
     const { server, called } = spied()
     const { url } = await serve(server, { authenticate: () => said as never })
     expect(await http(url, SPY)).toMatchObject({ status: 503, message: { error: { code: -32603 } } })
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('is refused also when the log of refusals fails', async () => {
+  test('a caller without proof is refused also when the log of refusals fails', async () => {
     const onRefused = vi.fn(() => {
       throw new Error('The disk is full')
     })
@@ -41,7 +41,7 @@ describe('whoever proves nothing', () => {
   })
 })
 
-describe('a name that is not ours', () => {
+describe('a foreign host name', () => {
   const FOREIGN: [string, number][] = [
     ['evil.com', 403],
     ['evil.com:PORT', 403],
@@ -108,7 +108,7 @@ describe('a name that is not ours', () => {
   })
 
   test.each(['localhost:PORT', 'LocalHost', '127.0.0.1', '127.0.0.1:PORT', '[::1]', '[::1]:PORT'])(
-    'Host %j is ours at a loopback address',
+    'Host %j is accepted at a loopback address',
     async (host) => {
       const { server } = spied()
       const { url, port } = await serve(server)
@@ -117,7 +117,7 @@ describe('a name that is not ours', () => {
     },
   )
 
-  test('names that are allowed hold with and without a port, those with a port only with that one', async () => {
+  test('allowed names hold with and without a port, and names with a port only with that port', async () => {
     const { server } = spied()
     const { url } = await serve(server, { allowedHosts: ['mcp.example.com', 'other.example.com:8443'] })
     const statusOf = async (host: string) => (await askModern(url, callTool('spy'), { host })).status
@@ -128,7 +128,7 @@ describe('a name that is not ours', () => {
     expect(await statusOf('evil.mcp.example.com')).toBe(403)
   })
 
-  test('the option that takes any Host header does', async () => {
+  test('the option that accepts any Host header works', async () => {
     const { server } = spied()
     const { url } = await serve(server, { dangerouslyAllowAnyHost: true })
     expect((await askModern(url, callTool('spy'), { host: 'anything.example' })).status).toBe(200)
@@ -136,7 +136,7 @@ describe('a name that is not ours', () => {
 })
 
 describe('who can reach it', () => {
-  test('without being told otherwise it listens at 127.0.0.1 only', async () => {
+  test('by default the server listens at 127.0.0.1 only', async () => {
     proves('T-HTTP-007')
     const { url, port } = await serve(testServer())
     expect(url).toBe(`http://127.0.0.1:${port}/mcp`)
@@ -154,7 +154,7 @@ describe('who can reach it', () => {
       })
   })
 
-  test('bound to every address and reached through loopback, a foreign name is refused all the same', async () => {
+  test('a foreign name through loopback is refused by a server bound to every address', async () => {
     const { server, called } = spied()
     const { port } = await serve(server, { host: '0.0.0.0', allowedHosts: ['mcp.example.com'] })
     const url = `http://127.0.0.1:${port}/mcp`
@@ -164,7 +164,7 @@ describe('who can reach it', () => {
     expect((await askModern(url, callTool('spy'), { host: 'mcp.example.com' })).status).toBe(200)
   })
 
-  test('where callers authenticate the same holds at loopback', async () => {
+  test('a foreign name is refused at loopback also with authentication', async () => {
     const { server, called } = spied()
     const { port } = await serve(server, { host: '0.0.0.0', authenticate: byHeader })
     const url = `http://127.0.0.1:${port}/mcp`
@@ -201,7 +201,7 @@ describe('pages of other origins', () => {
     expect((await session.ask(callTool('spy'))).status).toBe(200)
   })
 
-  test('no Origin passes, and so do its own and those allowed', async () => {
+  test('requests without Origin, with our own, or with an allowed one pass', async () => {
     const { server } = spied()
     const { url, port } = await serve(server, { allowedOrigins: ['https://app.example.com'] })
     expect((await askModern(url, callTool('spy'))).status).toBe(200)
@@ -210,7 +210,7 @@ describe('pages of other origins', () => {
     expect((await askModern(url, callTool('spy'), { origin: 'https://app.example.com.evil.com' })).status).toBe(403)
   })
 
-  test('credentials that are refused more often than failedLogins allows are answered 429; coming without any is not counted', async () => {
+  test('refused credentials over failedLogins are answered 429, and missing ones are not counted', async () => {
     const { server, called } = spied()
     const onRefused = vi.fn()
     const limits = { failedLogins: { perSecond: 0.001, burst: 3 } }
@@ -228,7 +228,7 @@ describe('pages of other origins', () => {
     expect(onRefused).toHaveBeenCalledWith(expect.objectContaining({ status: 429, limit: 'failedLogins' }))
   })
 
-  test('credentials made so that a short sum of them is that of the last are counted like any others', async () => {
+  test('credentials with a colliding short hash are counted like any others', async () => {
     const { server } = spied()
     const { url } = await serve(server, { authenticate: byHeader, limits: { failedLogins: { perSecond: 0.001, burst: 3 } } })
     const sumOf = (text: string): number => {
@@ -244,7 +244,7 @@ describe('pages of other origins', () => {
     expect(statuses).toEqual([401, 401, 401, 429, 429])
   })
 
-  test('credentials that are refused are counted for the address that a trusted proxy tells', async () => {
+  test('refused credentials are counted for the address that a trusted proxy reports', async () => {
     const { server } = spied()
     const limits = { failedLogins: { perSecond: 0.001, burst: 1 } }
     const { url } = await serve(server, { authenticate: byHeader, trustProxy: 1, limits })
@@ -257,7 +257,7 @@ describe('pages of other origins', () => {
     expect(await statusFor('192.0.2.9, 192.0.2.1', 'd')).toBe(429)
   })
 
-  test('every method and endpoint asks who is calling, and says so before it says anything else', async () => {
+  test('every method and endpoint authenticates before it answers anything else', async () => {
     proves('T-HTTP-008')
     const { server, called } = spied()
     const { url } = await serve(server, { authenticate: byHeader })
@@ -279,7 +279,7 @@ describe('pages of other origins', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('when it cannot be found out who is calling the answer is 503, and nothing of why', async () => {
+  test('a failing authentication is answered 503 without the cause', async () => {
     const { url } = await serve(testServer(), {
       authenticate: () => {
         throw new Error('the database at 10.0.0.7 is down')
@@ -302,7 +302,7 @@ describe('posts that a page can send without asking', () => {
     '',
   ]
 
-  test.each(TYPES)('Content-Type %j is answered 415 before the body has come', async (type) => {
+  test.each(TYPES)('Content-Type %j is answered 415 before the body has arrived', async (type) => {
     const { server, called } = spied()
     const { port } = await serve(server)
     const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${MIRRORS}Content-Type: ${type}\r\nContent-Length: ${BODY.length}\r\n\r\n`
@@ -311,7 +311,7 @@ describe('posts that a page can send without asking', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('no Content-Type is answered 415, and application/json with parameters is taken', async () => {
+  test('a missing Content-Type is answered 415, and application/json with parameters is accepted', async () => {
     proves('T-HTTP-072')
     const { server } = spied()
     const { url } = await serve(server)

@@ -102,7 +102,7 @@ describe('headers that mirror the message', () => {
     ['-9007199254740992', '-9007199254740992', false],
     ['1e400', 'Infinity', false],
     ['"5"', '5', false],
-  ])('the integer %s in the message and %j in the header: taken is %s', async (inBody, inHeader, isTaken) => {
+  ])('the integer %s in the message and %j in the header: accepted is %s', async (inBody, inHeader, isTaken) => {
     proves('R-HDR-015', 'R-HDR-029')
     const { url, called } = await spied()
     const call = modern(callTool('where', { count: 'HERE' }), { 'mcp-param-count': inHeader })
@@ -119,7 +119,7 @@ describe('headers that mirror the message', () => {
     ['Mcp-Method twice', { 'mcp-method': ['notifications/x', 'notifications/x'] }, 400],
     ['the right Mcp-Method', { 'mcp-method': 'notifications/x' }, 202],
     ['no Mcp-Method, which the revision leaves open', {}, 202],
-  ])('a notification with %s', async (_what, headers, status) => {
+  ])('a notification with %s is refused', async (_what, headers, status) => {
     const { url } = await spied()
     const body = { jsonrpc: '2.0', method: 'notifications/x', params: { _meta: envelope() } }
     const answer = await http(url, { headers: { 'mcp-protocol-version': MODERN, ...headers }, body })
@@ -130,7 +130,7 @@ describe('headers that mirror the message', () => {
     expect(again.status).toBe('mcp-method' in headers ? status : 400)
   })
 
-  test('characters that no header may hold are refused, be it by us or by the parser of HTTP', async () => {
+  test('characters that a header may not hold are refused, by us or by the HTTP parser', async () => {
     proves('T-HDR-017', 'T-HDR-040', 'R-HDR-028')
     const { port, called } = await spied()
     const body = JSON.stringify(modern(callTool('where', { region: 'eu' })).body)
@@ -151,7 +151,7 @@ describe('headers that mirror the message', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('names of headers are the same in any letters', async () => {
+  test('header names are case-insensitive', async () => {
     proves('T-HDR-008', 'R-HDR-031')
     const { url } = await spied()
     const { body } = modern(callTool('where', { region: 'eu' }))
@@ -159,7 +159,7 @@ describe('headers that mirror the message', () => {
     expect((await http(url, { headers, body })).status).toBe(200)
   })
 
-  test('a tool can have arguments mirrored, and lists which', async () => {
+  test('a tool can have mirrored arguments, and lists them', async () => {
     proves('T-HDR-019', 'T-HDR-022')
     const { url } = await spied()
     const { message } = await askModern(url, { method: 'tools/list' })
@@ -170,7 +170,7 @@ describe('headers that mirror the message', () => {
     expect((await askModern(url, callTool('where', { region: 'eu' }), { 'mcp-param-region': 'eu' })).status).toBe(200)
   })
 
-  test('an argument deep inside is mirrored from its place', async () => {
+  test('a nested argument is mirrored from its place', async () => {
     proves('R-HDR-016', 'R-HDR-018')
     const { url } = await spied()
     const call = callTool('where', { deep: { zone: 'a b' } })
@@ -187,7 +187,7 @@ describe('headers that mirror the message', () => {
     expect([status, message.error?.code]).not.toEqual([400, -32020])
   })
 
-  test('values in Base64 are compared as what they stand for', async () => {
+  test('Base64 values are compared after decoding', async () => {
     proves('T-HDR-037', 'T-HDR-041', 'R-HDR-025')
     const { url } = await spied()
     const encoded = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
@@ -212,7 +212,7 @@ describe('headers that mirror the message', () => {
     }
   })
 
-  test('headers for arguments that are not mirrored are not looked at', async () => {
+  test('headers for arguments that are not mirrored are ignored', async () => {
     const { url } = await spied()
     expect((await askModern(url, callTool('where', {}), { 'mcp-param-unknown': 'x' })).status).toBe(200)
   })
@@ -244,7 +244,7 @@ describe('headers that mirror the message', () => {
 })
 
 describe('headers in revisions with sessions', () => {
-  test.each(STREAMABLE)('in %s they are not asked for, but one that lies is refused with -32001', async (revision) => {
+  test.each(STREAMABLE)('in %s mirrored headers are optional, but a wrong one is refused with -32001', async (revision) => {
     proves('T-HDR-012', 'T-HDR-013', 'R-VER-007', 'R-VER-012')
     const { url, called } = await spied()
     const session = await openSession(url, revision)
@@ -259,7 +259,7 @@ describe('headers in revisions with sessions', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('requireMcpHeaders asks for them there too', async () => {
+  test('requireMcpHeaders requires mirrored headers in sessions too', async () => {
     const { url } = await spied({ requireMcpHeaders: true })
     const without = await http(url, { body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} } })
     expect([without.status, without.message.error?.code]).toEqual([400, -32001])
@@ -279,7 +279,7 @@ describe('headers in revisions with sessions', () => {
     expect((await session.ask(callTool('where', {}))).status).toBe(200)
   })
 
-  test('without the header the session knows the version, and without a session 2025-03-26 is assumed', async () => {
+  test('without the header the session decides the version, and 2025-03-26 without a session', async () => {
     proves('T-HDR-003', 'R-HDR-007')
     const { url } = await spied()
     const session = await openSession(url, '2025-11-25')
@@ -298,7 +298,7 @@ describe('headers in revisions with sessions', () => {
     expect(said.message.result?.content[0].text).toBe('2025-06-18')
   })
 
-  test('a request that stands alone must say its version in the message too', async () => {
+  test('a stateless request must have its version in the message too', async () => {
     proves('R-META-005')
     const { url } = await spied()
     const headers = { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/list' }

@@ -26,7 +26,7 @@ const NOT_FOUND = { code: -32600, message: 'Session not found' }
 const VISIBLE = /^[\x21-\x7e]+$/
 
 describe('a session', () => {
-  test.each(STREAMABLE)('begins with initialize of %s, whose answer carries its id, and spans requests', async (revision) => {
+  test.each(STREAMABLE)('a session begins with initialize of %s, whose answer carries its id, and spans requests', async (revision) => {
     proves('T-HTTP-058', 'T-HTTP-059', 'T-HTTP-061')
     const server = testServer()
     server.tool('which', {}, (_args, ctx) => `${ctx.caller.revision} ${ctx.caller.client?.name}`)
@@ -68,7 +68,7 @@ describe('a session', () => {
     for (const count of counts) expect(Math.abs(count - 50_000)).toBeLessThan(1_500)
   })
 
-  test('nothing that a server is made of uses Math.random', () => {
+  test('no source file of the server uses Math.random', () => {
     proves('T-SEC-011')
     const root = new URL('../../../src/', import.meta.url)
     const isOfServer = (name: string) => /^(jsonrpc|protocol|revisions|server|http.server).*\.ts$/.test(name)
@@ -77,7 +77,7 @@ describe('a session', () => {
     expect(files.filter((file) => readFileSync(new URL(file, root), 'utf8').includes('Math.random'))).toEqual([])
   })
 
-  test('requests without its id are answered 400, all but initialize', async () => {
+  test('requests without a session id are answered 400, all but initialize', async () => {
     proves('T-HTTP-064')
     const { url } = await serve(testServer())
     const headers = { 'mcp-protocol-version': '2025-11-25' }
@@ -88,7 +88,7 @@ describe('a session', () => {
     for (const { status, message } of [posted, noticed, got, deleted]) expect([status, message.error?.code]).toEqual([400, -32600])
   })
 
-  test('ends with DELETE: 204, then 404 on everything, its streams end and what was in hand is aborted', async () => {
+  test('a session ends with DELETE: 204, then 404; its streams end and its calls are aborted', async () => {
     proves('T-HTTP-028', 'T-HTTP-065', 'T-HTTP-066')
     const server = testServer()
     const begun = gate()
@@ -123,7 +123,7 @@ describe('a session', () => {
     expect(handler.counts.sessions).toBe(0)
   })
 
-  test('initialize inside a session is refused and the session lives on', async () => {
+  test('initialize inside a session is refused and the session continues', async () => {
     const { url } = await serve(testServer())
     const session = await openSession(url, '2025-11-25')
     const again = await session.post(initializeMessage('2025-11-25'))
@@ -155,7 +155,7 @@ describe('one id twice', () => {
 })
 
 describe('a session of somebody else', () => {
-  test('is not found by POST, GET or DELETE, as one that does not exist; it is told to whoever watches, and its owner notices nothing', async () => {
+  test('a session of another principal is answered 404 and reported, and its owner is not affected', async () => {
     proves('T-SEC-007', 'T-SEC-013', 'T-SEC-014')
     const onRefused = vi.fn()
     const server = testServer()
@@ -185,7 +185,7 @@ describe('a session of somebody else', () => {
   })
 })
 
-test('a session proves nothing about who calls: every request in it is asked who sent it', async () => {
+test('a session id is no proof of the caller: every request in it is authenticated', async () => {
   proves('T-SEC-008', 'T-SEC-009')
   const { url } = await serve(testServer(), { authenticate: byHeader })
   const { id } = await openSession(url, '2025-11-25', { headers: { 'x-user': 'alice' } })
@@ -194,7 +194,7 @@ test('a session proves nothing about who calls: every request in it is asked who
     expect((await http(url, { ...call, headers })).status).toBe(401)
 })
 
-test('a caller has one allowance, however many sessions it opens; the error names the request', async () => {
+test('a caller has one rate limit for all its sessions, and the error names the request', async () => {
   const server = createServer({ name: 'test', version: '1', limits: { toolCalls: { perSecond: 0.001, burst: 3 } } })
   server.tool('hi', {}, () => 'hi')
   const { url } = await serve(server, { authenticate: byHeader })
@@ -209,7 +209,7 @@ test('a caller has one allowance, however many sessions it opens; the error name
   expect(answers).toEqual(['ok', 'ok', 'ok', ['b', 'toolCalls'], 'ok', 'ok'])
 })
 
-test('a refusal of a request that can be read carries its id', async () => {
+test('a refusal of a readable request carries its id', async () => {
   const { url } = await serve(testServer())
   const headers = { 'mcp-session-id': 'AAAAAAAAAAAAAAAAAAAAAA', 'mcp-protocol-version': '2025-11-25' }
   const body = { jsonrpc: '2.0', id: 'mine', method: 'tools/list' }
@@ -221,7 +221,7 @@ test('a refusal of a request that can be read carries its id', async () => {
 })
 
 describe('after the end', () => {
-  test('DELETE during a call aborts its signal; what the handler says later goes nowhere', async () => {
+  test('DELETE during a call aborts its signal, and later messages of the handler are dropped', async () => {
     const server = testServer()
     const begun = gate()
     const finished = gate<string>()
@@ -255,8 +255,8 @@ describe('after the end', () => {
   })
 })
 
-describe('sessions that nobody needs', () => {
-  test('end when unused for sessionIdleMs; requests and open streams are use', async () => {
+describe('unused sessions', () => {
+  test('sessions end when unused for sessionIdleMs; requests and open streams count as use', async () => {
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { sessionIdleMs: 60_000, pingMs: 1e9 } })
     const idle = await openSession(url, '2025-11-25')
     const used = await openSession(url, '2025-11-25')
@@ -275,7 +275,7 @@ describe('sessions that nobody needs', () => {
     expect(endpoint.counts.sessions).toBe(0)
   })
 
-  test('a call in hand keeps its session', async () => {
+  test('a running call keeps its session', async () => {
     const server = testServer()
     const go = gate()
     server.tool('slow', {}, async () => {
@@ -292,7 +292,7 @@ describe('sessions that nobody needs', () => {
   })
 
   test.each(['2099-01-01', 'abc', '2026-07-28x'])(
-    'a DELETE that names the version %s is answered 400, and the session goes on',
+    'a DELETE with the version %s is answered 400, and the session continues',
     async (version) => {
       proves('T-HDR-004')
       const { url } = await serve(testServer())
@@ -307,7 +307,7 @@ describe('sessions that nobody needs', () => {
     },
   )
 
-  test('end after sessionMaxAgeMs whatever happens in them, and their streams with them', async () => {
+  test('sessions end after sessionMaxAgeMs whatever happens in them, and their streams with them', async () => {
     proves('T-HTTP-028')
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), { limits: { sessionMaxAgeMs: 100_000, pingMs: 1e9 } })
     const session = await openSession(url, '2025-11-25')
@@ -320,7 +320,7 @@ describe('sessions that nobody needs', () => {
     expect(endpoint.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
-  test('idle sessions give way at maxSessions; after the idle time all are gone, and so is their memory', async () => {
+  test('idle sessions make room at maxSessions, and their memory is freed after the idle time', async () => {
     proves('T-SEC-012')
     const max = 3_000
     const { url, pass, endpoint } = await serveInFakeTime(testServer(), {
