@@ -42,7 +42,7 @@ const library = () => {
 const all: HostOptions['policy'] = { roots: {}, layers: { user: [{ id: 'ask', effect: 'ask', match: {} }] } }
 
 describe('a host', () => {
-  test('does nothing with a server that a person said no to: no start, call, reading, prompt, sampling or directory', async () => {
+  test('a host does nothing with a server that a person denied: no start, call, read, sampling or root', async () => {
     proves('T-HOST-003', 'T-HOST-007', 'T-HOST-013', 'T-HOST-015', 'T-HOST-022', 'T-TOOL-003')
     const { server, did } = library()
     const model = spy([calling('library__lend')])
@@ -61,7 +61,7 @@ describe('a host', () => {
     )
   })
 
-  test('writes down, before it does it, who agreed to what it does', async () => {
+  test('a host writes down, before it does it, who agreed to what it does', async () => {
     proves('T-HOST-007')
     const home = folder()
     const { server, did } = library()
@@ -81,7 +81,7 @@ describe('a host', () => {
     expect(did).toEqual(['lend', 'read', 'review'])
   })
 
-  test('lets the answer of a person decide, and tells whoever wanted it what they said', async () => {
+  test('a host lets the answer of a person decide, and tells whoever wanted it what they said', async () => {
     proves('T-HOST-004')
     const { server, did } = library()
     const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'deny', feedback: 'not today' } : undefined))
@@ -92,7 +92,7 @@ describe('a host', () => {
     expect(did).toEqual([])
   })
 
-  test('shows directories, and what is in a conversation, to no server without consent', async () => {
+  test('a host shows directories, and what is in a conversation, to no server without consent', async () => {
     proves('T-HOST-010')
     const { server, did } = library()
     const given = folder()
@@ -106,7 +106,7 @@ describe('a host', () => {
     expect(textOf(await agreeing.call('library__roots'))).toContain(given)
   })
 
-  test('gives the application all resources of every server, and a model none of them', async () => {
+  test('a host gives the application all resources of every server, and a model none of them', async () => {
     proves('T-RES-002', 'T-ARCH-034')
     const { server, did } = library()
     const other = createServer({ name: 'other', version: '1' })
@@ -128,7 +128,7 @@ describe('a host', () => {
     expect(JSON.stringify(model.asked)).not.toContain('Once upon a time')
   })
 
-  test('uses a prompt when the person chose it, and no model can', async () => {
+  test('a host uses a prompt when the person chose it, and no model can', async () => {
     proves('T-PROM-002', 'T-ARCH-033')
     const { server, did } = library()
     const model = spy([calling('library__review'), calling('review'), calling('call_tool', { name: 'library__review', arguments: {} })], [])
@@ -142,7 +142,7 @@ describe('a host', () => {
     expect(did).toEqual(['review'])
   })
 
-  test('leaves it to the application how what is embedded in a prompt is shown', async () => {
+  test('a host leaves it to the application how what is embedded in a prompt is shown', async () => {
     proves('T-PROM-034')
     const { server } = library()
     const host = await hostWith({ servers: { library: server }, ask: person() })
@@ -168,7 +168,7 @@ describe('a host', () => {
     expect(model.asked[0]?.tools?.map(({ name }) => name)).toEqual(host.tools().map(({ exposed }) => exposed))
   })
 
-  test('is one of three roles: it holds a client for each server, and a client and a server do without it', async () => {
+  test('a host has a client for each server, and a client and a server work without a host', async () => {
     proves('T-ARCH-002')
     const { server } = library()
     const client = await connect(server)

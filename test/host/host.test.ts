@@ -46,7 +46,7 @@ const hostOf = async (options: HostOptions) => {
 }
 
 describe('what a server offers', () => {
-  test('reaches no model before a person has seen all of it', async () => {
+  test('what a server offers reaches no model before a person has seen all of it', async () => {
     proves('T-HOST-004')
     const { server } = notes()
     const requests: ModelRequest[] = []
@@ -69,7 +69,7 @@ describe('what a server offers', () => {
     await expect(host.call({ server: 'notes', name: 'add' }, { text: 'x' })).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
   })
 
-  test('can be called by the person once it is approved, and the call is asked about and written down', async () => {
+  test('an approved tool can be called by the person, and the call is asked about and logged', async () => {
     const { server, kept } = notes()
     const person = agreeing()
     const host = await hostOf({ servers: { notes: server }, ask: person })

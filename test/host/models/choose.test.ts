@@ -18,25 +18,25 @@ const models = [cheap, middle, dear]
 const hinted = (...names: string[]) => ({ hints: names.map((name) => ({ name })) })
 
 describe('a hint', () => {
-  test('is a part of the name of a model, in any case', () => {
+  test('a hint is a part of the name of a model, in any case', () => {
     proves('T-SAMP-030', 'T-SAMP-031', 'T-SAMP-042')
     expect(chooseModel(models, hinted('sonnet'))).toBe(middle)
     expect(chooseModel(models, hinted('GPT'))).toBe(dear)
     expect(chooseModel(models, hinted('claude'))?.id).toContain('claude')
   })
 
-  test('that comes first and matches wins over those that follow', () => {
+  test('a hint that comes first and matches wins over those that follow', () => {
     proves('T-SAMP-032')
     expect(chooseModel(models, hinted('no-such-model', 'gpt', 'sonnet'))).toBe(dear)
     expect(chooseModel(models, hinted('sonnet', 'gpt'))).toBe(middle)
   })
 
-  test('wins over priorities', () => {
+  test('a hint wins over priorities', () => {
     proves('T-SAMP-033')
     expect(chooseModel(models, { ...hinted('gpt'), costPriority: 1, speedPriority: 1 })).toBe(dear)
   })
 
-  test('that matches several leaves the choice among them to the priorities', () => {
+  test('a hint that matches several leaves the choice among them to the priorities', () => {
     proves('T-SAMP-034')
     expect(chooseModel(models, { ...hinted('claude'), costPriority: 1 })).toBe(cheap)
     expect(chooseModel(models, { ...hinted('claude'), intelligencePriority: 1 })).toBe(middle)
@@ -53,7 +53,7 @@ describe('a hint', () => {
     expect(chooseModel(ours, hinted('gpt-5-mini'))?.id).toBe('qwen3-4b')
   })
 
-  test('that means nothing to us leaves the choice to the priorities, and is no error', () => {
+  test('a hint that means nothing to us leaves the choice to the priorities, and is no error', () => {
     expect(chooseModel(models, { ...hinted('zorg'), intelligencePriority: 1 })).toBe(dear)
     expect(chooseModel(models, { hints: [{}, { name: '' }, { name: 7 as never }], speedPriority: 1 })).toBe(cheap)
   })

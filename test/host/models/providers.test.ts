@@ -369,7 +369,7 @@ describe('the interface of the AI SDK', () => {
     }
   }
 
-  test('is described by our types as the SDK describes it', () => {
+  test('the interface of the AI SDK is described by our types as the SDK describes it', () => {
     const takes = (_model: AiSdkModel): void => {}
     takes({} as LanguageModelV2)
     takes({} as LanguageModelV3)
@@ -400,7 +400,7 @@ describe('the interface of the AI SDK', () => {
     await expect(all(fromAiSdk(modelOf(version, finishOf(version, 'error'))))).rejects.toMatchObject({ code: 'ERR_MODEL' })
   })
 
-  test('whose counts are missing or make no sense is taken to have said none', async () => {
+  test('the interface of the AI SDK whose counts are missing or make no sense is taken to have said none', async () => {
     for (const usage of [undefined, null, {}, { inputTokens: 'many', outputTokens: -1 }, { inputTokens: { total: undefined } }])
       for (const version of ['v2', 'v3', 'v4'])
         expect(await all(fromAiSdk(modelOf(version, { ...finishOf(version), usage })))).toEqual([
@@ -473,7 +473,7 @@ describe('the interface of the AI SDK', () => {
     })
   })
 
-  test('leaves what the provider has run itself to the provider', async () => {
+  test('the interface of the AI SDK leaves what the provider has run itself to the provider', async () => {
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'search', input: '{}', providerExecuted: true }
     const model = modelOf('v3', call, { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage: {} })
     expect(await all(fromAiSdk(model))).toEqual([{ type: 'end', reason: 'endTurn', usage: { inputTokens: 0, outputTokens: 0 } }])
@@ -485,7 +485,7 @@ describe('the interface of the AI SDK', () => {
     )
   })
 
-  test('that does not listen to its signal is left behind', async () => {
+  test('the interface of the AI SDK that does not listen to its signal is left behind', async () => {
     const deaf: AiSdkModel = { specificationVersion: 'v3', provider: 'p', modelId: 'deaf', doStream: () => new Promise(() => {}) }
     const controller = new AbortController()
     setTimeout(() => controller.abort(new Error('enough')), 10)

@@ -52,7 +52,7 @@ describe('a request', () => {
     },
   )
 
-  test('reaches the model as the person edited it, and without the system prompt if they removed it', async () => {
+  test('a sampling request reaches the model as edited, without a removed system prompt', async () => {
     proves('T-SAMP-005', 'T-SAMP-014', 'T-HOST-019')
     const model = spyModel()
     const { systemPrompt: _, ...edited } = question('something harmless', { maxTokens: 5000, systemPrompt: 'gone' })
@@ -63,7 +63,7 @@ describe('a request', () => {
     expect(gate.delivered[0]?.params.messages).toEqual(edited.messages)
   })
 
-  test('is answered with what the person made of the answer', async () => {
+  test('a request is answered with what the person made of the answer', async () => {
     proves('T-SAMP-006')
     const gate = openGate({ deliver: (result) => ({ ...result, content: { type: 'text', text: 'less' } }) })
     const { text, wire } = await sampled({ models: [spyModel()], gate }, question())
@@ -95,7 +95,7 @@ describe('a request', () => {
     expect(failures).toEqual([['notes', no]])
   })
 
-  test('whose answer is held back tells the server nothing of it', async () => {
+  test('a request whose answer is held back tells the server nothing of it', async () => {
     proves('T-SAMP-006')
     const gate = openGate({
       deliver: () => {
@@ -114,7 +114,7 @@ describe('a request', () => {
     }
   })
 
-  test('that breaks something here tells the server only that it failed', async () => {
+  test('a request that breaks something here tells the server only that it failed', async () => {
     proves('T-SAMP-044')
     const gate = openGate({
       create: () => {
@@ -125,7 +125,7 @@ describe('a request', () => {
     expect(wire.find(({ error }) => error)?.error).toEqual({ code: -32603, message: 'The sampling request failed' })
   })
 
-  test('that the model fails to answer is an error of the model', async () => {
+  test('a request that the model fails to answer is an error of the model', async () => {
     proves('T-SAMP-038')
     const failing = {
       ...spyModel(),
@@ -138,7 +138,7 @@ describe('a request', () => {
     expect(wire.find(({ error }) => error)?.error).toMatchObject({ code: -32603, message: expect.stringContaining('HTTP 429') })
   })
 
-  test('that the server gives up stops the model', async () => {
+  test('a request that the server gives up stops the model', async () => {
     const model = heldModel()
     const controller = new AbortController()
     const asked = ask(createBroker({ models: [model], gate: openGate() }), 'notes', question(), controller.signal)
@@ -155,7 +155,7 @@ describe('tools', () => {
   const tools = [{ name: 'lookup', inputSchema: { type: 'object' } }]
   const end: ModelPart = { type: 'end', reason: 'toolUse', usage: { inputTokens: 1, outputTokens: 1 } }
 
-  test('are those that the server passed, and what the model wants of them goes back to the server', async () => {
+  test('tools are those that the server passed, and what the model wants of them goes back to the server', async () => {
     const model = spyModel([{ type: 'text', text: 'Let me see' }, { type: 'tool-call', id: 'a', name: 'lookup', args: { word: 'x' } }, end])
     const { text } = await sampled({ models: [model], gate: openGate() }, question('x', { tools, toolChoice: { mode: 'required' } }))
     expect(model.asked).toMatchObject([{ tools, toolChoice: { mode: 'required' } }])
@@ -327,7 +327,7 @@ describe('bounds', () => {
 })
 
 describe('the model', () => {
-  test('is one that the server may use, by its preferences', async () => {
+  test('the model is one that the server may use, by its preferences', async () => {
     proves('T-SAMP-024', 'T-SAMP-042')
     const models = [spyModel(undefined, 'small'), spyModel(undefined, 'large')]
     const broker = createBroker({
@@ -340,7 +340,7 @@ describe('the model', () => {
     expect((await ask(broker, 'poor', wish)).model).toBe('small')
   })
 
-  test('is the person when there is none, and an error when there is no person either', async () => {
+  test('the model is the person when there is none, and an error when there is no person either', async () => {
     const person = { ...spyModel(undefined, 'person'), isPerson: true as const }
     const gate = openGate()
     expect((await ask(createBroker({ models: [], person: () => person, gate }), 'notes')).model).toBe('person')
@@ -351,7 +351,7 @@ describe('the model', () => {
     })
   })
 
-  test('may be the script', async () => {
+  test('the model may be the script', async () => {
     const { text } = await sampled(
       { models: [scriptedModel()], gate: openGate() },
       question('Summarise:\nIt rained. It poured. We stayed. We slept.'),

@@ -266,7 +266,7 @@ class World {
   }
 }
 
-test('no sequence of a million events leads to an action without a live and matching yes', {
+test('no sequence of a million events leads to an action without a valid approval', {
   timeout: proofRuns(300_000),
 }, async () => {
   proves('T-HOST-005')

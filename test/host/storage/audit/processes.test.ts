@@ -24,7 +24,7 @@ beforeAll(async () => {
 const start = (...args: string[]): ChildProcess => spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 
 describe('a process that is killed while it writes', () => {
-  test('has lost nothing that was acknowledged, however often it happens', async () => {
+  test('a process that is killed while writing loses no acknowledged record, however often', async () => {
     proves('T-TOOL-049')
     const folder = join(newFolder(), 'log')
     const acknowledged: number[] = []
@@ -70,7 +70,7 @@ describe('several processes', () => {
 })
 
 describe('a disk', () => {
-  test('that is full refuses what cannot be written down, keeps what was, and goes on when there is room', async () => {
+  test('a full disk refuses what cannot be logged, keeps existing records, and recovers', async () => {
     const disk = newFolder()
     const { said, mayGrow } = onSmallDisk(disk, [process.execPath, program, join(disk, 'log'), 'fill'])
     const report = JSON.parse(said) as {
