@@ -37,7 +37,7 @@ test.each(Object.keys(RESULTS).filter((method) => oldest.has(method)))('the resu
   expect(JSON.stringify(fitted)).not.toMatch(/"type":"(?:audio|resource_link|tool_use|tool_result)"/)
 })
 
-test('its methods are those of its requests and notifications', () => {
+test('the methods of 2024-11-05 are those of its requests and notifications', () => {
   proves('T-BASE-039', 'T-BASE-040', 'T-BASE-042')
   const spoken = (from: string, kind: string): string[] =>
     [...METHODS.values()]

@@ -14,7 +14,7 @@ const PLAIN_AUDIO = { type: 'audio', data: 'AAAA', mimeType: 'audio/wav', annota
 const NOTE = { type: 'text', text: '[audio of type audio/wav left out: this protocol revision has none]' }
 
 describe('audio', () => {
-  test('in the result of a tool is an embedded resource with the same bytes', () => {
+  test('audio in a tool result is an embedded resource with the same bytes before 2025-03-26', () => {
     proves('T-VER-019')
     const resource = { uri: 'urn:portico:audio', mimeType: 'audio/wav', blob: 'AAAA' }
     expect(before.downgradeResult('tools/call', { content: [AUDIO] })).toEqual({
@@ -28,7 +28,7 @@ describe('audio', () => {
     })
   })
 
-  test('in sampling, where nothing can be embedded, is a note', () => {
+  test('audio in sampling, where nothing can be embedded, is a note before 2025-03-26', () => {
     proves('T-VER-019')
     expect(before.downgradeParams('sampling/createMessage', { messages: [{ role: 'user', content: AUDIO }] })).toEqual({
       messages: [{ role: 'user', content: NOTE }],
@@ -40,7 +40,7 @@ describe('audio', () => {
     })
   })
 
-  test('is itself from here on', () => {
+  test('audio is unchanged from 2025-03-26 on', () => {
     proves('T-PROM-028', 'R-VER-002')
     expect(own.downgradeResult('tools/call', { content: [AUDIO] })).toEqual({ content: [PLAIN_AUDIO] })
     expect(own.downgradeParams('sampling/createMessage', { messages: [{ role: 'user', content: AUDIO }] })).toEqual({
@@ -49,14 +49,14 @@ describe('audio', () => {
   })
 })
 
-test('progress has a message from here on and not before', () => {
+test('progress has a message from 2025-03-26 on', () => {
   proves('T-PROG-009', 'R-VER-002')
   const params = PARAMS['notifications/progress'] as Json
   expect(before.downgradeParams('notifications/progress', params)).toEqual({ progressToken: 't', progress: 0.5, total: 1 })
   expect(own.downgradeParams('notifications/progress', params)).toBe(params)
 })
 
-test('completion is declared from here on and not before, where it needs no declaration', () => {
+test('completion is declared from 2025-03-26 on', () => {
   proves('T-LIFE-022', 'R-VER-002')
   const declared = (revision: Revision): Json => revision.downgradeResult('initialize', RESULTS.initialize as Json).capabilities as Json
   expect(declared(before)).toEqual({
@@ -70,7 +70,7 @@ test('completion is declared from here on and not before, where it needs no decl
   expect([before.completesUnannounced, own.completesUnannounced]).toEqual([true, false])
 })
 
-test('tools have annotations from here on and not before', () => {
+test('tools have annotations from 2025-03-26 on', () => {
   proves('T-TOOL-023', 'R-VER-002')
   const listed = (revision: Revision): Json[] => revision.downgradeResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[]
   expect(listed(before)).toEqual([
@@ -98,7 +98,7 @@ test('resources have a size in every revision', () => {
     })
 })
 
-test('what was always there reaches the oldest peer as it is', () => {
+test('older content reaches the oldest peer unchanged', () => {
   proves('T-RES-035', 'T-RES-036', 'T-RES-038', 'T-PROM-025', 'T-PROM-026', 'T-PROM-030', 'T-TOOL-030')
   const content = [
     { type: 'text', text: 'x', annotations: UNDATED },

@@ -67,7 +67,7 @@ const METHODS_BY_VERSION: Record<string, string[]> = {
 }
 
 describe('the revisions', () => {
-  test('are five, oldest first, each named by its date', () => {
+  test('the revisions are five, oldest first, each named by its date', () => {
     proves('T-VER-001', 'T-VER-003', 'T-VER-004')
     expect(REVISIONS.map(({ version }) => version)).toEqual(VERSIONS)
     for (const { version } of REVISIONS) expect(version).toMatch(/^\d{4}-\d{2}-\d{2}$/)
@@ -79,7 +79,7 @@ describe('the revisions', () => {
     expect([...METHODS.keys()].filter((method) => of(version).has(method)).toSorted()).toEqual(METHODS_BY_VERSION[version]?.toSorted())
   })
 
-  test('differ in what no table of methods can say', () => {
+  test('the revisions differ in what no table of methods can say', () => {
     proves('T-VER-014', 'T-LIFE-022')
     const factsOf = ({
       dialect,
@@ -124,12 +124,12 @@ describe('error codes', () => {
     expect(byVersion('ERR_VERSION_UNSUPPORTED')).toEqual([-32602, -32602, -32602, -32602, -32022])
   })
 
-  test('headers that say something else are -32001 where there are sessions and -32020 in 2026-07-28', () => {
+  test('mismatching headers are -32001 in revisions with sessions and -32020 in 2026-07-28', () => {
     proves('T-HDR-013')
     expect(byVersion('ERR_HEADER_MISMATCH')).toEqual([-32001, -32001, -32001, -32001, -32020])
   })
 
-  test('all others are the same everywhere, as the table says', () => {
+  test('all other error codes are the same everywhere, as in the table', () => {
     proves('T-BASE-033')
     const special = [
       'ERR_RESOURCE_NOT_FOUND',
@@ -167,7 +167,7 @@ describe('codes of 2026-07-28', () => {
     for (const code of DEFINED) expect(used.has(code)).toBe(true)
   })
 
-  test('between -32000 and -32019 stand in the source only where older revisions are written down', () => {
+  test('codes from -32000 to -32019 are in the source only for older revisions', () => {
     proves('R-BASE-045', 'R-BASE-046')
     const source = fileURLToPath(new URL('../../src/', import.meta.url))
     const holding = readdirSync(source, { recursive: true, encoding: 'utf8' })
@@ -181,17 +181,20 @@ describe('codes of 2026-07-28', () => {
 })
 
 describe('a revision', () => {
-  test('is found by its version', () => {
+  test('a revision is found by its version', () => {
     for (const revision of REVISIONS) expect(revisionOf(revision.version)).toBe(revision)
   })
 
-  test.each(['2025-01-01', '', '1.0.0', null, undefined, 20241105, ['2024-11-05'], 'toString'])('is not found by %j', (version) => {
-    expect(revisionOf(version)).toBeUndefined()
-  })
+  test.each(['2025-01-01', '', '1.0.0', null, undefined, 20241105, ['2024-11-05'], 'toString'])(
+    'a revision is not found by %j',
+    (version) => {
+      expect(revisionOf(version)).toBeUndefined()
+    },
+  )
 })
 
 describe('a selection', () => {
-  test('is all, or those that are named, oldest first whatever the order', () => {
+  test('a selection is all, or those that are named, oldest first whatever the order', () => {
     expect(selectRevisions(undefined)).toBe(REVISIONS)
     expect(selectRevisions(['2025-11-25', '2024-11-05', '2025-11-25']).map(({ version }) => version)).toEqual(['2024-11-05', '2025-11-25'])
   })
@@ -200,7 +203,7 @@ describe('a selection', () => {
     [['2023-01-01'], '"2023-01-01"'],
     [['2025-06-18', 'latest'], '"latest"'],
     [[], '[]'],
-  ])('of %j is refused, with what could be named', (versions, shown) => {
+  ])('a selection of %j is refused, with the possible names', (versions, shown) => {
     expect(() => selectRevisions(versions)).toThrow(
       expect.objectContaining({ code: 'ERR_VERSION_UNSUPPORTED', message: `Portico speaks ${VERSIONS.join(', ')}, not ${shown}` }),
     )

@@ -177,7 +177,7 @@ function ownServer(): Promise<Peer> {
 }
 
 describePeer('our own server', ownServer, (at) => {
-  test.each([...SESSIONS, STATELESS])('the SDK server speaks %s', async (revision) => {
+  test.each([...SESSIONS, STATELESS])('our own server speaks %s', async (revision) => {
     const { client, warnings } = await open(at(), { revisions: [revision], answer })
     expect(client.revision).toBe(revision)
     expect(await client.call('echo', { text: 'Grüße 世界' })).toMatchObject(said('Grüße 世界'))

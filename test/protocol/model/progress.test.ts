@@ -7,7 +7,10 @@ test.each(['', 'abc', 0, -1, 7, Number.MAX_SAFE_INTEGER])('%j can be a progress 
   expect(isProgressToken(token)).toBe(true)
 })
 
-test.each([1.5, Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, [1], { token: 1 }, 1n])('%s cannot', (token) => {
-  proves('T-PROG-003')
-  expect(isProgressToken(token)).toBe(false)
-})
+test.each([1.5, Number.NaN, Number.POSITIVE_INFINITY, null, undefined, true, [1], { token: 1 }, 1n])(
+  '%s cannot be a progress token',
+  (token) => {
+    proves('T-PROG-003')
+    expect(isProgressToken(token)).toBe(false)
+  },
+)

@@ -42,7 +42,7 @@ describe('a text that is no template', () => {
     expect(fault.message).toBe(`Not a URI template: ${JSON.stringify(template)}: ${reason}`)
   })
 
-  test('is quoted in part only when it is long', () => {
+  test('a text that is no template is quoted in part only when it is long', () => {
     expect(faultOf(`${'x'.repeat(1000)}{`).message.length).toBeLessThan(300)
   })
 })
@@ -70,12 +70,12 @@ describe('bounds', () => {
 })
 
 describe('variables', () => {
-  test('are listed once each, in order of first use', () => {
+  test('variables are listed once each, in order of first use', () => {
     expect(uriTemplate('x://{b}/{a:3}{?b,c*}').variables).toEqual(['b', 'a', 'c'])
     expect(uriTemplate('x://plain').variables).toEqual([])
   })
 
-  test('have types that follow from the template', () => {
+  test('variables have types that follow from the template', () => {
     expectTypeOf<VariablesOf<'users://{id}'>>().toEqualTypeOf<{ id: string }>()
     expectTypeOf<VariablesOf<'x://{+a}/{b:3}'>>().toEqualTypeOf<{ a: string; b: string }>()
     expectTypeOf<VariablesOf<'x:/{/path*}'>>().toEqualTypeOf<{ path?: string[] }>()
