@@ -13,7 +13,7 @@ const table = (file: string): string[][] =>
 const known = [...table('requirements.tsv'), ...table('requirements-2.tsv')].map(([id]) => id as string)
 const unproved = table('unproved.tsv')
 
-/** Ids in the sources of the tests, by file: in quotes as arguments of `proves()`, or in brackets in titles and lists that titles are made of. */
+/** Ids in the sources of the tests, by file: in quotes as arguments of `proves()`, or in brackets in the first line of a transcript. */
 const claims = readdirSync(`${root}/test`, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') || file.endsWith('.mjs') || file.endsWith('.txt'))
   .flatMap((file) => {

@@ -161,7 +161,7 @@ describe('codes of 2026-07-28', () => {
   const DEFINED = [-32020, -32021, -32022]
   const used = new Set((Object.keys(ERRORS) as ErrorCode[]).map((code) => of('2026-07-28').errorCode(code)))
 
-  test('are those of JSON-RPC and the three that the revision defines, and none of our own', () => {
+  test('the codes of 2026-07-28 are those of JSON-RPC and the three that the revision defines', () => {
     proves('R-BASE-044', 'R-BASE-045', 'R-BASE-046', 'R-BASE-048', 'R-BASE-050', 'R-BASE-051', 'R-BASE-054')
     for (const code of used) expect([...STANDARD, ...DEFINED]).toContain(code)
     for (const code of DEFINED) expect(used.has(code)).toBe(true)

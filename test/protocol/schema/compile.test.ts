@@ -48,7 +48,7 @@ describe('a reference inside the document', () => {
     judge(tree, [{ children: [{ children: [] }, {}] }], [{ children: [{ children: [{ x: 1 }] }] }, { children: [1] }])
   })
 
-  test('that only goes round in a circle is refused and not followed for ever', () => {
+  test('a reference that only goes round in a circle is refused', () => {
     for (const schema of [
       { $ref: '#' },
       { $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' },
