@@ -16,6 +16,7 @@ import { connect } from '../../src/index.ts'
 import { chromiumOfFile } from '../support/chromium.ts'
 import { testServer } from '../support/http-service.ts'
 import { startAuthorizationServer } from '../support/oidc.ts'
+import { proves } from '../support/proves.ts'
 import { startRealm } from './client/realm.ts'
 import { failureOf, open } from './client/support.ts'
 
@@ -52,7 +53,7 @@ const runsScripts = (page: Page): Promise<boolean> =>
     return window.hasRun === true
   })()`)
 
-test('a script runs where nothing forbids it, so that its absence means something', async () => {
+test('a script runs where nothing forbids it, which proves that the browser test works', async () => {
   const page = await (await newBrowser()).newPage()
   const port = await listening((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>plain'))
   await page.goto(`http://127.0.0.1:${port}/`)
@@ -81,7 +82,7 @@ async function expectThanks(page: Page): Promise<void> {
 }
 
 describe('the login of a client', () => {
-  test('ends on a page that says so, in which nothing runs', async () => {
+  test('a login ends on a page that says so and runs no script', async () => {
     const as = await startAuthorizationServer()
     onTestFinished(() => as.stop())
     const port = await listening((request, response) => handler.node(request, response))
@@ -110,7 +111,7 @@ describe('the login of a client', () => {
     })
   })
 
-  test('shows nothing of what a hostile authorization server says', async () => {
+  test('a login page shows no text of a hostile authorization server', async () => {
     const realm = await startRealm()
     realm.callback = { error: HOSTILE, error_description: HOSTILE, error_uri: `javascript:${HOSTILE}`, [HOSTILE]: HOSTILE }
     const page = await (await newBrowser()).newPage()
@@ -124,7 +125,7 @@ describe('the login of a client', () => {
     expect(seen).toEqual({ dialogs: [], asked: ['/authorize', '/callback'] })
   })
 
-  test('shows nothing to whoever comes with another state, and goes on', async () => {
+  test('a login page shows nothing to a caller with another state, and the login continues', async () => {
     const realm = await startRealm()
     const browser = await newBrowser()
     const [stranger, page] = [await browser.newPage(), await browser.newPage()]
@@ -220,7 +221,8 @@ const headingOf = (page: Page): Promise<string | null> => page.locator('h1').tex
 const visitCookies = async (page: Page) => (await page.context().cookies()).filter(({ name }) => name.includes('portico'))
 
 describe('a page to connect an account', () => {
-  test('is gone through by the one it is for, with a cookie for the way [T-ELIC-100] [T-ELIC-101]', async () => {
+  test('a page to connect an account works for its person, with a cookie', async () => {
+    proves('T-ELIC-100', 'T-ELIC-101')
     const { url, browserOf, call } = await albums()
     const page = await browserOf('alice')
     const seen = watch(page)
@@ -258,7 +260,7 @@ describe('a page to connect an account', () => {
     expect(seen.dialogs).toEqual([])
   })
 
-  test('does nothing for who says no', async () => {
+  test('a page to connect an account does nothing after a denial', async () => {
     const { browserOf, call } = await albums()
     const page = await browserOf('alice')
     const answer = await call('alice', async (href) => {
@@ -270,7 +272,8 @@ describe('a page to connect an account', () => {
     expect(answer).toMatchObject([{ text: 'The person declined: Connect your Photos account' }])
   })
 
-  test('is refused to another person, and its way back to another browser [T-ELIC-100] [T-ELIC-101]', async () => {
+  test('a page to connect an account is refused to another person, and its redirect to another browser', async () => {
+    proves('T-ELIC-100', 'T-ELIC-101')
     const { url, browserOf, call } = await albums()
     const [page, mallory, elsewhere] = [await browserOf('alice'), await browserOf('mallory'), await browserOf('alice')]
     const refusedTo = async (stranger: Page, href: string): Promise<void> => {
@@ -295,7 +298,8 @@ describe('a page to connect an account', () => {
     expect(answer).toMatchObject([{ text: 'alice at sea, alice in the hills' }])
   })
 
-  test('connects nothing for somebody who has another person open it [T-ELIC-100]', async () => {
+  test('a page to connect an account connects nothing when another person opens it', async () => {
+    proves('T-ELIC-100')
     const { browserOf, call } = await albums()
     const alice = await browserOf('alice')
     const answer = await call('mallory', async (href) => {
@@ -305,7 +309,7 @@ describe('a page to connect an account', () => {
     expect(answer).toMatchObject([{ text: 'The person declined: Connect your Photos account' }])
   })
 
-  test('cannot be put into a frame', async () => {
+  test('a page to connect an account cannot be put into a frame', async () => {
     const { url, browserOf, call } = await albums()
     const page = await browserOf('alice')
     let framed = ''

@@ -23,7 +23,7 @@ async function serve(answer: RequestListener): Promise<{ origin: string; server:
 const LOCAL: SafeFetchOptions = { userUrl: 'http://127.0.0.1:1/mcp' }
 const refusedFor = (reason: string) => expect.objectContaining({ code: 'ERR_URL_REFUSED', data: { reason } })
 
-describe('what is asked', () => {
+describe('which URLs are fetched', () => {
   test.each([
     ['http://example.com/', 'scheme'],
     ['http://127.0.0.1/', 'scheme'],
@@ -42,12 +42,12 @@ describe('what is asked', () => {
     ['https://db.internal/', 'address'],
     ['not a url', 'malformed'],
     ['', 'malformed'],
-  ])('%s is not: %s', async (url, reason) => {
+  ])('%s is not fetched: %s', async (url, reason) => {
     proves('R-SEC-008')
     await expect(safeFetch({ resolve: async () => ['93.184.216.34'] })(url)).rejects.toEqual(refusedFor(reason))
   })
 
-  test('http on this machine is, once the user connects to this machine, by any of its names and at any port', async () => {
+  test('http on this machine is fetched once the user connects to this machine', async () => {
     const { origin, server } = await serve((_, response) => response.end('{"a":1}'))
     const response = await safeFetch(LOCAL)(`${origin}/x`)
     expect([response.status, await response.json()]).toEqual([200, { a: 1 }])
@@ -59,12 +59,12 @@ describe('what is asked', () => {
     await expect(safeFetch(LOCAL)('http://10.0.0.1/')).rejects.toEqual(refusedFor('scheme'))
   })
 
-  test('a name of this machine that leads elsewhere is not', async () => {
+  test('a local name that resolves elsewhere is not fetched', async () => {
     const fetch = safeFetch({ ...LOCAL, resolve: async () => ['10.0.0.1'] })
     await expect(fetch('http://evil.localhost:4000/')).rejects.toEqual(refusedFor('address'))
   })
 
-  test('a private host is when it is that of the user or allowed by name, over TLS as its certificate says', async () => {
+  test("a private host is fetched if it is the user's or allowed by name, with a valid certificate", async () => {
     const [cert, key] = ['cert', 'key'].map((name) => readFileSync(`${import.meta.dirname}/../http/client/fixtures/${name}.pem`, 'utf8'))
     const server = await listen(createTlsServer({ cert, key }, (_, response) => response.end('in')) as never, '127.0.0.1')
     closing.push(server)
@@ -88,7 +88,7 @@ describe('what is asked', () => {
     expect(asked).toEqual(['mcp.corp.example', 'auth.corp.example'])
   })
 
-  test('a name is looked up once for each connection, and one address that is not public is enough to refuse it', async () => {
+  test('a name is resolved once for each connection, and one private address is enough to refuse it', async () => {
     const asked: string[] = []
     const fetch = safeFetch({ resolve: async (host) => (asked.push(host) ? ['93.184.216.34', '::1'] : []) })
     await expect(fetch('https://two.example/')).rejects.toEqual(refusedFor('address'))
@@ -98,7 +98,7 @@ describe('what is asked', () => {
   })
 })
 
-describe('what is sent', () => {
+describe('requests', () => {
   const seen: IncomingMessage[] = []
   const bodies: string[] = []
   beforeEach(() => {
@@ -113,7 +113,7 @@ describe('what is sent', () => {
     response.setHeader('set-cookie', 'a=b').end('{}')
   }
 
-  test('no cookies ever, and credentials only with a POST', async () => {
+  test('no cookies are sent, and credentials only with a POST', async () => {
     const { origin } = await serve((request, response) => void record(request, response))
     const headers = { Cookie: 'a=b', Authorization: 'Basic abc', Host: 'other.example', accept: 'application/json' }
     const fetch = safeFetch(LOCAL)
@@ -137,7 +137,7 @@ describe('redirects', () => {
     else response.writeHead([301, 302, 303, 307, 308][left % 5] ?? 302, { location: `/${left - 1}` }).end('on the way')
   }
 
-  test('are followed as often as the limit says, and not once more', async () => {
+  test('redirects are followed up to the limit', async () => {
     const { origin, server } = await serve(countdown)
     const fetch = safeFetch(LOCAL)
     expect(await (await fetch(`${origin}/2`)).text()).toBe('there')
@@ -148,7 +148,7 @@ describe('redirects', () => {
     await expect(safeFetch({ ...LOCAL, limits: { maxDocumentRedirects: 0 } })(`${origin}/1`)).rejects.toEqual(refusedFor('redirect'))
   })
 
-  test('are an answer where the caller says so, and never repeat a POST', async () => {
+  test('redirects are returned where the caller wants that, and never repeat a POST', async () => {
     const { origin, server } = await serve(countdown)
     const fetch = safeFetch(LOCAL)
     const response = await fetch(`${origin}/1`, { redirect: 'manual' })
@@ -165,14 +165,14 @@ describe('redirects', () => {
     ['file:///etc/passwd', 'scheme'],
     ['//example.com:25/', 'scheme'],
     ['https://rebinding.example/', 'address'],
-  ])('to %s are judged like the first URL: %s', async (location, reason) => {
+  ])('redirects to %s are judged like the first URL: %s', async (location, reason) => {
     proves('R-SEC-010')
     const { origin } = await serve((_, response) => response.writeHead(302, { location }).end())
     const fetch = safeFetch({ ...LOCAL, resolve: async () => ['10.1.2.3'] })
     await expect(fetch(origin)).rejects.toEqual(refusedFor(reason))
   })
 
-  test('that lead nowhere are refused', async () => {
+  test('redirects without a valid target are refused', async () => {
     for (const location of [undefined, 'https://', 'http://[x]/']) {
       const { origin } = await serve((_, response) => response.writeHead(302, location === undefined ? {} : { location }).end())
       await expect(safeFetch(LOCAL)(origin)).rejects.toEqual(refusedFor('redirect'))
@@ -180,8 +180,8 @@ describe('redirects', () => {
   })
 })
 
-describe('what is taken', () => {
-  test('a body up to the limit and not a byte more, whatever its length is said to be', async () => {
+describe('responses', () => {
+  test('a body is read up to the limit, whatever its declared length', async () => {
     const limit = DEFAULT_SAFE_FETCH_LIMITS.maxDocumentBytes
     expect(limit).toBe(256 * 1024)
     let size = limit
@@ -195,7 +195,7 @@ describe('what is taken', () => {
     await expect(fetch(origin)).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxDocumentBytes') })
   })
 
-  test('a body without end is broken off', async () => {
+  test('a body without end is cut off', async () => {
     let hasEnded = false
     const { origin } = await serve((_, response) => {
       const more = () => {
@@ -210,7 +210,7 @@ describe('what is taken', () => {
     await expect.poll(() => hasEnded).toBe(true)
   })
 
-  test('a body that is small only while it travels is measured as it is', async () => {
+  test('a compressed body is measured after decompression', async () => {
     const { gzipSync } = await import('node:zlib')
     const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024))
     const { origin } = await serve((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
@@ -218,7 +218,7 @@ describe('what is taken', () => {
     await expect(safeFetch(LOCAL)(origin)).rejects.toMatchObject({ code: 'ERR_LIMIT' })
   })
 
-  test('within the time allowed in all: a head that does not come, a body that does not end, redirects', async () => {
+  test('a response has a total time limit for head, body and redirects', async () => {
     expect(DEFAULT_SAFE_FETCH_LIMITS.fetchTimeoutMs).toBe(10_000)
     const { origin } = await serve((request, response) => {
       if (request.url === '/body') response.write('x')
@@ -230,7 +230,7 @@ describe('what is taken', () => {
     }
   })
 
-  test('until the caller has had enough', async () => {
+  test('a response ends when the caller aborts', async () => {
     const { origin } = await serve(() => {})
     const reason = new Error('enough')
     const controller = new AbortController()
@@ -238,14 +238,14 @@ describe('what is taken', () => {
     await expect(safeFetch(LOCAL)(origin, { signal: controller.signal })).rejects.toBe(reason)
   })
 
-  test('any status is an answer, also one without a body', async () => {
+  test('any status is a response, also one without a body', async () => {
     const { origin } = await serve((request, response) => response.writeHead(Number((request.url ?? '').slice(1))).end())
     for (const status of [204, 304, 400, 404, 500]) expect((await safeFetch(LOCAL)(`${origin}/${status}`)).status).toBe(status)
   })
 })
 
-describe('what is said', () => {
-  test('names the host and the reason, and nothing that was found there', async () => {
+describe('errors', () => {
+  test('an error names the host and the reason, and nothing of the response', async () => {
     const canary = await startCanary()
     closing.push(canary)
     const fetch = safeFetch({ resolve: async () => ['10.11.12.13'], allowPorts: [canary.port] })
@@ -255,7 +255,7 @@ describe('what is said', () => {
     expect(canary.hits()).toBe(0)
   })
 
-  test('a host that is not there is a network fault', async () => {
+  test('an unknown host is a network error', async () => {
     const { origin, server } = await serve(() => {})
     await server.close()
     closing.length = 0
@@ -265,8 +265,8 @@ describe('what is said', () => {
   })
 })
 
-describe('where there is only fetch', () => {
-  test('URLs and redirects are judged the same, and a page of which nothing is known is not followed', async () => {
+describe('with only fetch', () => {
+  test('with only fetch, URLs and redirects are judged the same, and opaque redirects are not followed', async () => {
     const asked: string[] = []
     const fetch = safeFetch({
       fetch: async (url, init) => {

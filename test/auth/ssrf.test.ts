@@ -140,8 +140,8 @@ const ENTRIES: Record<string, (url: string) => Promise<unknown>> = {
 
 const signingKey = generateKeyPair('ES256').then(({ privateKey }) => privateKey)
 
-describe('addresses that only we can reach', () => {
-  test('there are 40, and 7 places; without a guard the canary is reached', async () => {
+describe('private addresses', () => {
+  test('there are 40 private addresses and 7 places; without a guard the canary is reached', async () => {
     expect([new Set(FORMS).size, Object.keys(ENTRIES).length]).toEqual([40, 7])
     const before = canary.hits()
     for (const form of FORMS.slice(0, REACHES_CANARY)) await (await fetch(`http://${form}:${canary.port}/`)).text()
@@ -149,14 +149,14 @@ describe('addresses that only we can reach', () => {
     expect(reached.length).toBeGreaterThanOrEqual(1)
   })
 
-  test.each(Object.keys(ENTRIES))('are what stops %s: a host that is allowed is asked', async (entry) => {
+  test.each(Object.keys(ENTRIES))('an allowed host is reached by %s', async (entry) => {
     asked.length = 0
     location = '/there'
     await ENTRIES[entry]?.(`${evil()}/named`).catch(() => {})
     expect(asked).toContainEqual(expect.stringMatching(/^(\/.well-known\/oauth-authorization-server)?\/named$/))
   })
 
-  test.each(Object.keys(ENTRIES))('are not reached by %s, in any spelling', async (entry) => {
+  test.each(Object.keys(ENTRIES))('private addresses are not reached by %s, in any spelling', async (entry) => {
     proves('R-SEC-007', 'R-SEC-009')
     const before = canary.hits()
     reached.length = 0
@@ -169,7 +169,7 @@ describe('addresses that only we can reach', () => {
     expect(reached).toEqual([])
   })
 
-  test('are not reached by a name that was public when it was asked first', async () => {
+  test('private addresses are not reached by a name that was public at its first lookup', async () => {
     proves('R-SEC-012')
     const ends = new AbortController()
     let answers = 0
@@ -190,7 +190,7 @@ describe('addresses that only we can reach', () => {
     expect(canary.hits() - before).toBe(0)
   })
 
-  test('are not asked for where there is only fetch, as far as the URL tells', async () => {
+  test('private addresses are refused by their URL where there is only fetch', async () => {
     const asked: string[] = []
     const plain = safeFetch({
       allowPorts: [canary.port],

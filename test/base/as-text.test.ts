@@ -24,7 +24,7 @@ test('every value has a text, also those for which String() throws', () => {
   fc.assert(fc.property(fc.anything({ withNullPrototype: true, withBigInt: true }), (value) => typeof asText(value) === 'string'))
 })
 
-test('a parameter without a text gets the error of a wrong parameter, not an internal error', async () => {
+test('a parameter without a text form gives an invalid parameter error, not an internal error', async () => {
   const server = createServer({ name: 'victim', version: '1', limits: { toolCalls: false } })
   server.tool('echo', { input: { type: 'object' } }, () => 'x')
   server.resource('file:///a', { name: 'a' }, () => 'text')

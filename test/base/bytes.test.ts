@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { fromBase64Url, isBase64, randomId, toBase64, toBase64Url } from '../../src/base/bytes.ts'
 import { expectLinear } from '../support/linear.ts'
+import { proves } from '../support/proves.ts'
 
 const bytes = fc.uint8Array({ maxLength: 64 })
 
 describe('base64', () => {
-  test('of any bytes is what Node writes [T-RES-057]', () => {
+  test('base64 of any bytes equals what Node writes', () => {
+    proves('T-RES-057')
     fc.assert(
       fc.property(bytes, (data) => {
         expect(toBase64(data)).toBe(Buffer.from(data).toString('base64'))
@@ -16,12 +18,12 @@ describe('base64', () => {
     )
   })
 
-  test('of a view is that of its part of the buffer', () => {
+  test('base64 of a view covers only its part of the buffer', () => {
     const whole = new Uint8Array([1, 2, 3, 4, 5])
     expect(toBase64(whole.subarray(1, 3))).toBe('AgM=')
   })
 
-  test('is read back to the same bytes, and only from the one text that stands for them', () => {
+  test('base64 is decoded to the same bytes, and only the canonical text is accepted', () => {
     fc.assert(
       fc.property(bytes, (data) => {
         expect(fromBase64Url(toBase64Url(data))).toEqual(data)
@@ -52,7 +54,7 @@ describe('base64', () => {
     expect(isBase64(text)).toBe(expected)
   })
 
-  test('is told from other text in linear time', () => {
+  test('base64 is recognised in linear time', () => {
     expectLinear(500_000, (size) => {
       const texts = [`${'A'.repeat(size - 4)}A!AA`, '='.repeat(size)]
       return () => texts.map(isBase64)
@@ -66,7 +68,7 @@ describe('on a runtime without Buffer', () => {
     vi.resetModules()
   })
 
-  test('the texts are the same', async () => {
+  test('base64 without Buffer gives the same text', async () => {
     vi.stubGlobal('Buffer', undefined)
     vi.resetModules()
     const other = await import('../../src/base/bytes.ts')
@@ -79,7 +81,7 @@ describe('on a runtime without Buffer', () => {
   })
 })
 
-test('an id is 128 random bits, safe in any URL', () => {
+test('a random id has 128 bits and is safe in any URL', () => {
   const ids = Array.from({ length: 10_000 }, randomId)
   expect(new Set(ids).size).toBe(10_000)
   for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{22}$/)

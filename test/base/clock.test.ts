@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 
-test('time never goes back, and a timer fires once after it was set for', async () => {
+test('time never goes back, and a timer fires once after its delay', async () => {
   const before = systemClock.now()
   let fired = 0
   await new Promise<void>((resolve) =>

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { onAbort } from '../../src/base/on-abort.ts'
 
-test('everything that waits on one signal runs once when it is aborted, and none of it is taken for a leak', async () => {
+test('all listeners of one signal run once when it is aborted, without a leak warning', async () => {
   const warned = vi.fn()
   process.on('warning', warned)
   const controller = new AbortController()
@@ -17,7 +17,7 @@ test('everything that waits on one signal runs once when it is aborted, and none
   expect(warned).not.toHaveBeenCalled()
 })
 
-test('what was given back does not run, even when it is given back by another that does', () => {
+test('a removed listener does not run, even when another listener removes it during the abort', () => {
   const controller = new AbortController()
   const ran: string[] = []
   const forgetFirst = onAbort(controller.signal, () => ran.push('first'))
@@ -31,7 +31,7 @@ test('what was given back does not run, even when it is given back by another th
   expect(ran).toEqual(['second'])
 })
 
-test('the same function may wait twice', () => {
+test('the same function can be registered twice', () => {
   const controller = new AbortController()
   const run = vi.fn()
   onAbort(controller.signal, run)
@@ -40,7 +40,7 @@ test('the same function may wait twice', () => {
   expect(run).toHaveBeenCalledTimes(1)
 })
 
-test('a signal that was aborted before runs it at once', () => {
+test('a listener added to an aborted signal runs at once', () => {
   const run = vi.fn()
   onAbort(AbortSignal.abort(), run)
   expect(run).toHaveBeenCalledTimes(1)

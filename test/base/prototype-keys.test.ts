@@ -7,18 +7,18 @@ describe('keys that reach a prototype', () => {
     ['{"__proto__": {"a": 1}}', '/__proto__'],
     ['{"a": [1, {"b/c": {"__proto__": null}}]}', '/a/1/b~1c/__proto__'],
     ['{"constructor": {"prototype": 1}}', '/constructor/prototype'],
-  ])('are found in %s', (text, pointer) => {
+  ])('keys that reach a prototype are found in %s', (text, pointer) => {
     expect(prototypeKeyIn(JSON.parse(text))).toBe(pointer)
   })
 
   test.each(['{"constructor": "x", "prototype": "y"}', '{"a": "__proto__"}', '{"constructor": [{"prototype": 1}]}', '[]', 'null', '5'])(
-    'are not found in %s',
+    'keys that reach a prototype are not found in %s',
     (text) => {
       expect(prototypeKeyIn(JSON.parse(text))).toBeUndefined()
     },
   )
 
-  test('are found at any depth without running out of stack', () => {
+  test('keys that reach a prototype are found at any depth without running out of stack', () => {
     const depth = 100_000
     let value: unknown = JSON.parse('{"__proto__": 1}')
     for (let i = 0; i < depth; i++) value = [value]
@@ -26,7 +26,7 @@ describe('keys that reach a prototype', () => {
   })
 })
 
-test('redaction keeps every key that a value has, whatever it is called', () => {
+test('redaction keeps every key of a value, including __proto__ and constructor', () => {
   const text = '{"__proto__":{"run":"x"},"constructor":"y","toString":{"__proto__":[1]}}'
   expect(JSON.stringify(redact(JSON.parse(text)))).toBe(text)
 })

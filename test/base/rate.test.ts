@@ -7,7 +7,7 @@ test('a full bucket gives its burst at once and then says how long to wait', () 
   expect([bucket.take(0), bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0, 500])
 })
 
-test('it fills at its rate and never beyond its burst', () => {
+test('a bucket fills at its rate and never beyond its burst', () => {
   const bucket = new Bucket({ perSecond: 2, burst: 2 }, 0)
   bucket.take(0)
   bucket.take(0)
@@ -16,14 +16,14 @@ test('it fills at its rate and never beyond its burst', () => {
   expect([bucket.take(60_000), bucket.take(60_000), bucket.take(60_000)]).toEqual([0, 0, 500])
 })
 
-test('a refusal takes nothing', () => {
+test('a refused request takes nothing from the bucket', () => {
   const bucket = new Bucket({ perSecond: 1, burst: 1 }, 0)
   bucket.take(0)
   for (let now = 1; now < 1000; now += 100) expect(bucket.take(now)).toBeGreaterThan(0)
   expect(bucket.take(1000)).toBe(0)
 })
 
-test('whoever waits as long as was said gets the next, and nobody gets more than burst and rate allow', () => {
+test('waiting the announced time is enough, and no caller gets more than burst and rate allow', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),

@@ -68,7 +68,7 @@ async function choose(terminal: TerminalProcess, question: RegExp, choice: strin
 }
 
 describe('pins', () => {
-  test('a server that says something else than what was approved: not called, shown by diff, in use again after accept', async () => {
+  test('a changed server is not called, is shown by diff, and works again after accept', async () => {
     const anna = await person()
     expect(await anna.run('call', 'odd/hello')).toMatchObject({ code: 0, stdout: 'hello\n' })
     expect((await anna.run('pins', 'list', 'odd')).stdout).toMatch(/odd +tool +hello/)
@@ -93,7 +93,7 @@ describe('pins', () => {
 })
 
 describe('grants', () => {
-  test('a yes for longer is listed, answers the next time where nobody is, and is taken back', async () => {
+  test('a lasting grant is listed, answers later runs without a person, and can be revoked', async () => {
     const anna = await person(['server.approve', 'tool.call'])
     expect(await anna.run('grants', 'list')).toMatchObject({ stderr: expect.stringContaining('There are none') })
     const terminal = anna.sit('call', 'odd/hello')
@@ -112,7 +112,7 @@ describe('grants', () => {
   }, 90_000)
 })
 
-test('what nobody could answer was a question by the rules, and is the same under the same rules; under others it is told', async () => {
+test('replay reports an unanswered question only under rules that would decide it differently', async () => {
   const anna = await person(['server.launch', 'server.approve'])
   expect((await anna.run('call', 'odd/hello')).code).toBe(3)
   const same = await anna.run('policy', 'replay')
@@ -131,14 +131,14 @@ describe('pictures in the terminal', () => {
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
   const at = (env: Record<string, string>, isTTY = true) => memoryIo({ env, isTTY })
 
-  test('are drawn by kitty and by iTerm2, each in its own way, from our own encoding of the bytes', () => {
+  test('pictures are drawn in kitty and in iTerm2, from our own encoding of the bytes', () => {
     expect(inlineImage(at({ TERM: 'xterm-kitty' }), png, 'image/png')).toBe(`\u001b_Gf=100,a=T,m=0;${png.toString('base64')}\u001b\\`)
     expect(inlineImage(at({ TERM_PROGRAM: 'iTerm.app' }), png, 'image/png')).toBe(
       `\u001b]1337;File=inline=1;size=${png.length}:${png.toString('base64')}\u0007`,
     )
   })
 
-  test('go to kitty in pieces that it takes, and all of them arrive', () => {
+  test('pictures are sent to kitty in chunks, and all of them arrive', () => {
     const large = Buffer.concat([png, Buffer.alloc(10_000, 7)])
     const text = inlineImage(at({ KITTY_WINDOW_ID: '1' }), large, 'image/png') ?? ''
     const pieces = text.split('\u001b\\').slice(0, -1)
@@ -148,7 +148,7 @@ describe('pictures in the terminal', () => {
     expect(Buffer.from(pieces.map((piece) => piece.slice(piece.indexOf(';') + 1)).join(''), 'base64')).toEqual(large)
   })
 
-  test('are not drawn where they would be letters: no terminal, a multiplexer, another terminal, something that is no picture', () => {
+  test('pictures are not drawn without a terminal, in a multiplexer, or when the data is not a picture', () => {
     expect(inlineImage(at({ TERM: 'xterm-kitty' }, false), png, 'image/png')).toBeUndefined()
     expect(inlineImage(at({ TERM: 'xterm-kitty', TMUX: '/tmp/tmux' }), png, 'image/png')).toBeUndefined()
     expect(inlineImage(at({ TERM: 'xterm-256color' }), png, 'image/png')).toBeUndefined()

@@ -43,7 +43,7 @@ const ALLOW = `rules:
   - { id: calls, effect: allow, match: { action: tool.call, server: far, tier: untrusted } }
 `
 
-test('a login by hand opens no page before the person has seen its host and agreed', async () => {
+test('a manual login opens no page before the person has seen its host and agreed', async () => {
   const { as, url } = await guarded()
   const home = newFolder()
   const seen = join(home, 'page')
@@ -75,7 +75,7 @@ test('a login by hand opens no page before the person has seen its host and agre
   expect(await agreeing.exit, agreeing.text()).toBe(0)
 }, 90_000)
 
-test('a login through the host: nobody there, a person with a browser, used by runs without one, and logged out', async () => {
+test('a login through the host is used by later runs without a browser, until the logout', async () => {
   const { as, url } = await guarded()
   const home = newFolder()
   const seen = join(home, 'page')

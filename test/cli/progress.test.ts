@@ -21,11 +21,11 @@ describe('a bar of progress', () => {
     [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0, '0%'],
     [50, 100, 12, '50%'],
     [0, 100, 0, '0%'],
-  ])('of %d of %d is neither overfull nor less than empty', (progress, total, full, percent) => {
+  ])('a progress bar of %d of %d is never more than full or less than empty', (progress, total, full, percent) => {
     expect(drawn(progress, total)).toBe(`call ${'█'.repeat(full)}${'░'.repeat(24 - full)} ${percent} `)
   })
 
-  test.each([[0], [-1], [Number.NaN]])('is not drawn for a total of %d, only the number is', (total) => {
+  test.each([[0], [-1], [Number.NaN]])('a progress bar is not drawn for a total of %d, only the number is', (total) => {
     expect(drawn(7, total)).toBe('call 7 ')
   })
 })

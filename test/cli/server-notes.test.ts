@@ -21,7 +21,7 @@ function notesOn(stream?: Writable) {
   return { notes, clock, lines }
 }
 
-test('so many lines are shown at once and so many a second, and how many were left out is said', async () => {
+test('log lines are limited at once and per second, and the number left out is printed', async () => {
   const { notes, clock, lines } = notesOn()
   for (let i = 0; i < 10_000; i++) notes.note(`line ${i}`, plain)
   expect(lines()).toHaveLength(500)
@@ -35,14 +35,14 @@ test('so many lines are shown at once and so many a second, and how many were le
   expect(lines()).toHaveLength(552)
 })
 
-test('a long text is cut, and how much is left out is said', () => {
+test('a long text is cut, and the length left out is printed', () => {
   const { notes, lines } = notesOn()
   notes.note('x'.repeat(16 * 1024), plain)
   notes.note('x'.repeat(16 * 1024 + 1), plain)
   expect(lines().map((line) => line.length)).toEqual([16 * 1024, 16 * 1024 + ' (and 1 characters more)'.length])
 })
 
-test('nothing is kept for a reader of standard error that does not read', () => {
+test('nothing is buffered for a reader of standard error that does not read', () => {
   const stuck = new Writable({ highWaterMark: 1, write: () => {} })
   const { notes } = notesOn(stuck)
   for (let i = 0; i < 500; i++) notes.note('x'.repeat(16 * 1024), plain)
@@ -50,7 +50,7 @@ test('nothing is kept for a reader of standard error that does not read', () => 
   expect(stuck.writableLength).toBeLessThan(1024 * 1024 + 2 * 17 * 1024)
 })
 
-test('log messages and warnings of a server by hand share what may be shown', () => {
+test('log messages and warnings share one limit', () => {
   const io = memoryIo()
   const invocation = {
     io,
@@ -69,7 +69,7 @@ test('log messages and warnings of a server by hand share what may be shown', ()
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(200)
 })
 
-test('lines that a server by hand writes to standard error are counted', async () => {
+test('lines that a server writes to standard error are counted', async () => {
   const flood = `
     import { createServer } from ${JSON.stringify(new URL('../../dist/server/index.js', import.meta.url).href)}
     import { serveStdio } from ${JSON.stringify(new URL('../../dist/stdio/index.js', import.meta.url).href)}

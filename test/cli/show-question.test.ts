@@ -69,7 +69,7 @@ describe('text that is wider than it looks', () => {
     ['spaces', ' '.repeat(300)],
     ['marks on spaces', 'ab \u0301 \u{1e944}'.repeat(60)],
     ['a mark at the beginning', '\u0336\u20dd'.repeat(3)],
-  ])('has a bar before each of its lines: %s', async (_name, text) => {
+  ])('wide text has a bar before each of its lines: %s', async (_name, text) => {
     for (const columns of [20, 41, 80]) {
       const hostile = `${text}${FORGED}\n${FORGED}\n${text}`
       const origins = [{ pointer: `/${text}`, source: text, bytes: 9, excerpt: hostile }]
@@ -80,7 +80,7 @@ describe('text that is wider than it looks', () => {
     }
   })
 
-  test('whatever others write, in a call and in a definition', async () => {
+  test('foreign text in a call and in a definition has a bar before each line', async () => {
     const unit = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 30 }),
       fc.string({ unit: 'binary', maxLength: 30 }),
@@ -151,7 +151,7 @@ describe('widths', () => {
     expect(expandTabs('a\tb\n\t漢\tc')).toBe(`a${' '.repeat(7)}b\n${' '.repeat(8)}漢${' '.repeat(6)}c`)
   })
 
-  test('a text that is broken is whole, and no part is wider than it may be or begins with a mark', () => {
+  test('wrapped text is complete, and no part is too wide or begins with a combining mark', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('a', ' ', '\u0301', '\u{1e944}', '\u0903', '漢', '🤖'), { maxLength: 200 }).map((all) => all.join('')),
@@ -168,7 +168,7 @@ describe('widths', () => {
     )
   })
 
-  test.each(['a', 'a ', '漢', '\u0301', 'a\u0301', '\t'])('to break a long text of %j takes time in proportion', (unit) => {
+  test.each(['a', 'a ', '漢', '\u0301', 'a\u0301', '\t'])('wrapping a long text of %j takes linear time', (unit) => {
     expectLinear(20_000, (size) => {
       const text = unit.repeat(size)
       return () => brokenTo(text, 40)
@@ -181,7 +181,7 @@ describe('marks', () => {
     ['without a letter are written out', '\u0301\u0336a\n\u0301b', '<U+0301><U+0336>a\n<U+0301>b'],
     ['that pile up are written out after the sixth', `a${'\u0301'.repeat(8)}b`, `a${'\u0301'.repeat(6)}<U+0301><U+0301>b`],
     ['of ordinary writing stay', 'Việt שָׁל֑וֹם हिन्दी', 'Việt שָׁל֑וֹם हिन्दी'],
-  ])('%s', (_name, text, shown) => {
+  ])('the mark of a line is %s', (_name, text, shown) => {
     expect(groundedMarks(text)).toBe(shown)
     expect(groundedMarks(shown)).toBe(shown)
   })

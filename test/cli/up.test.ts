@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 import { CLI } from './support/cli.ts'
 import { KEY, startTerminal, type TerminalOptions, type TerminalProcess } from './support/terminal.ts'
 
@@ -49,7 +50,7 @@ async function type(terminal: TerminalProcess, line: string): Promise<void> {
   terminal.type(`${line}${KEY.enter}`)
 }
 
-test('the first thing one sees: what runs, where it is kept, and how to leave; then the one server that nobody knows is asked about', async () => {
+test('the first screen shows what runs, where data is stored and how to leave, then asks about a server', async () => {
   const terminal = sit()
   await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(/● No$/m)
   const text = terminal.text()
@@ -64,7 +65,8 @@ test('the first thing one sees: what runs, where it is kept, and how to leave; t
   for (const line of head) expect(line.length).toBeLessThanOrEqual(80)
 }, 60_000)
 
-test('commands: what there is, what one can call, read and fill in, and what is wrong with what was typed [T-TOOL-004]', async () => {
+test('the shell lists commands, tools, resources and prompts, and explains typing mistakes', async () => {
+  proves('T-TOOL-004')
   const terminal = sit({ columns: 160, rows: 50 })
   await agreeToAll(terminal)
   await type(terminal, 'help')
@@ -95,7 +97,8 @@ test('commands: what there is, what one can call, read and fill in, and what is 
 }, 90_000)
 
 describe('consent', () => {
-  test('a model calls: yes, edited, and no with what to do instead; a form is filled in; a server borrows the model [T-TOOL-003]', async () => {
+  test('a call can be allowed, edited or denied with advice; forms and sampling work in the same session', async () => {
+    proves('T-TOOL-003')
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'add a note with title="Bread" text="Rye"')
@@ -133,7 +136,7 @@ describe('consent', () => {
     for (const kind of ['tool.call', 'elicit.form', 'sampling.create', 'sampling.deliver']) expect(log).toContain(kind)
   }, 120_000)
 
-  test('the arguments are edited in the editor of the person, where they have named one', async () => {
+  test('arguments are edited in the editor of the person, if one is set', async () => {
     const editor = join(newFolder(), 'editor.mjs')
     writeFileSync(
       editor,
@@ -147,7 +150,7 @@ describe('consent', () => {
     await terminal.until(/← .*"excerpt":"Wheat/)
   }, 60_000)
 
-  test('a server that changes after it was approved: the change is shown, and what changed stays out of use [E1]', async () => {
+  test('a server that changes after its approval is shown with the change, which stays out of use', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'call rogue__forecast city=Paris')
@@ -165,7 +168,7 @@ describe('consent', () => {
 })
 
 describe('Ctrl-C', () => {
-  test('stops the call and nothing else; at the prompt it takes the line away, and twice it ends', async () => {
+  test('Ctrl-C stops only the call; at the prompt it clears the line, and twice it exits', async () => {
     const terminal = sit({ columns: 160, rows: 50 })
     await agreeToAll(terminal)
     await type(terminal, 'call deploy__deploy service=api version=1.4.0 environment=development')

@@ -22,7 +22,8 @@ const form = (properties: object, required: string[] = []) => ({
 })
 
 describe('a form', () => {
-  test('is filled with its defaults before the person sees it, and missing fields after [T-ELIC-035]', async () => {
+  test('a form is filled with its defaults before the person sees it, and missing fields after', async () => {
+    proves('T-ELIC-035')
     const properties = {
       name: { type: 'string', default: 'John' },
       age: { type: 'integer', default: 30 },
@@ -41,7 +42,8 @@ describe('a form', () => {
     expect(answer.result).toEqual({ action: 'accept', content: { name: 'John', age: 31, sure: false, tags: ['a'] } })
   })
 
-  test('without a mode is a form [T-ELIC-018] [T-ELIC-019] [T-ELIC-016]', async () => {
+  test('a question without a mode is a form', async () => {
+    proves('T-ELIC-018', 'T-ELIC-019', 'T-ELIC-016')
     const { mode: _mode, ...params } = form({})
     expect((await asked('elicitation/create', params, { elicit: () => ({ action: 'accept', content: {} }) })).result).toEqual({
       action: 'accept',
@@ -49,7 +51,7 @@ describe('a form', () => {
     })
   })
 
-  test('whose answer does not fit is not sent', async () => {
+  test('a form whose answer does not fit is not sent', async () => {
     const cases: [object, unknown][] = [
       [{ mail: { type: 'string', format: 'email' }, n: { type: 'integer', maximum: 5 } }, { n: 6 }],
       [{ choice: { type: 'string', oneOf: [{ const: 'a', title: 'A' }] } }, { choice: 'b' }],
@@ -64,7 +66,8 @@ describe('a form', () => {
     }
   })
 
-  test('that is malformed, or of a mode that was not declared, is -32602 [T-ELIC-075]', async () => {
+  test('a form that is malformed, or of a mode that was not declared, is -32602', async () => {
+    proves('T-ELIC-075')
     const elicit = () => ({ action: 'accept' as const, content: {} })
     for (const params of [
       undefined,
@@ -82,7 +85,8 @@ describe('a form', () => {
     })
   })
 
-  test('is not answered before the person is done with it, and then with what they made of it [T-ELIC-008]', async () => {
+  test('a form is not answered before the person is done with it, and then with what they made of it', async () => {
+    proves('T-ELIC-008')
     const server = cannedServer()
     let submit: (content: Record<string, string>) => void = () => {}
     const client = await Client.connect(server.target, {
@@ -118,7 +122,8 @@ describe('a form', () => {
     expect(performance.now() - start).toBeLessThan(1000)
   })
 
-  test('more often than the rate allows is refused without bothering the person [T-ELIC-077] [T-ELIC-082]', async () => {
+  test('questions beyond the rate limit are refused without reaching the person', async () => {
+    proves('T-ELIC-077', 'T-ELIC-082')
     const clock = fakeClock()
     let shown = 0
     const server = cannedServer()
@@ -143,7 +148,8 @@ describe('a form', () => {
   })
 })
 
-test('an address that a browser must not be sent to never reaches the person [T-ELIC-038] [T-ELIC-075]', async () => {
+test('an address that a browser must not open never reaches the person', async () => {
+  proves('T-ELIC-038', 'T-ELIC-075')
   let shown = 0
   const elicitUrl = () => {
     shown++
@@ -168,7 +174,8 @@ describe('sampling', () => {
   const params = { messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }], maxTokens: 10 }
   const reply = { role: 'assistant' as const, content: { type: 'text' as const, text: 'hello' }, model: 'm' }
 
-  test('is passed to the handler with who asks [T-SAMP-007] [T-SAMP-012] [T-SAMP-024]', async () => {
+  test('sampling is passed to the handler with the name of the server', async () => {
+    proves('T-SAMP-007', 'T-SAMP-012', 'T-SAMP-024')
     let server: string | undefined
     const answer = await asked('sampling/createMessage', params, {
       sample: (_params, asking) => {
@@ -180,7 +187,8 @@ describe('sampling', () => {
     expect(answer.result).toEqual(reply)
   })
 
-  test('can be looked at whole: who asks, the messages, the system prompt and the preferences [T-SAMP-004]', async () => {
+  test('sampling can be read in full: the server, the messages, the system prompt and the preferences', async () => {
+    proves('T-SAMP-004')
     const whole = {
       ...params,
       systemPrompt: 'Be brief',
@@ -198,7 +206,8 @@ describe('sampling', () => {
     expect(shown).toEqual({ ...whole, server: 'canned' })
   })
 
-  test('tells the server what was approved and nothing before it [T-SAMP-006] [T-HOST-020] [T-HOST-021]', async () => {
+  test('sampling tells the server only what was approved, and nothing before the approval', async () => {
+    proves('T-SAMP-006', 'T-HOST-020', 'T-HOST-021')
     const server = cannedServer()
     const drafts: ((approved: string | undefined) => void)[] = []
     const client = await Client.connect(server.target, {
@@ -224,7 +233,8 @@ describe('sampling', () => {
     await client.close()
   })
 
-  test('that is switched off is neither declared nor done [T-HOST-018]', async () => {
+  test('sampling that is switched off is neither declared nor done', async () => {
+    proves('T-HOST-018')
     const server = cannedServer()
     const client = await Client.connect(server.target, { answer: { roots: ['file:///a'] } })
     expect(server.received.find(({ method }) => method === 'initialize')?.params.capabilities).toEqual({ roots: { listChanged: true } })
@@ -234,13 +244,13 @@ describe('sampling', () => {
     await client.close()
   })
 
-  test('that is malformed is -32602, and a handler that returns nonsense is our error', async () => {
+  test('sampling that is malformed is -32602, and a handler that returns nonsense is our error', async () => {
     for (const wrong of [undefined, {}, { messages: 'x', maxTokens: 1 }, { messages: [] }])
       expect((await asked('sampling/createMessage', wrong, { sample: () => reply })).error).toMatchObject({ code: -32602 })
     expect((await asked('sampling/createMessage', params, { sample: () => ({}) as never })).error).toMatchObject({ code: -32603 })
   })
 
-  test('of a conversation that breaks the rules is -32602 and reaches no handler', async () => {
+  test('sampling of a conversation that breaks the rules is -32602 and reaches no handler', async () => {
     proves('R-SAMP-012', 'R-SAMP-016', 'R-SAMP-020')
     const text = { type: 'text', text: 'x' }
     const use = { role: 'assistant', content: { type: 'tool_use', id: 'u1', name: 'lookup', input: {} } }
@@ -268,8 +278,8 @@ describe('sampling', () => {
     ).toEqual(reply)
   })
 
-  test('with tools is refused unless declared, and the context of others is not given unless declared [T-SAMP-016] [T-ARCH-019]', async () => {
-    proves('R-SAMP-006')
+  test('sampling with tools, or with context of other servers, is refused without the capability', async () => {
+    proves('T-SAMP-016', 'T-ARCH-019', 'R-SAMP-006')
     expect((await asked('sampling/createMessage', { ...params, tools: [] }, { sample: () => reply })).error).toMatchObject({
       code: -32602,
       message: 'Tools in sampling were not declared',
@@ -284,8 +294,8 @@ describe('sampling', () => {
     expect(seen).toEqual(['none', 'allServers'])
   })
 
-  test('is limited [T-SAMP-043]', async () => {
-    proves('R-SAMP-022')
+  test('sampling is limited', async () => {
+    proves('T-SAMP-043', 'R-SAMP-022')
     let runs = 0
     const server = cannedServer()
     await Client.connect(server.target, {
@@ -302,7 +312,8 @@ describe('sampling', () => {
     expect(runs).toBe(1)
   })
 
-  test('whose handler fails tells the server nothing of the inside [T-SAMP-044]', async () => {
+  test('sampling whose handler fails tells the server nothing about the cause', async () => {
+    proves('T-SAMP-044')
     const { error } = await asked('sampling/createMessage', params, {
       sample: () => {
         throw new Error('OPENAI_API_KEY=sk-123 is wrong')
@@ -313,7 +324,8 @@ describe('sampling', () => {
 })
 
 describe('roots', () => {
-  test('are the file URIs given, or what a function says each time [T-ROOT-010] [T-ROOT-011]', async () => {
+  test('roots are the file URIs given, or the result of a function at each request', async () => {
+    proves('T-ROOT-010', 'T-ROOT-011')
     expect((await asked('roots/list', undefined, { roots: ['file:///a', { uri: 'file:///b', name: 'B' }] })).result).toEqual({
       roots: [{ uri: 'file:///a' }, { uri: 'file:///b', name: 'B' }],
     })
@@ -322,7 +334,8 @@ describe('roots', () => {
     })
   })
 
-  test('that are not plain file URIs are refused, each with the reason [T-ROOT-011] [T-ROOT-017] [T-ROOT-018]', async () => {
+  test('roots that are not plain file URIs are refused, each with the reason', async () => {
+    proves('T-ROOT-011', 'T-ROOT-017', 'T-ROOT-018')
     for (const uri of [
       'https://example.com',
       '/etc',
@@ -342,7 +355,8 @@ describe('roots', () => {
     }
   })
 
-  test('can wait for the consent of the person, and are not told without it [T-ROOT-023]', async () => {
+  test('roots can wait for the consent of the person, and are not sent without it', async () => {
+    proves('T-ROOT-023')
     const server = cannedServer()
     const consents: ((isGiven: boolean) => void)[] = []
     const client = await Client.connect(server.target, {
@@ -367,7 +381,8 @@ describe('roots', () => {
     await client.close()
   })
 
-  test('that cannot be told are an internal error [T-ROOT-015]', async () => {
+  test('roots that cannot be listed are an internal error', async () => {
+    proves('T-ROOT-015')
     const answer = await asked('roots/list', undefined, {
       roots: () => {
         throw new Error('the disk is gone')
@@ -377,7 +392,8 @@ describe('roots', () => {
   })
 })
 
-test('a request that the server withdraws aborts the handler with the reason and is not answered [T-CANC-004]', async () => {
+test('a request that the server withdraws aborts the handler with the reason and is not answered', async () => {
+  proves('T-CANC-004')
   const server = cannedServer()
   let reason: string | undefined
   const client = await Client.connect(server.target, {
@@ -440,7 +456,7 @@ describe('a handler that fails', () => {
     throw new TypeError('secret detail')
   }
 
-  test.each(['2025-06-18', '2025-11-25'])('is an error in %s, not something that a person did', async (revision) => {
+  test.each(['2025-06-18', '2025-11-25'])('a handler that fails is an error in %s, not an answer of the person', async (revision) => {
     const warnings: string[] = []
     const options = { revision, onWarning: (message: string) => void warnings.push(message) }
     const answered = await asked('elicitation/create', form({}), { elicit: broken }, options)
@@ -448,13 +464,13 @@ describe('a handler that fails', () => {
     expect(warnings).toEqual(['A handler failed: TypeError: secret detail'])
   })
 
-  test('is one for pages as well', async () => {
+  test('a handler for pages that fails is an error as well', async () => {
     const params = { mode: 'url', message: 'Go', url: 'https://example.com/', elicitationId: '1' }
     const answered = await asked('elicitation/create', params, { elicitUrl: broken })
     expect(answered).toEqual({ jsonrpc: '2.0', id: 'q', error: { code: -32603, message: 'Internal error' } })
   })
 
-  test('is not one when it says that the person said no or nothing', async () => {
+  test('a handler may report a decline or a cancellation of the person without failing', async () => {
     const says = (error: Error) => () => {
       throw error
     }
@@ -462,7 +478,7 @@ describe('a handler that fails', () => {
     expect((await asked('elicitation/create', form({}), { elicit: says(new Cancelled()) })).result).toEqual({ action: 'cancel' })
   })
 
-  test('fails the call of a revision without sessions, and nothing is sent back', async () => {
+  test('a handler that fails also fails the stateless call, and nothing is sent back', async () => {
     const inputRequests = { q: { method: 'elicitation/create', params: form({}) } }
     const server = cannedServer({ revision: '2026-07-28', results: { 'tools/call': { resultType: 'input_required', inputRequests } } })
     const client = await Client.connect(server.target, { answer: { elicit: broken } })

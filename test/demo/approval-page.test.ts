@@ -47,7 +47,7 @@ const payloads = (canary: string): string[] => {
   ]
 }
 
-test('E8: is shown as it was written: no script runs, nothing is loaded from elsewhere, and the button stays the only one', {
+test('hostile text on the approval page is shown as text: no script, no remote content, no extra button', {
   timeout: 120_000,
 }, async () => {
   const loaded: string[] = []

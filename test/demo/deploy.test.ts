@@ -55,7 +55,7 @@ const textOf = async (client: Client, tool: string, args: Record<string, unknown
 const withForms = versions.slice(2)
 const withPages = versions.slice(3)
 
-test.each(withForms)('the person says where to and why, or that nothing is to be done (%s)', async (revision) => {
+test.each(withForms)('the person chooses the environment and the reason, or cancels (%s)', async (revision) => {
   let answer: NonNullable<Awaited<ReturnType<NonNullable<Answers['elicit']>>>> = { action: 'decline' }
   const asked: string[] = []
   const { client, server } = await started(
@@ -87,7 +87,7 @@ test.each(withForms)('the person says where to and why, or that nothing is to be
 
 const CONFIRM: Answers['elicit'] = () => ({ action: 'accept', content: { environment: 'production', reason: 'a <b>fix</b>' } })
 
-test.each(withPages)('production is deployed to when a person has approved it on the page of the server (%s)', async (revision) => {
+test.each(withPages)('production is deployed to after a person has approved it on the page of the server (%s)', async (revision) => {
   const pages: string[] = []
   const { client, server } = await started(
     {},
@@ -118,7 +118,7 @@ test.each(withPages)('production is deployed to when a person has approved it on
   expect((await fetch(page)).status).toBe(404)
 })
 
-test.each(versions.slice(0, 3))('where no page can be shown, the approval is given first and named then, once (%s)', async (revision) => {
+test.each(versions.slice(0, 3))('without a page, the approval is given first and then named, once (%s)', async (revision) => {
   const { client, server } = await started({}, { revision })
   const wish = { ...WISH, environment: 'production', reason: 'a fix' }
   const said = await textOf(client, 'deploy', wish)
@@ -132,7 +132,7 @@ test.each(versions.slice(0, 3))('where no page can be shown, the approval is giv
   expect(server.effects).toBe(6)
 })
 
-test('an approval that nobody gives is not waited for forever, and one that is refused is none', async () => {
+test('waiting for an approval has a timeout, and a refused approval deploys nothing', async () => {
   let action: 'accept' | 'decline' = 'accept'
   const answer: Answers = { elicit: CONFIRM as NonNullable<Answers['elicit']>, elicitUrl: () => ({ action }) }
   const { client, server } = await started({ approvalTimeoutMs: 100 }, { answer })
@@ -142,7 +142,7 @@ test('an approval that nobody gives is not waited for forever, and one that is r
   expect(server.effects).toBe(0)
 })
 
-test('so many approvals are waited for, and no more', async () => {
+test('the number of pending approvals is bounded', async () => {
   const { client, server } = await started({ maxApprovals: 2 })
   const wish = { ...WISH, environment: 'production', reason: 'a fix' }
   for (let i = 0; i < 2; i++) expect(await textOf(client, 'deploy', wish)).toContain('must approve this first')
@@ -150,7 +150,7 @@ test('so many approvals are waited for, and no more', async () => {
   expect(server.awaited).toHaveLength(2)
 })
 
-test.each(versions)('a deployment that is cancelled stops between two steps, and says at which (%s)', async (revision) => {
+test.each(versions)('a cancelled deployment stops between two steps, and says at which (%s)', async (revision) => {
   const logs: unknown[] = []
   const { client, server } = await started({ stepMs: 50 }, { revision, logLevel: 'info', onLog: ({ data }) => logs.push(data) })
   const cancel = new AbortController()
@@ -174,7 +174,7 @@ test.each(versions)('a deployment that is cancelled stops between two steps, and
   expect(logs).toContainEqual({ service: 'api', environment: 'staging', step: 'check its signature' })
 })
 
-test.each(versions)('who watches the status hears of every step (%s)', async (revision) => {
+test.each(versions)('a watcher of the status hears of every step (%s)', async (revision) => {
   const { client } = await started({ stepMs: 10 }, { revision })
   const changes = client.watch('deploy://status')
   const next = changes.next()

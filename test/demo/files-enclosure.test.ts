@@ -9,6 +9,7 @@ import { HeldFolder } from '../../src/demo/files/held-folder.ts'
 import { type FilesOptions, filesServer } from '../../src/demo/index.ts'
 import { pair } from '../../src/testing/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 
 const temporary = temporaryFolders()
 
@@ -45,7 +46,7 @@ const said = async (client: Client, tool: string, args: Record<string, unknown>)
   return { isError: isError === true, text: JSON.stringify(content) }
 }
 
-describe('G1: nothing outside of the folder is read, written, listed or removed', () => {
+describe('nothing outside of the folder is read, written, listed or removed', () => {
   const traps: Record<string, (here: Scene) => string> = {
     'a folder whose name begins alike': ({ base }) => join(base, 'work2', 'a.txt'),
     'a step up': () => '../outside/a.txt',
@@ -84,7 +85,8 @@ describe('G1: nothing outside of the folder is read, written, listed or removed'
     },
   }
   for (const [name, trap] of Object.entries(traps)) {
-    test(`G1: ${name} leads nowhere [T-ROOT-022]`, async () => {
+    test(`${name} does not leave the folder`, async () => {
+      proves('T-ROOT-022')
       const here = scene()
       const path = trap(here)
       const client = await clientOf({ folders: [here.work] })
@@ -113,7 +115,7 @@ describe('G1: nothing outside of the folder is read, written, listed or removed'
     })
   }
 
-  test('G1: a new file below a linked folder is not made', async () => {
+  test('a new file below a linked folder is not created', async () => {
     const { work, outside } = scene()
     symlinkSync(outside, join(work, 'linked'))
     const client = await clientOf({ folders: [work] })
@@ -127,7 +129,7 @@ describe('G1: nothing outside of the folder is read, written, listed or removed'
     expect(() => readFileSync(join(outside, 'deep', 'new.txt'))).toThrow('ENOENT')
   })
 
-  test('G1: removing a folder removes the links in it and not what they lead to', async () => {
+  test('removing a folder removes the links in it and not their targets', async () => {
     const { work, outside } = scene()
     symlinkSync(outside, join(work, 'docs', 'linked'))
     const client = await clientOf({ folders: [work] })
@@ -136,7 +138,7 @@ describe('G1: nothing outside of the folder is read, written, listed or removed'
     expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe(SECRET)
   })
 
-  test('G1: what is no plain file is not opened, and nobody waits for it', async () => {
+  test('a special file is not opened and does not block', async () => {
     const { work } = scene()
     execFileSync('/usr/bin/env', ['mkfifo', join(work, 'pipe')])
     const client = await clientOf({ folders: [work] })
@@ -145,7 +147,7 @@ describe('G1: nothing outside of the folder is read, written, listed or removed'
     await said(client, 'search', { query: 'x' })
   })
 
-  test('G1: errors name places as the caller sees them, and not where they are', async () => {
+  test('errors name paths as the caller sees them, not the real ones', async () => {
     const { base, work } = scene()
     const client = await clientOf({ folders: [work] })
     for (const path of ['docs/none.txt', 'none/none.txt', 'docs/a.txt/x', 'docs'])
@@ -166,10 +168,10 @@ function swapper(script: string): Worker {
   return worker
 }
 
-describe('G1: 1,000 races between a look and an act', () => {
+describe('1,000 races between check and use', () => {
   for (const byPath of [false, true]) {
     const how = byPath ? 'by path' : 'through handles'
-    test(`G1: a folder that is swapped for a link is never read through (${how})`, async () => {
+    test(`a folder that is swapped for a link is never read through (${how})`, async () => {
       const { base, work, outside } = scene()
       const [docs, aside, trap] = [join(work, 'docs'), join(base, 'aside'), join(base, 'trap')].map((path) => JSON.stringify(path))
       symlinkSync(outside, join(base, 'trap'))
@@ -196,7 +198,7 @@ describe('G1: 1,000 races between a look and an act', () => {
       expect(seen.mine + seen.refused).toBe(1000)
     }, 60_000)
 
-    test(`G1: a file that is swapped for a link is never read through (${how})`, async () => {
+    test(`a file that is swapped for a link is never read through (${how})`, async () => {
       const { base, work, outside } = scene()
       writeFileSync(join(work, 'b.txt'), 'mine\n')
       const [file, link, plain] = [join(work, 'b.txt'), join(base, 'link'), join(base, 'plain')].map((path) => JSON.stringify(path))
@@ -221,7 +223,7 @@ describe('G1: 1,000 races between a look and an act', () => {
     }, 60_000)
   }
 
-  test('G1: nothing is written through a folder that is swapped for a link', async () => {
+  test('nothing is written through a folder that is swapped for a link', async () => {
     const { base, work, outside } = scene()
     const [docs, aside, trap] = [join(work, 'docs'), join(base, 'aside'), join(base, 'trap')].map((path) => JSON.stringify(path))
     symlinkSync(outside, join(base, 'trap'))

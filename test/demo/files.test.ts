@@ -19,6 +19,7 @@ import { REVISIONS } from '../../src/revisions/index.ts'
 import type { Server } from '../../src/server/index.ts'
 import { type PairOptions, pair, rehearse } from '../../src/testing/index.ts'
 import { temporaryFolders } from '../support/folders.ts'
+import { proves } from '../support/proves.ts'
 
 const temporary = temporaryFolders()
 const versions = REVISIONS.map(({ version }) => version)
@@ -89,7 +90,7 @@ describe.each(versions)('in %s', (revision) => {
 })
 
 describe('reading', () => {
-  test('ranges of bytes and lines are given, and the rest is said to be there', async () => {
+  test('ranges of bytes and lines are returned, with a note about the rest', async () => {
     const folder = folderWith({ 'a.txt': 'one\ntwo\nthree\n', 'u.txt': 'aé', 'b.bin': new Uint8Array([0, 1, 255]) })
     const { client } = await started({ folders: [folder] })
     const read = (args: object) => done<ReadResult>(client, 'read', { path: 'a.txt', ...args })
@@ -104,7 +105,7 @@ describe('reading', () => {
     expect(await refusal(client, 'read', { path: 'a.txt', line: 1, offset: 1 })).toContain('bytes or for lines')
   })
 
-  test('what is larger than one answer may be is given in parts', async () => {
+  test('content larger than one answer is returned in parts', async () => {
     const folder = folderWith({ 'at.txt': 'x'.repeat(100), 'over.txt': 'x'.repeat(101), 'large.txt': 'y'.repeat(300) })
     const { client } = await started({ folders: [folder], limits: { maxReadBytes: 100, maxFileBytes: 200 } })
     expect(await done<ReadResult>(client, 'read', { path: 'at.txt' })).toMatchObject({ isCut: false })
@@ -114,7 +115,7 @@ describe('reading', () => {
     await expect(client.read(pathToFileURL(join(folder, 'over.txt')).href)).rejects.toThrow('maxReadBytes')
   })
 
-  test('a folder is listed in order, in parts, and as deep as asked', async () => {
+  test('a folder is listed in order, in parts, and to the requested depth', async () => {
     const folder = folderWith({ 'b.txt': '', 'a/1.txt': '12', 'a/2/3.txt': '' })
     symlinkSync('/etc', join(folder, 'c'))
     const { client } = await started({ folders: [folder] })
@@ -128,7 +129,7 @@ describe('reading', () => {
     expect(await done(client, 'stat', { path: '.' })).toMatchObject({ kind: 'folder' })
   })
 
-  test('a search says where, within its bounds, and can be cancelled', async () => {
+  test('a search returns places within its bounds, and can be cancelled', async () => {
     const files = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`d${i % 7}/f${i}.txt`, `line\nneedle ${i}\n`]))
     const folder = folderWith({ ...files, 'x.bin': new Uint8Array([0, 1]) })
     const { client } = await started({ folders: [folder], limits: { maxMatches: 50 } })
@@ -148,7 +149,7 @@ describe('reading', () => {
   })
 })
 
-test('what one list, one search and one removal look at is bounded', async () => {
+test('one list, one search and one removal are bounded', async () => {
   const folder = folderWith({ '1/2/3/needle.txt': 'needle', 'a.txt': 'aaaa', 'b.txt': 'bbbb', 'c.txt': 'needle' })
   const { client } = await started({ folders: [folder], limits: { maxEntries: 2, maxDepth: 3, maxSearchBytes: 7, maxVisited: 6 } })
   expect(await done(client, 'list', {})).toMatchObject({ entries: [{ path: '1' }, { path: 'a.txt' }], hasMore: true })
@@ -164,7 +165,7 @@ test('what one list, one search and one removal look at is bounded', async () =>
 })
 
 describe('writing', () => {
-  test('a file that is there is replaced only by who has read it, or says so', async () => {
+  test('an existing file is replaced only after it was read, or with an explicit flag', async () => {
     const folder = folderWith({ 'a.txt': 'one' })
     chmodSync(join(folder, 'a.txt'), 0o640)
     const { client } = await started({ folders: [folder] })
@@ -180,7 +181,7 @@ describe('writing', () => {
     expect(readdirSync(folder)).toEqual(['a.txt'])
   })
 
-  test('of edits at the same time none is lost', async () => {
+  test('no edit is lost when several happen at the same time', async () => {
     const folder = folderWith({ 'a.txt': Array.from({ length: 50 }, (_, i) => `<${i}>`).join('') })
     const { client } = await started({ folders: [folder] })
     await Promise.all(
@@ -189,7 +190,7 @@ describe('writing', () => {
     expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe(Array.from({ length: 50 }, (_, i) => `(${i})`).join(''))
   })
 
-  test('of many who make one file, one does', async () => {
+  test('only one of many callers creates the same file', async () => {
     const folder = folderWith({})
     const clients = await Promise.all([started({ folders: [folder] }), started({ folders: [folder] })])
     const tries = clients.flatMap(({ client }) =>
@@ -217,7 +218,7 @@ describe('writing', () => {
     await writing
   })
 
-  test('an edit is exact, whole or not at all, and shows what it does before', async () => {
+  test('an edit is exact, complete or not done at all, and is previewed before', async () => {
     const folder = folderWith({ 'a.txt': 'a\nb\nc\nb\nd\n', 'b.bin': new Uint8Array([0]) })
     const { client } = await started({ folders: [folder] })
     const edit = (edits: object[], more = {}) => ({ path: 'a.txt', edits, ...more })
@@ -242,7 +243,7 @@ describe('writing', () => {
     expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('a\nB\nc\nB\nd\n')
   })
 
-  test('what is too large is refused, and what is just not is written', async () => {
+  test('content over the size limit is refused, and content at the limit is written', async () => {
     const folder = folderWith({})
     const { client } = await started({ folders: [folder], limits: { maxFileBytes: 10 } })
     await done(client, 'write', { path: 'a.txt', content: 'x'.repeat(10) })
@@ -250,7 +251,7 @@ describe('writing', () => {
     expect(await refusal(client, 'edit', { path: 'a.txt', edits: [{ old: 'x', new: 'xx', all: true }] })).toContain('maxFileBytes')
   })
 
-  test('edits that double the text each time are refused as soon as it would be too large', async () => {
+  test('edits that double the text are refused as soon as it would be too large', async () => {
     const folder = folderWith({ 'a.txt': 'x' })
     const { client } = await started({ folders: [folder], limits: { maxFileBytes: 1024 * 1024 } })
     const doubling = (times: number) => ({
@@ -269,7 +270,7 @@ describe('writing', () => {
     expect(diff).toMatch(/\n\.\.\. and \d+ characters more$/)
   })
 
-  test('edits may grow and shrink a text, if it fits after each of them', async () => {
+  test('edits may grow and shrink a text if it fits after each of them', async () => {
     const folder = folderWith({ 'a.txt': 'äx' })
     const { client } = await started({ folders: [folder], limits: { maxFileBytes: 10 } })
     const edits = [
@@ -282,7 +283,7 @@ describe('writing', () => {
     expect(await refusal(client, 'edit', { path: 'a.txt', edits: [{ old: 'öö', new: 'ööa', all: true }] })).toContain('12 bytes')
   })
 
-  test('a file of nothing but line breaks is searched and compared without a list of its lines', async () => {
+  test('a file of only line breaks is searched and compared without a list of its lines', async () => {
     const folder = folderWith({ 'a.txt': `${'\n'.repeat(3_000_000)}end` })
     const { client } = await started({ folders: [folder] })
     expect(await done(client, 'search', { query: 'end' })).toMatchObject({ matches: [{ line: 3_000_001, text: 'end' }] })
@@ -290,7 +291,7 @@ describe('writing', () => {
     expect(diff).toBe('... too many lines to show what changed')
   })
 
-  test('nothing is moved over something else unasked', async () => {
+  test('a move does not overwrite a file without permission', async () => {
     const folder = folderWith({ 'a.txt': 'a', 'b.txt': 'b', 'd/x.txt': '' })
     const { client } = await started({ folders: [folder] })
     expect(await refusal(client, 'move', { from: 'a.txt', to: 'b.txt' })).toBe('b.txt is there already')
@@ -302,7 +303,7 @@ describe('writing', () => {
     expect(readFileSync(join(folder, 'b.txt'), 'utf8')).toBe('a')
   })
 
-  test('before something is removed the person is asked, and it is removed once', async () => {
+  test('the person is asked before a removal, and the file is removed once', async () => {
     const folder = folderWith({ 'd/a.txt': '', 'd/b.txt': '', 'c.txt': '' })
     const asked: string[] = []
     let sure = false
@@ -335,12 +336,12 @@ describe('writing', () => {
     expect(rehearsal.result.isError).toBeUndefined()
   })
 
-  test('a server that only reads has no tool to write', async () => {
+  test('a read-only server has no tool to write', async () => {
     const { client } = await started({ folders: [folderWith({})], isReadOnly: true })
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(['read', 'list', 'stat', 'search'])
   })
 
-  test('a file with a second name is opened when the operator says so', async () => {
+  test('a file with a second hard link is opened only when the operator allows it', async () => {
     const folder = folderWith({ 'a.txt': 'a' })
     linkSync(join(folder, 'a.txt'), join(folder, 'b.txt'))
     const { client } = await started({ folders: [folder] })
@@ -353,24 +354,23 @@ describe('writing', () => {
 describe('roots', () => {
   const uriOf = (...parts: string[]): string => pathToFileURL(join(...parts)).href
 
-  test.each(versions)(
-    'only what lies in the roots of the client and in the folders of the operator is used (%s) [T-ROOT-021] [T-ARCH-012]',
-    async (revision) => {
-      const base = folderWith({ 'op/in/a.txt': 'a', 'op/b.txt': 'b', 'else/c.txt': 'c' })
-      const { client } = await started(
-        { folders: [join(base, 'op')] },
-        { revision, answer: { roots: [uriOf(base, 'op', 'in'), uriOf(base, 'else')] } },
-      )
-      expect((await client.call('read', { path: 'a.txt' })).content).toEqual([{ type: 'text', text: 'a' }])
-      expect(await refusal(client, 'read', { path: join(base, 'op', 'b.txt') })).toContain('outside')
-      expect(await refusal(client, 'read', { path: join(base, 'else', 'c.txt') })).toContain('outside')
-      await expect(client.read(uriOf(base, 'op', 'b.txt'))).rejects.toThrow('not found')
-      expect((await client.read(uriOf(base, 'op', 'in', 'a.txt'))).contents).toMatchObject([{ text: 'a' }])
-      expect(await client.resources().all()).toEqual([])
-    },
-  )
+  test.each(versions)('only the roots of the client and the folders of the operator are used (%s)', async (revision) => {
+    proves('T-ROOT-021', 'T-ARCH-012')
+    const base = folderWith({ 'op/in/a.txt': 'a', 'op/b.txt': 'b', 'else/c.txt': 'c' })
+    const { client } = await started(
+      { folders: [join(base, 'op')] },
+      { revision, answer: { roots: [uriOf(base, 'op', 'in'), uriOf(base, 'else')] } },
+    )
+    expect((await client.call('read', { path: 'a.txt' })).content).toEqual([{ type: 'text', text: 'a' }])
+    expect(await refusal(client, 'read', { path: join(base, 'op', 'b.txt') })).toContain('outside')
+    expect(await refusal(client, 'read', { path: join(base, 'else', 'c.txt') })).toContain('outside')
+    await expect(client.read(uriOf(base, 'op', 'b.txt'))).rejects.toThrow('not found')
+    expect((await client.read(uriOf(base, 'op', 'in', 'a.txt'))).contents).toMatchObject([{ text: 'a' }])
+    expect(await client.resources().all()).toEqual([])
+  })
 
-  test('without folders of the operator the roots are what may be used, and new roots are new bounds [T-ROOT-021]', async () => {
+  test('without folders of the operator the roots are the bounds, and new roots are new bounds', async () => {
+    proves('T-ROOT-021')
     const base = folderWith({ 'one/a.txt': 'a', 'two/b.txt': 'b', 'three/c.txt': 'c' })
     const { client } = await started({ rootsAlone: true }, { answer: { roots: [uriOf(base, 'one'), uriOf(base, 'two')] } })
     expect(await done(client, 'list', {})).toMatchObject({ entries: [{ path: 'one' }, { path: 'two' }] })
@@ -381,7 +381,8 @@ describe('roots', () => {
     expect(await refusal(client, 'read', { path: join(base, 'one', 'a.txt') })).toContain('outside')
   })
 
-  test('a root that is gone, or never was a folder, leaves the others usable; with none, nothing is [T-ROOT-020]', async () => {
+  test('a missing root leaves the others usable, and without any root nothing is', async () => {
+    proves('T-ROOT-020')
     const base = folderWith({ 'one/a.txt': 'a', 'two/b.txt': 'b' })
     const { client } = await started(
       { rootsAlone: true },
@@ -406,7 +407,7 @@ describe('roots', () => {
 })
 
 describe('watching', () => {
-  test.each(versions)('who subscribed to a file hears that it changed, and who looks at the list that it grew (%s)', async (revision) => {
+  test.each(versions)('a subscriber of a file hears of its change, and a reader of the list of its growth (%s)', async (revision) => {
     const folder = folderWith({ 'a.txt': 'a', 'b.txt': 'b' })
     const { client } = await started({ folders: [folder] }, { revision })
     expect((await client.resources().all()).map(({ name }) => name)).toEqual(['a.txt', 'b.txt'])
@@ -425,7 +426,7 @@ describe('watching', () => {
     await changes.return(undefined)
   })
 
-  test('so many folders are watched, and the one asked for longest ago gives way', async () => {
+  test('the number of watched folders is bounded, and the oldest one is dropped', async () => {
     const folder = folderWith({ 'one/a.txt': '', 'two/b.txt': '' })
     const { client } = await started({ folders: [folder], limits: { maxWatched: 2 } })
     const heard = new Set<string>()
@@ -452,7 +453,7 @@ describe('watching', () => {
     clearInterval(growing)
   })
 
-  test('what lies outside is not watched, and subscribing does not tell', async () => {
+  test('paths outside are not watched, and subscribing does not reveal whether they exist', async () => {
     const base = folderWith({ 'work/a.txt': 'a', 'outside/b.txt': 'b' })
     symlinkSync(join(base, 'outside'), join(base, 'work', 'linked'))
     const { client } = await started({ folders: [join(base, 'work')] })

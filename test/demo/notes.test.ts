@@ -60,7 +60,7 @@ describe.each(versions)('in %s', (revision) => {
     await expect(client.read(`note://${id}`)).rejects.toThrow('not found')
   })
 
-  test('who watches a note hears that it changed, and who looks at the list that it grew', async () => {
+  test('a watcher of a note hears of its change, and a reader of the list of its growth', async () => {
     const client = await started({}, { revision })
     const { id } = await add(client, 'Watched')
     const changes = client.watch(`note://${id}`)
@@ -75,7 +75,7 @@ describe.each(versions)('in %s', (revision) => {
     await changes.return(undefined)
   })
 
-  test("a summary is the client's model's", async () => {
+  test('a summary comes from the model of the client', async () => {
     const asked: string[] = []
     const client = await started(
       {},
@@ -99,7 +99,7 @@ describe.each(versions)('in %s', (revision) => {
   })
 })
 
-test('a summary is of what was there when the model was asked, wherever the answer arrives', async () => {
+test('a summary covers the notes at the time of the request, wherever the answer arrives', async () => {
   const server = await notesServer({ folder: join(temporary(), 'notes') })
   onTestFinished(() => server.close())
   const { client, close } = await pair(server)
@@ -112,7 +112,7 @@ test('a summary is of what was there when the model was asked, wherever the answ
 })
 
 describe('bounds and faults', () => {
-  test('a note that somebody else changed is not overwritten, and one that is not there is said not to be', async () => {
+  test('a note changed by another is not overwritten, and a missing note is reported', async () => {
     const client = await started()
     const { id, revision } = await add(client, 'One')
     await client.call('edit', { id, text: 'theirs', revision })
@@ -134,7 +134,7 @@ describe('bounds and faults', () => {
     expect((await client.call('add', { title: 'c', text: '' })).isError).toBeFalsy()
   })
 
-  test('all notes together are bounded, and removing makes room', async () => {
+  test('the total size of all notes is bounded, and removing makes room', async () => {
     const client = await started({ limits: { maxJournalBytes: 500, maxSnapshotBytes: 2000 } })
     let refused = ''
     const ids: string[] = []
@@ -149,7 +149,7 @@ describe('bounds and faults', () => {
     expect((await client.call('add', { title: 'again', text: '' })).isError).toBeFalsy()
   })
 
-  test('a folder that others can look into is refused', async () => {
+  test('a folder that other users can read is refused', async () => {
     const folder = join(temporary(), 'open')
     mkdirSync(folder)
     chmodSync(folder, 0o755)
@@ -160,7 +160,7 @@ describe('bounds and faults', () => {
 describe('on the disk', () => {
   const journalOf = (folder: string): string => join(folder, readdirSync(folder).find((name) => name.startsWith('journal-')) as string)
 
-  test('notes are there again after a restart, from the snapshot and from the journal', async () => {
+  test('notes survive a restart, from the snapshot and from the journal', async () => {
     const folder = join(temporary(), 'notes')
     const limits = { maxJournalBytes: 2000 }
     const first = await started({ folder, limits })
@@ -172,7 +172,7 @@ describe('on the disk', () => {
     expect(await titles(second)).toHaveLength(30)
   })
 
-  test('a line that was torn off is not there, and what comes after it is', async () => {
+  test('an incomplete last line is dropped, and later lines are read', async () => {
     const folder = join(temporary(), 'notes')
     await add(await started({ folder }), 'whole')
     for (const rest of ['0123456789abcdef {"put":{"id":"torn', 'deadbeefdeadbeef {"remove":"x"}\n']) {
@@ -185,7 +185,7 @@ describe('on the disk', () => {
     expect(await titles(await started({ folder }))).toHaveLength(3)
   })
 
-  test('damage in the middle is not passed over', async () => {
+  test('damage in the middle of the journal is an error', async () => {
     const folder = join(temporary(), 'notes')
     const client = await started({ folder })
     await add(client, 'one')
@@ -197,7 +197,7 @@ describe('on the disk', () => {
     expect((await client.call('add', { title: 'x', text: '' })).isError).toBe(true)
   })
 
-  test('two servers share a folder, and each hears of what the other does', async () => {
+  test('two servers share a folder, and each hears of the changes of the other', async () => {
     const folder = join(temporary(), 'notes')
     const limits = { maxJournalBytes: 3000 }
     const clients = await Promise.all([started({ folder, limits }), started({ folder, limits })])
@@ -212,7 +212,7 @@ describe('on the disk', () => {
     expect(await plain(one, 'read', { id })).toContain('by two')
   })
 
-  test('nothing acknowledged is lost when the process is killed, twenty times over', async () => {
+  test('no acknowledged note is lost when the process is killed, twenty times', async () => {
     const folder = join(temporary(), 'notes')
     const acknowledged = new Set<string>()
     let sent = 0
@@ -254,7 +254,7 @@ describe('on the disk', () => {
     expect([...acknowledged].filter((title) => !there.has(title))).toEqual([])
   }, 120_000)
 
-  test('a process and a server of this one use one folder at the same time', async () => {
+  test('a process and a server in this process use one folder at the same time', async () => {
     const folder = join(temporary(), 'notes')
     const client = await Client.connect(
       processTarget({ command: process.execPath, args: [program(), 'notes', JSON.stringify({ folder })] }),

@@ -21,7 +21,7 @@ function started(options: RogueOptions = {}): RogueServer {
 
 const toolsOf = async (client: Client) => new Map((await client.tools().all()).map((tool) => [tool.name, tool]))
 
-test.each(versions)('the rogue is what it seems until it was called, and then is not (%s)', async (revision) => {
+test.each(versions)('the rogue server looks harmless until its first call, and changes then (%s)', async (revision) => {
   const server = started()
   const { client, close } = await pair(server, { revision, cache: false })
   const before = await toolsOf(client)
@@ -51,7 +51,7 @@ test.each(versions)('the rogue is what it seems until it was called, and then is
   await close()
 })
 
-test('each misbehaviour is switched on by itself', async () => {
+test('each misbehaviour is switched on separately', async () => {
   const seen = async (misbehaviours: readonly Misbehaviour[]): Promise<string> => {
     const server = started({ misbehaviours, hugeBytes: 1000 })
     const asked: unknown[] = []
@@ -81,7 +81,7 @@ test('each misbehaviour is switched on by itself', async () => {
   expect(new Set(shapes).size).toBe(MISBEHAVIOURS.length + 1)
 })
 
-test('the rogue asks for a password, for a visit, and for the context of everybody, and keeps what it gets', async () => {
+test("the rogue asks for a password, a page visit and other servers' context, and keeps the answers", async () => {
   const server = started({ after: {} })
   const asked: { context?: string | undefined; page?: string; warnings?: string[] } = {}
   const { client, close } = await pair(server, {
@@ -108,7 +108,7 @@ test('the rogue asks for a password, for a visit, and for the context of everybo
   await close()
 })
 
-test.each(versions)('the rogue gives its forecast when it is refused everything else (%s)', async (revision) => {
+test.each(versions)('the rogue still gives its forecast when everything else is refused (%s)', async (revision) => {
   const refuse = (): never => {
     throw new McpError('ERR_DENIED', 'No')
   }
@@ -123,7 +123,7 @@ test.each(versions)('the rogue gives its forecast when it is refused everything 
   await close()
 })
 
-test('what the rogue gets it gets once, however many rounds its questions take', async () => {
+test('the rogue records each answer once, however many rounds its questions take', async () => {
   const server = started({ after: {} })
   server.turn()
   const count = (by: string) => () => server.received.filter((loot) => loot.by === by).length
@@ -135,7 +135,7 @@ test('what the rogue gets it gets once, however many rounds its questions take',
   expect(server.received).toHaveLength(3)
 })
 
-test('the rogue returns megabytes, and what never ends ends when it is cancelled', async () => {
+test('the rogue returns megabytes, and its endless call ends when it is cancelled', async () => {
   const server = started({ after: {}, misbehaviours: ['huge'], hugeBytes: 3_000_000 })
   server.turn()
   const { client, close } = await pair(server)
@@ -146,7 +146,7 @@ test('the rogue returns megabytes, and what never ends ends when it is cancelled
   await close()
 })
 
-test('the rogue turns by time, remembers a bounded number of things, and refuses to do what it does not know', async () => {
+test('the rogue changes by time, remembers a bounded number of things, and refuses unknown commands', async () => {
   const server = started({ after: { seconds: 0 }, maxReceived: 3 })
   await expect.poll(() => server.hasTurned).toBe(true)
   const { client, close } = await pair(server)

@@ -29,7 +29,7 @@ const greeting = () => {
   return { server, heard }
 }
 
-test('suggestions for what is approved come without a question, as often as they are wanted, and are written down', async () => {
+test('completions of approved prompts and templates need no question and are logged', async () => {
   const { server, heard } = greeting()
   const ask = person()
   const host = await hostWith({ servers: { greeting: server }, ask })

@@ -2,7 +2,6 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { createHost, describeQuestion, type Host, type HostEvent, type HostOptions, questionText } from '../../src/host/index.ts'
 import type { Answer, Asker, Question, Subject } from '../../src/host/model/question.ts'
@@ -105,14 +104,7 @@ export async function chat(host: Host, said: string, options: Parameters<Host['c
   return parts
 }
 
-/** Looks again and again until it is true; what it waits for may happen in other processes. */
-export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 12_000): Promise<void> {
-  const started = performance.now()
-  while (!(await isTrue())) {
-    if (performance.now() - started > withinMs) throw new Error(`Not true after ${withinMs} ms: ${isTrue}`)
-    await sleep(10)
-  }
-}
+export { until } from '../support/until.ts'
 
 /** A server of a few lines of the built package, as a process. */
 export function script(folder: string, lines: string, name = 'server.mjs'): string {

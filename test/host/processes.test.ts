@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL('fixtures/host-process.mjs', import.meta.u
 
 const start = (...args: string[]): ChildProcess => spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 
-test('hosts of several processes share approvals, grants, servers, secrets, tokens and the log, and lose nothing of each other', async () => {
+test('hosts in several processes share all stored state, and lose no change of each other', async () => {
   const folder = join(newFolder(), 'host')
   const names = ['one', 'two', 'three']
   const each = 8
@@ -46,7 +46,7 @@ test('hosts of several processes share approvals, grants, servers, secrets, toke
   expect(await verifyAudit(join(folder, STORAGE_PATHS.audit))).toMatchObject({ ok: true, unmatchedIntents: [] })
 }, 120_000)
 
-test('a host that is killed leaves a log that verifies and says what was begun and not ended, and the next one starts', async () => {
+test('a killed host leaves a valid log with the unfinished actions, and the next host starts', async () => {
   const folder = join(newFolder(), 'host')
   let kills = 0
   const did: number[] = []
@@ -90,7 +90,7 @@ test('a host that is killed leaves a log that verifies and says what was begun a
   expect(intents).toBeGreaterThanOrEqual(did.length)
 }, 120_000)
 
-test('a host whose disk is full does nothing that it cannot write down, says so, and goes on when there is room', () => {
+test('a host with a full disk performs nothing that it cannot log, says so, and recovers', () => {
   const disk = newFolder()
   const run = onSmallDisk(disk, [process.execPath, program, join(disk, 'host'), 'fill', 'one'])
   const lines = run.said

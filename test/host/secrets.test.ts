@@ -89,7 +89,7 @@ const CHATTERBOX = `
   server.tool('die', { input: object }, () => { process.stderr.write('dying with ' + said + '\\n'); process.exit(3) })
   serveStdio(server, {})`
 
-test('S5: secrets of the vault, inputs, variables, headers, arguments and forms are in no file, event, error, question or log', async () => {
+test('secrets from any source are in no file, event, error, question or log', async () => {
   const folder = join(newFolder(), 'host')
   const vault = await openVault({ folder: join(folder, KEPT.secrets), keychain: false, passphrase: SECRETS.passphrase })
   for (const [name, value] of Object.entries(SECRETS)) if (name.startsWith('vault') || name === 'unused') await vault.set(name, value)

@@ -29,7 +29,7 @@ test('a deadline that was cleared never fires', async () => {
   expect(fired).toBe(false)
 })
 
-test('one that was moved fires at its new time, later or earlier', async () => {
+test('a moved deadline fires at its new time, later or earlier', async () => {
   const clock = fakeClock()
   const deadlines = new Deadlines(clock)
   const fired: [string, number][] = []
@@ -62,7 +62,7 @@ test('a deadline may be set, moved and cleared while another fires', async () =>
   expect(fired).toEqual(['first', 'at once', 'later'])
 })
 
-test('one that is put off by another that is due with it does not fire', async () => {
+test('a deadline that is postponed by another one due at the same time does not fire', async () => {
   const clock = fakeClock()
   const deadlines = new Deadlines(clock)
   const fired: number[] = []
@@ -74,7 +74,7 @@ test('one that is put off by another that is due with it does not fire', async (
   expect(fired).toEqual([105])
 })
 
-test('one that is never due does no harm', async () => {
+test('a deadline that is never due does no harm', async () => {
   const clock = fakeClock()
   const deadlines = new Deadlines(clock)
   let fired = 0
@@ -84,7 +84,7 @@ test('one that is never due does no harm', async () => {
   expect(fired).toBe(1)
 })
 
-test('any mix of settings, moves and clearings fires what is left, each when it is due', async () => {
+test('any mix of setting, moving and clearing fires the remaining deadlines on time', async () => {
   const step = fc.record({ act: fc.constantFrom('set', 'move', 'clear', 'wait'), which: fc.nat(20), ms: fc.nat(100) })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -120,7 +120,7 @@ test('any mix of settings, moves and clearings fires what is left, each when it 
   )
 })
 
-test('any number of deadlines shares one timer', () => {
+test('all deadlines share one timer', () => {
   let timers = 0
   const clock: Clock = {
     now: () => 0,
@@ -134,7 +134,7 @@ test('any number of deadlines shares one timer', () => {
   expect(timers).toBe(1)
 })
 
-test('the process is kept alive exactly while a deadline is open, and only when that is asked for', async () => {
+test('the process stays alive exactly while a deadline is open, and only when that is requested', async () => {
   const fake = fakeClock()
   let isHeld = false
   const clock: Clock = {

@@ -69,13 +69,14 @@ beforeAll(async () => {
 }, 120_000)
 
 describe.concurrent('every example of the documentation runs', () => {
-  test.each(snippets)('$page line $line', async ({ file }: Snippet) => {
+  test.each(snippets)('the example in $page line $line runs', async ({ file }: Snippet) => {
     const { code, output } = await run(file)
     expect(code, output).toBe(0)
   })
 })
 
-test('the examples of the README do what it says, and a server with a tool that asks takes a dozen lines [T-ARCH-014]', async () => {
+test('the examples of the README do what it says, and a server with a tool that asks takes a dozen lines', async () => {
+  proves('T-ARCH-014')
   const server = snippets.find(({ file }) => file === 'server.mjs')?.code ?? ''
   const lines = server.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('//'))
   expect(lines.length).toBeGreaterThan(5)
@@ -86,7 +87,8 @@ test('the examples of the README do what it says, and a server with a tool that 
   expect((await run('test.mjs')).output).toBe("[ { type: 'text', text: 'Hello, Anna!' } ]\n[ { type: 'text', text: 'Hello, Anna!' } ]\n")
 })
 
-test('the same server can be a process of this machine or a service at a URL [T-ARCH-013]', async () => {
+test('the same server can be a process of this machine or a service at a URL', async () => {
+  proves('T-ARCH-013')
   expect((await run('http.mjs')).output).toBe("2026-07-28 [ { type: 'text', text: 'Hello!' } ]\n")
 })
 
@@ -96,7 +98,8 @@ test('the first screen of the README says what Portico is and gives the two comm
   for (const command of ['npm start', 'npm test']) expect(screen).toContain(command)
 })
 
-test('the README leads to what the library does for security and to what it leaves to the application [T-HOST-023]', () => {
+test('the README leads to what the library does for security and to what it leaves to the application', () => {
+  proves('T-HOST-023')
   expect(readFileSync(`${root}/README.md`, 'utf8')).toContain('(SECURITY.md)')
   const [, own = '', yours = ''] = readFileSync(`${root}/SECURITY.md`, 'utf8').split(/^## What .*$/m)
   expect(own.match(/^- /gm)?.length).toBeGreaterThan(5)
@@ -165,7 +168,7 @@ test('the table of errors in the documentation is the table in the code', () => 
   expect(readFileSync(`${root}/docs/errors.md`, 'utf8')).toBe(page)
 })
 
-test('links between the pages lead somewhere', () => {
+test('links between the pages are valid', () => {
   for (const page of [...pages, 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'ROUGH-EDGES.md']) {
     const text = readFileSync(`${root}/${page}`, 'utf8')
     const base = page.includes('/') ? 'docs/' : ''

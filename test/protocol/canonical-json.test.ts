@@ -14,7 +14,7 @@ describe('canonicalJson', () => {
     expect(canonicalJson(object)).toBe('{"\\r":2,"1":4,"Z":8,"a":9,"\u0080":6,"ö":7,"\u20ac":1,"\ud83d\ude00":5,"\ufb33":3}')
   })
 
-  test('texts have the short escapes and no others than must be', () => {
+  test('canonicalJson texts have the short escapes and no others than must be', () => {
     expect(canonicalJson('\u20ac$\u000f\nA\'B"\\/\b\t\f\r\u007f\u2028')).toBe('"\u20ac$\\u000f\\nA\'B\\"\\\\/\\b\\t\\f\\r\u007f\u2028"')
   })
 
@@ -28,7 +28,7 @@ describe('canonicalJson', () => {
   })
 
   test.each([[Number.NaN], [Number.POSITIVE_INFINITY], [undefined], [1n], [() => 1], [Symbol('x')], [[undefined]]])(
-    '%s is no JSON value',
+    '%s is not a JSON value',
     (value) => {
       expect(() => canonicalJson(value)).toThrow(/Expected a JSON value, got/)
     },
@@ -44,7 +44,7 @@ describe('canonicalJson', () => {
     expect(() => canonicalJson(nested(1_001))).toThrow(/deeper than 1000 levels/)
   })
 
-  test('the order of members never shows, and the text means the same value', () => {
+  test('canonical JSON does not depend on the order of members, and means the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const text = canonicalJson(value)

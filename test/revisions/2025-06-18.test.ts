@@ -19,8 +19,8 @@ const PLAIN_BLOCKS = [
 ]
 
 describe('titles', () => {
-  test('are the names of resources and templates, which people read then [T-VER-018] [T-RES-017] [T-RES-030] [T-RES-031]', () => {
-    proves('R-VER-003')
+  test('titles are the names of resources and templates, which people read then', () => {
+    proves('T-VER-018', 'T-RES-017', 'T-RES-030', 'T-RES-031', 'R-VER-003')
     expect(before.downgradeResult('resources/list', RESULTS['resources/list'] as Json).resources).toEqual([
       { uri: 'x://1', name: 'The One', description: 'First', mimeType: 'text/plain', size: 3, annotations: UNDATED },
       { uri: 'x://2', name: 'two' },
@@ -32,8 +32,8 @@ describe('titles', () => {
     expect((own.downgradeResult('resources/list', RESULTS['resources/list'] as Json).resources as unknown[])[0]).toEqual(plain)
   })
 
-  test('are left out of tools, prompts and their arguments, whose names are for programs [T-VER-018] [T-TOOL-019] [T-PROM-016]', () => {
-    proves('R-VER-003')
+  test('titles are left out of tools, prompts and their arguments, whose names are for programs', () => {
+    proves('T-VER-018', 'T-TOOL-019', 'T-PROM-016', 'R-VER-003')
     const [tool] = before.downgradeResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[]
     expect(tool).toMatchObject({ name: 'add', description: 'Adds', annotations: { title: 'Adder' } })
     expect(tool).not.toHaveProperty('title')
@@ -47,15 +47,16 @@ describe('titles', () => {
     })
   })
 
-  test('are left out of implementations [T-LIFE-006]', () => {
-    proves('R-VER-003')
+  test('titles are left out of implementations', () => {
+    proves('T-LIFE-006', 'R-VER-003')
     expect(before.downgradeParams('initialize', { clientInfo: IMPLEMENTATION })).toEqual({ clientInfo: { name: 'rich', version: '1.0.0' } })
     expect(before.downgradeResult('initialize', { serverInfo: IMPLEMENTATION })).toEqual({ serverInfo: { name: 'rich', version: '1.0.0' } })
   })
 })
 
 describe('tools', () => {
-  test('keep output that is an object, and its schema, for peers of any revision [T-TOOL-022] [T-TOOL-033]', () => {
+  test('tools keep output that is an object, and its schema, for peers of any revision', () => {
+    proves('T-TOOL-022', 'T-TOOL-033')
     for (const revision of [before, own]) {
       expect((revision.downgradeResult('tools/list', RESULTS['tools/list'] as Json).tools as Json[])[0]).toHaveProperty('outputSchema')
       expect(revision.downgradeResult('tools/call', RESULTS['tools/call'] as Json)).toMatchObject({ structuredContent: { sum: 2 } })
@@ -64,8 +65,8 @@ describe('tools', () => {
 })
 
 describe('content', () => {
-  test('has links as text that names title, address and description [T-VER-015] [T-TOOL-026] [T-TOOL-028]', () => {
-    proves('R-VER-003')
+  test('links in content are text with title, address and description before 2025-06-18', () => {
+    proves('T-VER-015', 'T-TOOL-026', 'T-TOOL-028', 'R-VER-003')
     expect(before.downgradeResult('tools/call', RESULTS['tools/call'] as Json)).toEqual({
       content: PLAIN_BLOCKS,
       structuredContent: { sum: 2 },
@@ -77,14 +78,15 @@ describe('content', () => {
     })
   })
 
-  test('of prompts is fitted like that of tools [T-PROM-024]', () => {
+  test('content of prompts is downgraded like that of tools', () => {
+    proves('T-PROM-024')
     expect(before.downgradeResult('prompts/get', RESULTS['prompts/get'] as Json)).toMatchObject({
       messages: [...PLAIN_BLOCKS.map((content) => ({ role: 'user', content })), { role: 'assistant', content: PLAIN_BLOCKS[0] }],
     })
   })
 
-  test('has metadata and dates from here on and not before [T-META-011] [T-RES-041] [T-TOOL-025] [T-TOOL-032]', () => {
-    proves('R-VER-003')
+  test('content has metadata and dates from 2025-06-18 on', () => {
+    proves('T-META-011', 'T-RES-041', 'T-TOOL-025', 'T-TOOL-032', 'R-VER-003')
     const { icons: _, ...link } = LINK
     expect(own.downgradeResult('tools/call', RESULTS['tools/call'] as Json).content).toEqual([TEXT, IMAGE, AUDIO, link, EMBEDDED])
     expect(JSON.stringify(before.downgradeResult('tools/call', RESULTS['tools/call'] as Json).content)).not.toMatch(/_meta|lastModified/)
@@ -92,8 +94,9 @@ describe('content', () => {
 })
 
 test.each(['tools/list', 'resources/list', 'resources/templates/list', 'resources/read', 'prompts/list', 'roots/list'])(
-  'what %s gives has metadata from here on and not before [T-META-011]',
+  'the result of %s has metadata from 2025-06-18 on',
   (method) => {
+    proves('T-META-011')
     const [listed, plain] = [own, before].map((revision) => {
       const { _meta, ...rest } = revision.downgradeResult(method, RESULTS[method] as Json)
       return JSON.stringify(rest)
@@ -104,8 +107,8 @@ test.each(['tools/list', 'resources/list', 'resources/templates/list', 'resource
 )
 
 describe('completion', () => {
-  test('has its context, and the title of the prompt, from here on and not before [T-VER-017] [T-COMP-010]', () => {
-    proves('R-VER-003')
+  test('completion has its context, and the title of the prompt, from 2025-06-18 on', () => {
+    proves('T-VER-017', 'T-COMP-010', 'R-VER-003')
     const params = PARAMS['completion/complete'] as Json
     expect(own.downgradeParams('completion/complete', params)).toBe(params)
     expect(before.downgradeParams('completion/complete', params)).toEqual({
@@ -116,8 +119,8 @@ describe('completion', () => {
 })
 
 describe('elicitation', () => {
-  test('is declared, and exists, from here on and not before [T-VER-016]', () => {
-    proves('R-VER-003')
+  test('elicitation is declared from 2025-06-18 on', () => {
+    proves('T-VER-016', 'R-VER-003')
     const params = { capabilities: { elicitation: { form: {} }, roots: {} } }
     expect(own.downgradeParams('initialize', params)).toEqual({ capabilities: { elicitation: {}, roots: {} } })
     expect(before.downgradeParams('initialize', params)).toEqual({ capabilities: { roots: {} } })
@@ -125,7 +128,7 @@ describe('elicitation', () => {
   })
 })
 
-test('sampling has plain blocks', () => {
+test('sampling has plain blocks before 2025-06-18', () => {
   expect(before.downgradeParams('sampling/createMessage', { messages: [{ role: 'user', content: TEXT }] })).toEqual({
     messages: [{ role: 'user', content: PLAIN_BLOCKS[0] }],
   })

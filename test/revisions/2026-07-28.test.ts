@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type Revision, revisionOf } from '../../src/revisions/index.ts'
+import { proves } from '../support/proves.ts'
 import { PARAMS, RESULTS, TOOL, TOOL_RESULT } from './rich-messages.ts'
 
 type Json = Record<string, unknown>
@@ -15,26 +16,27 @@ const PLAIN_TOOL = { ...TOOL, inputSchema: PLAIN_INPUT, outputSchema: PLAIN_OUTP
 
 describe('results', () => {
   test.each(['resources/list', 'resources/templates/list', 'resources/read', 'prompts/list'])(
-    'of %s do not say how long they may be kept, nor that they are complete',
+    'results of %s have no cache hints and no type before 2026-07-28',
     (method) => {
       expect(before.downgradeResult(method, RESULTS[method] as Json)).toEqual(without(RESULTS[method], 'resultType', 'ttlMs', 'cacheScope'))
     },
   )
 
-  test.each(['prompts/get', 'completion/complete', 'tools/call'])('of %s do not say that they are complete', (method) => {
+  test.each(['prompts/get', 'completion/complete', 'tools/call'])('results of %s have no type before 2026-07-28', (method) => {
     expect(before.downgradeResult(method, RESULTS[method] as Json)).toEqual(without(RESULTS[method], 'resultType'))
   })
 
-  test.each([[[1, 2]], ['text'], [5], [true], [null]])('of a tool have no structured content that is %j', (structuredContent) => {
+  test.each([[[1, 2]], ['text'], [5], [true], [null]])('results of a tool have no structured content that is %j', (structuredContent) => {
     expect(before.downgradeResult('tools/call', { content: [], structuredContent })).toEqual({ content: [] })
   })
 
-  test('of a tool keep structured content that is an object [T-TOOL-033]', () => {
+  test('results of a tool keep structured content that is an object', () => {
+    proves('T-TOOL-033')
     const result = { content: [], structuredContent: { sum: 2 } }
     expect(before.downgradeResult('tools/call', result)).toBe(result)
   })
 
-  test('of initialize name no extensions', () => {
+  test('results of initialize name no extensions', () => {
     const { capabilities, ...rest } = RESULTS.initialize as { capabilities: Json }
     expect(before.downgradeResult('initialize', RESULTS.initialize as Json)).toEqual({
       ...rest,
@@ -58,18 +60,18 @@ describe('tools', () => {
     [{ type: ['object', 'null'] }, false],
     [{ anyOf: [{ type: 'object' }] }, false],
     [{}, false],
-  ])('with the output schema %j keep it: %s', (outputSchema, isKept) => {
+  ])('tools with the output schema %j keep it: %s', (outputSchema, isKept) => {
     const tool = { name: 'x', inputSchema: { type: 'object' }, outputSchema }
     expect(before.downgradeResult('tools/list', { tools: [tool] })).toEqual({ tools: [isKept ? tool : without(tool, 'outputSchema')] })
   })
 })
 
 describe('parameters', () => {
-  test.each(['tools/call', 'prompts/get', 'resources/read'])('of %s have no answers of an earlier round', (method) => {
+  test.each(['tools/call', 'prompts/get', 'resources/read'])('parameters of %s have no answers of an earlier round', (method) => {
     expect(before.downgradeParams(method, PARAMS[method] as Json)).toEqual(without(PARAMS[method], 'inputResponses', 'requestState'))
   })
 
-  test('of initialize name no extensions', () => {
+  test('parameters of initialize name no extensions', () => {
     const { capabilities, ...rest } = PARAMS.initialize as { capabilities: Json }
     expect(before.downgradeParams('initialize', PARAMS.initialize as Json)).toEqual({
       ...rest,
@@ -77,7 +79,7 @@ describe('parameters', () => {
     })
   })
 
-  test('of sampling have tools and their results in the shapes of tools and results', () => {
+  test('parameters of sampling have tools and their results in their own shapes', () => {
     const params = PARAMS['sampling/createMessage'] as { messages: Json[] }
     const fitted = before.downgradeParams('sampling/createMessage', params)
     expect(fitted.tools).toEqual([PLAIN_TOOL, without(PLAIN_TOOL, 'outputSchema')])
@@ -93,7 +95,7 @@ describe('parameters', () => {
     Object.keys(PARAMS).filter(
       (method) => !['tools/call', 'prompts/get', 'resources/read', 'initialize', 'sampling/createMessage'].includes(method),
     ),
-  )('of %s are unchanged', (method) => {
+  )('parameters of %s are unchanged', (method) => {
     expect(before.downgradeParams(method, PARAMS[method] as Json)).toBe(PARAMS[method])
   })
 })

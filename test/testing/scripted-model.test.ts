@@ -55,7 +55,7 @@ async function answer(
 
 const ask = (words: string, ...before: SamplingMessage[]) => answer({ messages: [...before, user(words)], tools })
 
-test('the script says what it is', () => {
+test('the scripted model says that it is a script', () => {
   expect(scriptedModel().label).toBe('scripted (no language model)')
 })
 
@@ -79,14 +79,14 @@ describe('a plain request finds its tool and fills its arguments', () => {
     ['deploy status verbose', 'deploy__status', { verbose: true }],
     ['read the file docs/intro.md', 'files__read', { path: 'docs/intro.md' }],
     ['files__read path=/etc/hosts', 'files__read', { path: '/etc/hosts' }],
-  ])('%s', async (words, name, args) => {
+  ])('a plain request finds its tool and fills its arguments: %s', async (words, name, args) => {
     const { calls, end } = await ask(words)
     expect(calls).toEqual([[name, args]])
     expect(end).toMatchObject({ type: 'end', reason: 'toolUse' })
   })
 })
 
-test('what a tool needs and the request has not is asked for, and the answer is put to the request', async () => {
+test('a missing argument is asked for, and the answer completes the request', async () => {
   const first = await ask('deploy api to staging')
   expect(first).toMatchObject({ calls: [], text: 'deploy__deploy also needs to know: version. Say it as name=value.' })
   const second = await ask('version=1.4.0', user('deploy api to staging'), {
@@ -96,14 +96,14 @@ test('what a tool needs and the request has not is asked for, and the answer is 
   expect(second.calls).toEqual([['deploy__deploy', { service: 'api', version: '1.4.0', environment: 'staging' }]])
 })
 
-test('a request that fits no tool is answered with what there is, and that this is no language model', async () => {
+test('a request that fits no tool is answered with the list of tools and that this is a script', async () => {
   const { text: said, calls } = await ask('What is the meaning of life?')
   expect(calls).toEqual([])
   expect(said).toContain('There is no language model here')
   expect(said).toContain('- notes__list: Lists notes')
 })
 
-test('a text with the words of a tool in it does not choose the tool', async () => {
+test('the words of a tool inside quoted text do not choose the tool', async () => {
   expect((await ask('add a note: deploy api to production and delete all files')).calls[0]?.[0]).toBe('notes__add')
 })
 
@@ -122,7 +122,7 @@ describe('what follows a call', () => {
     ...(isError ? { isError } : {}),
   })
 
-  test('is an answer out of the result: its first lines, and how many there are', async () => {
+  test('a result is answered with its first lines and their number', async () => {
     const short = await answer({ messages: following('list my notes', ['notes__list', [result('u0', 'Milk\nEggs')]]), tools })
     expect(short).toMatchObject({ text: 'notes__list, 2 lines:\nMilk\nEggs', calls: [], end: { reason: 'endTurn' } })
     const lines = Array.from({ length: 40 }, (_, at) => `line ${at}`).join('\n')
@@ -131,7 +131,7 @@ describe('what follows a call', () => {
     expect(long.text).not.toContain('line 12')
   })
 
-  test('is that it did not work, when it did not', async () => {
+  test('a failed call is answered with its failure', async () => {
     const { text: said } = await answer({
       messages: following('list my notes', ['notes__list', [result('u0', 'The disk is full', true)]]),
       tools,
@@ -139,7 +139,7 @@ describe('what follows a call', () => {
     expect(said).toBe('notes__list did not work: The disk is full')
   })
 
-  test('is the next call of a request in several steps, unless the last one failed', async () => {
+  test('a request in several steps continues with the next call, unless the last one failed', async () => {
     const request = 'list my notes, then deploy status'
     const next = await answer({ messages: following(request, ['notes__list', [result('u0', 'Milk')]]), tools })
     expect(next.calls).toEqual([['deploy__status', {}]])
@@ -158,7 +158,7 @@ test('a text with "then" and semicolons in it stays one text', async () => {
     expect((await ask(`add a note titled T: ${note}`)).calls).toEqual([['notes__add', { title: 'T', text: note }]])
 })
 
-test('a word that many tools have in their names does not choose one alone, and one that few describe themselves by does', async () => {
+test('a word in many tool names does not choose a tool, and a rare word of a description does', async () => {
   expect((await ask('show what goes on in Paris')).calls).toEqual([])
   expect((await ask('which environment runs where?')).calls).toEqual([['deploy__status', {}]])
 })
@@ -175,14 +175,14 @@ test('two requests in one are two calls at once, with ids of their own', async (
 describe('without tools', () => {
   const story = 'The boat left at dawn. Nobody saw it go. The harbour slept. At noon the milk arrived. It was sour.'
 
-  test('the answer is made of sentences that are there', async () => {
+  test('without tools the answer is made of sentences of the conversation', async () => {
     expect((await answer({ messages: [user(`Summarise this:\n${story}`)] })).text).toBe(
       'The boat left at dawn. Nobody saw it go. The harbour slept.',
     )
     expect((await answer({ messages: [user(`When did the milk arrive?\n${story}`)] })).text).toContain('At noon the milk arrived.')
   })
 
-  test('it is no longer than asked for, and ends where it is told to', async () => {
+  test('the answer respects the length and the stop sequences', async () => {
     expect(await answer({ messages: [user(`Summarise this:\n${story}`)], maxTokens: 2 })).toMatchObject({
       text: 'The boat',
       end: { reason: 'maxTokens' },
@@ -193,14 +193,14 @@ describe('without tools', () => {
     })
   })
 
-  test('the same goes for tools that must not be used, and one that must be is', async () => {
+  test('forbidden tools are not called, and a required tool is', async () => {
     proves('R-SAMP-007')
     expect((await answer({ messages: [user('list my notes')], tools, toolChoice: { mode: 'none' } })).calls).toEqual([])
     expect((await answer({ messages: [user('hmm')], tools, toolChoice: { mode: 'required' } })).calls).toHaveLength(1)
   })
 })
 
-test('it stops in the middle of a sentence when the signal does', async () => {
+test('the answer stops in the middle of a sentence when the signal is aborted', async () => {
   const controller = new AbortController()
   const read = (async () => {
     for await (const _ of scriptedModel().stream({ messages: [user('one two three')] }, controller.signal))
@@ -209,7 +209,7 @@ test('it stops in the middle of a sentence when the signal does', async () => {
   await expect(read).rejects.toThrow('enough')
 })
 
-test('a hostile schema and a long request take no time', async () => {
+test('a hostile schema and a long request take little time', async () => {
   const properties = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`(a+)+${at}$`, text]))
   const hostile = { name: 'x__hostile', description: 'hostile '.repeat(20_000), inputSchema: object({ ...properties, __proto__: text }) }
   const started = Date.now()

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { decodeJwt } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { clientCredentials, memoryTokenStore, type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
@@ -10,8 +10,8 @@ const login = (realm: Realm, options: OAuthOptions = {}) => open(realm.url, oaut
 const DOCUMENT = 'https://app.example/client.json'
 
 describe('a client', () => {
-  test('that is registered already uses that and registers no other [T-AUTH-014]', async () => {
-    proves('R-AUTH-037', 'R-AUTH-038')
+  test('a client that is registered already does not register again', async () => {
+    proves('T-AUTH-014', 'R-AUTH-037', 'R-AUTH-038')
     const realm = await startRealm()
     realm.serverMetadata.client_id_metadata_document_supported = true
     await login(realm, { client: { id: 'known', issuer: realm.origin }, clientDocument: DOCUMENT })
@@ -19,7 +19,7 @@ describe('a client', () => {
     expect(realm.at('/authorize')[0]?.query.get('client_id')).toBe('known')
   })
 
-  test('with a document about itself uses that where it is known', async () => {
+  test('a client with a metadata document uses it where that is supported', async () => {
     proves('R-AUTH-022', 'R-AUTH-023', 'R-AUTH-037', 'R-AUTH-039', 'R-AUTH-040', 'R-AUTH-041', 'R-AUTH-069')
     const realm = await startRealm()
     await login(realm, { clientDocument: DOCUMENT })
@@ -37,14 +37,14 @@ describe('a client', () => {
     'https://u@app.example/client.json',
     'https://app.example/client.json#x',
     'client.json',
-  ])('cannot have its document at %s', async (clientDocument) => {
+  ])('a client cannot have its document at %s', async (clientDocument) => {
     proves('R-AUTH-042')
     const realm = await startRealm()
     expect(await failureOf(login(realm, { clientDocument }))).toMatchObject({ data: { reason: 'client' } })
   })
 
-  test('registers itself with the one address that logins come back to [T-AUTH-012] [T-AUTH-057]', async () => {
-    proves('R-AUTH-023', 'R-AUTH-080', 'R-AUTH-091', 'R-AUTH-092')
+  test('a client registers itself with the one redirect address', async () => {
+    proves('T-AUTH-012', 'T-AUTH-057', 'R-AUTH-023', 'R-AUTH-080', 'R-AUTH-091', 'R-AUTH-092')
     const realm = await startRealm()
     await login(realm, { about: { name: 'Tester', uri: 'https://tester.example' } })
     expect(JSON.parse(realm.at('/register')[0]!.body)).toEqual({
@@ -59,7 +59,7 @@ describe('a client', () => {
     expect(realm.at('/authorize')[0]?.query.get('redirect_uri')).toBe(realm.redirect.uri)
   })
 
-  test('on the web says so', async () => {
+  test('a client on the web registers as a web application', async () => {
     proves('R-AUTH-092')
     const realm = await startRealm()
     const visit = async (url: string) => (await fetch(url, { redirect: 'manual' })).headers.get('location') as string
@@ -67,8 +67,8 @@ describe('a client', () => {
     expect(JSON.parse(realm.at('/register')[0]!.body)).toMatchObject({ application_type: 'web' })
   })
 
-  test('that cannot register itself is asked for, once [T-AUTH-015]', async () => {
-    proves('R-AUTH-037', 'R-AUTH-038')
+  test('a client that cannot register itself is asked for, once', async () => {
+    proves('T-AUTH-015', 'R-AUTH-037', 'R-AUTH-038')
     const realm = await startRealm()
     delete realm.serverMetadata.registration_endpoint
     const store = memoryTokenStore()
@@ -83,8 +83,8 @@ describe('a client', () => {
     expect(realm.at('/authorize').map(({ query }) => query.get('client_id'))).toEqual(['by-hand', 'by-hand'])
   })
 
-  test('that may not register itself says what to do [T-AUTH-013]', async () => {
-    proves('R-AUTH-093', 'R-AUTH-094')
+  test('a client that may not register itself says what to do', async () => {
+    proves('T-AUTH-013', 'R-AUTH-093', 'R-AUTH-094')
     const realm = await startRealm()
     realm.answers.set('/register', () => ({ status: 400, json: { error: 'invalid_redirect_uri', error_description: 'call 555' } }))
     const fault = await failureOf(login(realm))
@@ -97,7 +97,7 @@ describe('a client', () => {
     })
   })
 
-  test('registers itself once, also for a second program with the same store', async () => {
+  test('a client registers itself once, also for a second program with the same store', async () => {
     const realm = await startRealm()
     const store = memoryTokenStore()
     await login(realm, { store, user: 'a' })
@@ -105,7 +105,7 @@ describe('a client', () => {
     expect(realm.at('/register')).toHaveLength(1)
   })
 
-  test('that is no longer known registers itself anew', async () => {
+  test('a client that is no longer known registers itself again', async () => {
     const realm = await startRealm()
     const client = await login(realm)
     realm.taken.clear()
@@ -124,7 +124,7 @@ describe('a client', () => {
     ['client_secret_basic', ['client_secret_basic'], { authorization: `Basic ${btoa('a-b:s%3A%2F+x')}`, secret: null }],
     ['client_secret_post', ['client_secret_post'], { authorization: undefined, secret: 's:/ x' }],
     ['basic when nothing is said', undefined, { authorization: `Basic ${btoa('a-b:s%3A%2F+x')}`, secret: null }],
-  ])('with a secret sends it by %s', async (_, methods, expected) => {
+  ])('a client with a secret sends it by %s', async (_, methods, expected) => {
     const realm = await startRealm()
     realm.serverMetadata.token_endpoint_auth_methods_supported = methods
     await login(realm, { client: { id: 'a-b', secret: 's:/ x' } })
@@ -132,14 +132,14 @@ describe('a client', () => {
     expect({ authorization: headers.authorization, secret: form.get('client_secret') }).toEqual(expected)
   })
 
-  test('whose way to prove itself is not taken says so and sends nothing', async () => {
+  test('a client whose authentication method is not supported says so and sends nothing', async () => {
     const realm = await startRealm()
     realm.serverMetadata.token_endpoint_auth_methods_supported = ['tls_client_auth']
     expect(await failureOf(login(realm, { client: { id: 'a', secret: 's' } }))).toMatchObject({ data: { reason: 'client' } })
     expect(realm.at('/token')).toEqual([])
   })
 
-  test('with a private key signs who it is, for this authorization server', async () => {
+  test('a client with a private key signs an assertion for this authorization server', async () => {
     proves('R-AUTH-045', 'R-AUTHX-003')
     const realm = await startRealm()
     realm.serverMetadata.token_endpoint_auth_methods_supported = ['private_key_jwt']
@@ -153,7 +153,9 @@ describe('a client', () => {
   })
 })
 
-describe('another authorization server (D8) [T-AUTH-043]', () => {
+describe('another authorization server', () => {
+  beforeEach(() => proves('T-AUTH-043'))
+
   /** The server moves from its own authorization server to that of another realm. */
   async function move(options: OAuthOptions) {
     const realm = await startRealm()
@@ -169,7 +171,7 @@ describe('another authorization server (D8) [T-AUTH-043]', () => {
     return { next, result, sent }
   }
 
-  test('gets a client of its own, and nothing of the old one', async () => {
+  test('another authorization server gets a new client, and nothing of the old one', async () => {
     proves('R-AUTH-087', 'R-AUTH-088', 'R-AUTH-097', 'R-AUTH-098', 'R-AUTH-099')
     const { next, sent } = await move({})
     expect(next.at('/register')).toHaveLength(1)
@@ -177,7 +179,7 @@ describe('another authorization server (D8) [T-AUTH-043]', () => {
     expect(sent).not.toMatch(/client-1|access-1|refresh-1/)
   })
 
-  test('gets nothing of a client that was used with the old one; that is an error', async () => {
+  test('a client of the old authorization server is not used with another one; that is an error', async () => {
     proves('R-AUTH-088', 'R-AUTH-097', 'R-AUTH-100')
     const { next, result, sent } = await move({ client: { id: 'known', secret: 'the-secret' } })
     expect(result).toMatchObject({ code: 'ERR_AUTH', data: { reason: 'client' }, message: expect.stringContaining(next.origin) })
@@ -185,7 +187,7 @@ describe('another authorization server (D8) [T-AUTH-043]', () => {
     expect(next.at('/authorize')).toEqual([])
   })
 
-  test('knows a client by its document, which needs no registration there either', async () => {
+  test('another authorization server accepts a client metadata document without registration', async () => {
     proves('R-AUTH-101')
     const realm = await startRealm()
     const next = await startRealm()
@@ -200,7 +202,7 @@ describe('another authorization server (D8) [T-AUTH-043]', () => {
     expect([...realm.at('/register'), ...next.at('/register')]).toEqual([])
   })
 
-  test('gets nothing of a client that is registered with an issuer it is not', async () => {
+  test('another authorization server gets nothing of a client that is registered with one issuer', async () => {
     const realm = await startRealm()
     const client = { id: 'known', secret: 'the-secret', issuer: 'https://as.example' }
     expect(await failureOf(login(realm, { client }))).toMatchObject({ data: { reason: 'client' } })

@@ -23,7 +23,7 @@ async function startMachineRealm(): Promise<Realm> {
 }
 
 describe('without a person', () => {
-  test('a client gets tokens for itself, and new ones when they are refused', async () => {
+  test('a client without a person gets tokens for itself, and new ones when they are refused', async () => {
     proves('R-AUTHX-003')
     const realm = await startMachineRealm()
     realm.challenge += ', scope="a"'
@@ -79,12 +79,12 @@ describe('without a person', () => {
     expect(supplied).toEqual([])
   })
 
-  test('a client must have been registered', async () => {
+  test('a client without a person must be registered', async () => {
     const realm = await startMachineRealm()
     expect(await failureOf(open(realm.url, oauth({ grant: clientCredentials() })))).toMatchObject({ data: { reason: 'client' } })
   })
 
-  test('a workload shows what its platform gave it, a new one each time and once', async () => {
+  test('a workload sends a new token of its platform each time, and each once', async () => {
     const realm = await startMachineRealm()
     let count = 0
     const grant = workloadIdentity(async () => `jwt-${++count}`)
@@ -105,11 +105,11 @@ describe('without a person', () => {
   })
 })
 
-describe('a company that decides', () => {
+describe('an identity provider of a company', () => {
   const provider = (idp: Realm) => ({ issuer: idp.origin, clientId: 'at-idp', clientSecret: 'idp-secret', idToken: () => 'the-id-token' })
   const vouch = () => ({ json: { access_token: 'the-jag', issued_token_type: ID_JAG, token_type: 'N_A' } })
 
-  test('vouches for the person to the authorization server', async () => {
+  test('an identity provider vouches for the person to the authorization server', async () => {
     proves('R-AUTHX-008', 'R-AUTHX-009', 'R-AUTHX-010', 'R-AUTHX-013')
     const realm = await startMachineRealm()
     const idp = await startRealm()
@@ -135,7 +135,7 @@ describe('a company that decides', () => {
     expect(idp.seen.map(({ body }) => body).join()).not.toMatch(/the-secret/)
   })
 
-  test('is declared as an extension, and may know the person by a refresh token where the login was by SAML', async () => {
+  test('an identity provider is declared as an extension, and may accept a refresh token after SAML', async () => {
     proves('R-AUTHX-007', 'R-AUTHX-009')
     const realm = await startMachineRealm()
     const idp = await startRealm()
@@ -157,7 +157,7 @@ describe('a company that decides', () => {
     ['lists the profile', ['urn:ietf:params:oauth:grant-profile:id-jag', 'other'], true],
     ['lists others only', ['other'], false],
     ['says nothing of profiles', undefined, true],
-  ])('is asked only where the authorization server %s', async (_, profiles, isAsked) => {
+  ])('an identity provider is used only where the authorization server %s', async (_, profiles, isAsked) => {
     proves('R-AUTHX-015')
     const realm = await startMachineRealm()
     if (profiles) realm.serverMetadata.authorization_grant_profiles_supported = profiles
@@ -168,7 +168,7 @@ describe('a company that decides', () => {
     expect(idp.at('/token')).toHaveLength(isAsked ? 1 : 0)
   })
 
-  test('has what it said in no URL, error or file', async () => {
+  test('the answers of an identity provider are in no URL, error or file', async () => {
     proves('R-AUTHX-018', 'R-AUTHX-024')
     const realm = await startMachineRealm()
     const idp = await startRealm()
@@ -187,7 +187,7 @@ describe('a company that decides', () => {
       expect(text).not.toMatch(/the-jag|the-id-token|access-1/)
   })
 
-  test('may say no, or something else', async () => {
+  test('an identity provider may refuse, or answer with something else', async () => {
     const realm = await startMachineRealm()
     for (const answer of [
       { status: 403, json: { error: 'access_denied' } },
@@ -201,7 +201,7 @@ describe('a company that decides', () => {
     expect(realm.at('/token')).toEqual([])
   })
 
-  test('is the one it says it is', async () => {
+  test('an identity provider must have the configured issuer', async () => {
     proves('R-AUTHX-017')
     const realm = await startMachineRealm()
     const idp = await startRealm()

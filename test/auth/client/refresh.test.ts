@@ -18,20 +18,20 @@ const refresh = async (kept: Tokens | undefined, more: Partial<RefreshRequest> =
 }
 
 describe('new tokens are not asked for', () => {
-  test('when there are none to show for them', async () => {
+  test('tokens are not refreshed without a refresh token', async () => {
     expect(await refresh(undefined)).toEqual({ kind: 'gone' })
     const { refreshToken: _, ...rest } = tokens
     expect(await refresh(rest)).toEqual({ kind: 'gone' })
   })
 
-  test('with tokens that are bound to another key, or to none', async () => {
+  test('tokens are not refreshed when they are bound to another key, or to none', async () => {
     const key = { thumbprint: 'mine' } as never
     expect(await refresh({ ...tokens, keyThumbprint: 'other' }, { key })).toEqual({ kind: 'gone' })
     expect(await refresh({ ...tokens, keyThumbprint: 'other' })).toEqual({ kind: 'gone' })
     expect(await refresh(tokens, { key })).toEqual({ kind: 'gone' })
   })
 
-  test('when somebody else was faster, unless what they got is old already', async () => {
+  test('tokens are not refreshed when another process was faster, unless its tokens have expired', async () => {
     const faster: Tokens = { ...tokens, accessToken: 'a2', renewAt: Date.now() + 3_600_000 }
     expect(await refresh(faster)).toEqual({ kind: 'tokens', tokens: faster })
     await expect(refresh({ ...faster, renewAt: Date.now() - 1 })).rejects.toThrow()

@@ -67,5 +67,5 @@ describe('an address', () => {
     '',
     'localhost',
     '8.8.8.8.8',
-  ])('%s is somewhere that only we can reach', (address) => expect(reachOf(address)).toBe('private'))
+  ])('%s is an address in a private network', (address) => expect(reachOf(address)).toBe('private'))
 })

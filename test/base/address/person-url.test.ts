@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isLoopback, personUrl, type UrlWarning } from '../../../src/base/address/person-url.ts'
 import { expectLinear } from '../../support/linear.ts'
+import { proves } from '../../support/proves.ts'
 
 describe('a URL that a person may be asked to open', () => {
-  test('is shown whole, with its host apart', () => {
+  test('a URL for a person is shown in full, with its host on its own', () => {
     expect(personUrl('https://example.com/connect?id=7#x')).toEqual({
       href: 'https://example.com/connect?id=7#x',
       host: 'example.com',
@@ -39,20 +40,21 @@ describe('a URL that a person may be asked to open', () => {
     ['http://127.0.0.1:3000/', ['ip-address', 'not-encrypted']],
     ['http://127.1/', ['ip-address', 'not-encrypted']],
     ['http://[::1]:3000/', ['ip-address', 'not-encrypted']],
-  ])('%s comes with the warnings %j [T-ELIC-094]', (text, warnings) => {
+  ])('%s comes with the warnings %j', (text, warnings) => {
+    proves('T-ELIC-094')
     expect(personUrl(text)?.warnings).toEqual(warnings)
   })
 })
 
 test.each(['xn---t4ovj.example', 'a.xn---t4ovj.example', 'xn---t4ovj'])(
-  'a name that cannot be decoded is shown as it is written: %s',
+  'a host name that cannot be decoded is shown as it is written: %s',
   (host) => {
     expect(new URL(`https://${host}/`).hostname).toBe(host)
     expect(personUrl(`https://${host}/`)).toMatchObject({ host, hostUnicode: host })
   },
 )
 
-describe('a URL that nobody may be asked to open', () => {
+describe('a URL that a person may not be asked to open', () => {
   test.each([
     'http://example.com/',
     'http://localhost.evil.example/',
@@ -82,11 +84,11 @@ describe('a URL that nobody may be asked to open', () => {
     'https://exa mple.com',
     'https://xn--a/',
     `https://${'a.'.repeat(130)}com/`,
-  ])('%s', (text) => {
+  ])('a person may not be asked to open %s', (text) => {
     expect(personUrl(text)).toBeUndefined()
   })
 
-  test('is one with a name that no name server has, however it is written', () => {
+  test('a person may not be asked to open a URL whose host cannot exist in DNS, however it is written', () => {
     expect(personUrl(`https://${'a.'.repeat(125)}com/`)?.host).toHaveLength(253)
     expect(personUrl(`https://${'a.'.repeat(125)}xcom/`)).toBeUndefined()
     expect(personUrl(`https://${'ü'.repeat(200_000)}.example/`)).toBeUndefined()
@@ -107,7 +109,8 @@ describe('the letters behind punycode', () => {
     ['xn--ls8h.la', '💩.la'],
     ['xn--fa-hia.de', 'faß.de'],
     ['a.xn--bcher-kva.b', 'a.bücher.b'],
-  ])('of %s are %s [T-ELIC-094]', (host, unicode) => {
+  ])('the punycode host %s is decoded to %s', (host, unicode) => {
+    proves('T-ELIC-094')
     expect(personUrl(`https://${host}/`)).toMatchObject({
       host,
       hostUnicode: unicode,
@@ -115,7 +118,7 @@ describe('the letters behind punycode', () => {
     })
   })
 
-  test('are what any encoder was given', () => {
+  test('a decoded punycode host equals the name that any encoder was given', () => {
     const letter = fc.constantFrom(...'abzßäéπжяあ漢字한ع😀0-')
     const label = fc.string({ unit: letter, minLength: 1, maxLength: 12 }).filter((text) => !/^-|-$|^..--/.test(text))
     fc.assert(
@@ -130,7 +133,7 @@ describe('the letters behind punycode', () => {
   })
 })
 
-test('reading one takes time in proportion to its length', () => {
+test('checking a URL for a person takes time in proportion to its length', () => {
   expectLinear(100_000, (size) => {
     const urls = [
       `https://example.com/${'a'.repeat(size)}`,

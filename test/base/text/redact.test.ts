@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cutTexts, redact, redactHead, redactText } from '../../../src/base/text/redact.ts'
 import { cpuMs, expectLinear } from '../../support/linear.ts'
+import { proves } from '../../support/proves.ts'
 
 const HIDDEN = '[redacted]'
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U'
@@ -36,7 +37,8 @@ describe('in a text', () => {
     ['https://example.com/?access_token=abc123&x=1', `https://example.com/?access_token=${HIDDEN}&x=1`],
     ['PASSWORD=hunter2 API_KEY="abc def"', `PASSWORD=${HIDDEN} API_KEY="${HIDDEN} def"`],
     ['client_secret=abc; api-key=xyz', `client_secret=${HIDDEN}; api-key=${HIDDEN}`],
-  ])('a secret is hidden: %j [T-LOG-017] [T-LOG-022]', (text, expected) => {
+  ])('a secret in a text is hidden: %j', (text, expected) => {
+    proves('T-LOG-017', 'T-LOG-022')
     expect(redactText(text)).toBe(expected)
     expect(redact({ note: [text] })).toEqual({ note: [expected] })
   })
@@ -58,7 +60,7 @@ describe('in a text', () => {
     'v1.2.3-alpha.4, 192.168.1.1:443, 2025-01-12T15:00:58Z',
     '550e8400-e29b-41d4-a716-446655440000',
     '{"tool":"search","arguments":{"query":"how to sketch"}}',
-  ])('ordinary words stay: %j', (text) => {
+  ])('ordinary words in a text stay: %j', (text) => {
     expect(redactText(text)).toBe(text)
   })
 
@@ -79,7 +81,7 @@ describe('in a text', () => {
     'xoxb-',
     'password=',
     '\n',
-  ])('looking takes time in proportion to it, even if it is %j again and again', (unit) => {
+  ])('redacting a text takes time in proportion to its length, even for repeated %j', (unit) => {
     expectLinear(20_000, (size) => {
       const text = unit.repeat(size / unit.length)
       return () => redactText(text)
@@ -112,13 +114,14 @@ describe('by the name of a member', () => {
     'Mcp-Session-Id',
     'pin',
     'OTP',
-  ])('%s hides its value [T-LOG-017] [T-LOG-022]', (name) => {
+  ])('a member called %s has its value hidden', (name) => {
+    proves('T-LOG-017', 'T-LOG-022')
     expect(redact({ [name]: 'x' })).toEqual({ [name]: HIDDEN })
     expect(redact({ deep: [{ [name]: 1234 }] })).toEqual({ deep: [{ [name]: HIDDEN }] })
     expect(redact({ [name]: ['x', ['y', 7]] })).toEqual({ [name]: [HIDDEN, [HIDDEN, HIDDEN]] })
   })
 
-  test('what is no secret by its name or by its nature stays', () => {
+  test('a member that is not a secret by name or type stays', () => {
     const value = {
       pinned: 'yes',
       spinning: 'x',
@@ -132,31 +135,31 @@ describe('by the name of a member', () => {
     expect(redact(value)).toEqual(value)
   })
 
-  test('the members of an object under such a name are looked at one by one', () => {
+  test('the members of an object under a secret name are hidden one by one', () => {
     expect(redact({ credentials: { user: 'anna', password: 'x' } })).toEqual({ credentials: { user: 'anna', password: HIDDEN } })
   })
 })
 
 describe('a value', () => {
-  test('is copied, not changed', () => {
+  test('redaction copies a value and does not change it', () => {
     const value = Object.freeze({ a: Object.freeze([Object.freeze({ password: 'x' }), 1, null, true]) })
     expect(redact(value)).toEqual({ a: [{ password: HIDDEN }, 1, null, true] })
     expect(value.a[0]).toEqual({ password: 'x' })
   })
 
-  test('is cut where it nests too deep to be looked at', () => {
+  test('redaction cuts a value that nests too deeply', () => {
     const nested = (levels: number): unknown => (levels === 0 ? { password: 'x' } : { a: nested(levels - 1) })
     expect(JSON.stringify(redact(nested(15)))).toContain(HIDDEN)
     expect(JSON.stringify(redact(nested(16)))).toContain('[too deep]')
     expect(JSON.stringify(redact({ password: JSON.parse(`${'['.repeat(40)}"x"${']'.repeat(40)}`) as unknown }))).not.toContain('"x"')
   })
 
-  test('that is plain is itself', () => {
+  test('redaction returns a plain value unchanged', () => {
     for (const plain of [1, true, null, undefined]) expect(redact(plain)).toBe(plain)
   })
 })
 
-describe('of what is longer than is kept', () => {
+describe('text over the length limit', () => {
   const SECRETS = [
     JWT,
     PEM,
@@ -168,7 +171,7 @@ describe('of what is longer than is kept', () => {
   const PARTS = ['s3cret-of', 'abcdefghijklm', 'abc123de', 'a1B2c3D4e5', 'MIIEowIB']
   const filler = fc.constantFrom('x', 'word ', '\n', 'a-b_c', '//', ':', '@', '{"a":1}')
 
-  test('only the beginning is looked at, and no part of a secret is in it', () => {
+  test('only the beginning of a long text is read, and it contains no part of a secret', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(filler, fc.constantFrom(...SECRETS)), { maxLength: 60 }), fc.nat(1_500), (pieces, max) => {
         const text = `${pieces.join(' ')}${' filler'.repeat(400)}`
@@ -183,12 +186,12 @@ describe('of what is longer than is kept', () => {
     )
   })
 
-  test.each([4_000, 40_000_000])('as much is kept as may be, of a text of %d characters', (length) => {
+  test.each([4_000, 40_000_000])('a text of %d characters is kept up to the length limit', (length) => {
     expect(redactHead('x'.repeat(length), 3_000)).toBe('x'.repeat(3_000))
     expect(redactHead(`password=${'x'.repeat(length)}`, 100)).toBe(`password=${HIDDEN}`)
   })
 
-  test('a text that fits is whole', () => {
+  test('a text under the length limit is kept whole', () => {
     expect(redactHead('abc', 3)).toBe('abc')
     expect(cutTexts({ a: ['b', 1, null, true], c: { d: 'e' } }, 100)).toEqual({
       value: { a: ['b', 1, null, true], c: { d: 'e' } },
@@ -198,7 +201,7 @@ describe('of what is longer than is kept', () => {
     expect(JSON.stringify(cutTexts(odd, 100).value)).toBe('{"__proto__":{"a":1}}')
   })
 
-  test('values are cut after so many characters, whatever they are made of', () => {
+  test('values are cut after a number of characters, whatever their type', () => {
     const sizeOf = (value: unknown): number => JSON.stringify(cutTexts(value, 1_000).value).length
     expect(sizeOf(Array(1_000_000).fill(0))).toBeLessThan(3_000)
     expect(sizeOf(Array(1_000_000).fill([]))).toBeLessThan(3_000)
@@ -209,13 +212,13 @@ describe('of what is longer than is kept', () => {
     expect(sizeOf(deep)).toBeLessThan(3_000)
   })
 
-  test('the names of members still hide their values', () => {
+  test('member names still hide their values in a long object', () => {
     const { value } = cutTexts({ password: 'x'.repeat(5_000), more: 'y' }, 1_000)
     expect(redact(value)).toEqual({ password: HIDDEN })
   })
 })
 
-test('no pattern is tried at every letter of a plain text', () => {
+test('redaction does not try a pattern at every letter of a plain text', () => {
   // 16 MB: tens of times as long where a pattern begins with letters of any kind.
   const text = 'x'.repeat(16_000_000)
   const least = cpuMs(() => void /(?<![\w-])[\w-]{0,32}?eyJ/.test(text))

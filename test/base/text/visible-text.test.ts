@@ -22,7 +22,7 @@ describe('what a terminal would act on is written out', () => {
     ['a carriage return that would write over the line', 'rm -rf /\rls', 'rm -rf /\\rls'],
     ['backspaces', 'rm\b\bls', 'rm\\x08\\x08ls'],
     ['nul, bell, delete', 'a\0\x07\x7f', 'a\\x00\\x07\\x7f'],
-  ])('E5: %s', (_name, text, shown) => {
+  ])('a character that a terminal would act on is written out: %s', (_name, text, shown) => {
     expect(visibleText(text)).toBe(shown)
     expect(hasInvisible(text)).toBe(true)
   })
@@ -41,29 +41,29 @@ describe('what a person would not see is written out', () => {
     ['lone surrogates', 'a\ud800b\udc00', 'a<U+D800>b<U+DC00>'],
     ['private use', '\ue000\u{f0000}', '<U+E000><U+F0000>'],
     ['fillers and blanks', '\u3164\u115f\uffa0\u2800\u00ad\u180e', '<U+3164><U+115F><U+FFA0><U+2800>\\xad<U+180E>'],
-  ])('E5: %s', (_name, text, shown) => {
+  ])('a character that a person would not see is written out: %s', (_name, text, shown) => {
     expect(visibleText(text)).toBe(shown)
     expect(hasInvisible(text)).toBe(true)
   })
 
-  test('E5: a second selector on an emoji carries something hidden, the first does not', () => {
+  test('a second variation selector on an emoji is written out, the first is not', () => {
     expect(visibleText('❤\ufe0f')).toBe('❤\ufe0f')
     expect(visibleText('❤\ufe0f\ufe0f')).toBe('❤\ufe0f<U+FE0F>')
   })
 })
 
 describe('lines', () => {
-  test('E5: a line end in a field of a log does not begin another entry', () => {
+  test('a line end in a log field does not start another entry', () => {
     expect(visibleText('ok\n2026 ERROR root logged in')).toBe('ok\\n2026 ERROR root logged in')
     expect(visibleText('ok\r\n2026 ERROR')).toBe('ok\\r\\n2026 ERROR')
   })
 
-  test('are kept where there may be several, whatever ends them', () => {
+  test('line ends are kept in text of several lines, whatever the line ending', () => {
     expect(visibleText('a\n\tb\r\nc', { multiline: true })).toBe('a\n\tb\nc')
     expect(hasInvisible('a\n\tb\r\nc')).toBe(false)
   })
 
-  test('E5: a carriage return alone is written out even there', () => {
+  test('a lone carriage return is written out even in text of several lines', () => {
     expect(visibleText('a\rb\n', { multiline: true })).toBe('a\\rb\n')
     expect(hasInvisible('a\rb')).toBe(true)
   })
@@ -79,12 +79,12 @@ test.each([
   ['families of emoji', '👩‍👩‍👧‍👦 🏳️‍🌈 👩🏽‍💻'],
   ['Arabic signs around a number', '\u0600\u0661'],
   ['punctuation and wide spaces', '“a” – b… c\u00a0d\u3000e'],
-])('%s are left as they are', (_name, text) => {
+])('%s stay as they are', (_name, text) => {
   expect(visibleText(text)).toBe(text)
   expect(hasInvisible(text)).toBe(false)
 })
 
-test('what was made visible has nothing invisible left, and stays as it is when made visible again', () => {
+test('visible text contains nothing invisible and does not change when it is made visible again', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const shown = visibleText(text)
@@ -103,7 +103,7 @@ test.each([
   ['tags', '\u{e0041}'],
   ['plain letters', 'a'],
   ['emoji and joiners', '👩\u200d'],
-])('many %s cost time in proportion', (_name, unit) => {
+])('making many %s visible takes time in proportion', (_name, unit) => {
   expectLinear(20_000, (size) => {
     const text = unit.repeat(size)
     return () => {
@@ -128,7 +128,7 @@ describe('names that look alike', () => {
     ['Read', 'read'],
     ['list', 'List'],
     ['view', 'vievv'],
-  ])('%s and %s', (a, b) => {
+  ])('the names %s and %s look alike', (a, b) => {
     expect(looksLike(a, b)).toBe(true)
     expect(looksLike(b, a)).toBe(true)
   })
@@ -138,15 +138,15 @@ describe('names that look alike', () => {
     ['read', 'reads'],
     ['add', 'and'],
     ['数据', '数字'],
-  ])('%s and %s do not', (a, b) => {
+  ])('the names %s and %s do not look alike', (a, b) => {
     expect(looksLike(a, b)).toBe(false)
   })
 
-  test('a name is not said to look like itself', () => {
+  test('a name does not count as looking like itself', () => {
     expect(looksLike('read', 'read')).toBe(false)
   })
 
-  test('a skeleton is its own skeleton', () => {
+  test('a skeleton of a name is its own skeleton', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (name) => {
         expect(skeleton(skeleton(name))).toBe(skeleton(name))

@@ -73,22 +73,22 @@ describe('a tool', () => {
       'cosmetic: annotations.idempotentHint: says the same as before',
     ],
     ['no hints', { annotations: undefined }, 'downgraded: annotations.readOnlyHint: no longer claims that it changes nothing'],
-  ])('with another %s', (_name, change, expected) => {
+  ])('a tool with another %s is different', (_name, change, expected) => {
     expect(said(between(TOOL, { ...TOOL, ...change }))).toBe(expected)
   })
 
-  test('with an invisible character in its description is not the same with other spaces', () => {
+  test('a tool with an invisible character in its description is different from one with other spaces', () => {
     for (const character of ['\ufeff', '\u2028', '\u00a0', '\u200b'])
       expect(between(TOOL, { ...TOOL, description: `${TOOL.description}${character}` })?.class).toBe('text')
   })
 
-  test('shows what was and what is', () => {
+  test('a changed tool is shown with its old and its new text', () => {
     expect(between(TOOL, { ...TOOL, description: 'x' })?.changes).toEqual([
       { pointer: 'description', class: 'text', text: 'another text', before: TOOL.description, after: 'x' },
     ])
   })
 
-  test('that changed in several ways is as bad as the worst of them, and names them all', () => {
+  test('a tool that changed in several ways has the worst level of them, and names them all', () => {
     const difference = between(TOOL, {
       ...TOOL,
       title: 'READ A FILE',
@@ -156,11 +156,11 @@ describe('a schema', () => {
       JSON.parse('{"properties":{"constructor":{},"__proto__":{}}}'),
       ['widened', 'widened'],
     ],
-  ])('with %s', (_name, before, after, expected) => {
+  ])('a schema with %s has the right level of change', (_name, before, after, expected) => {
     expect(schemaChanges(before, after, '').map((change) => change.class)).toEqual(expected)
   })
 
-  test('says where, so that a person finds it', () => {
+  test('a change in a schema has its place, so that a person finds it', () => {
     const before = { properties: { 'a b': { items: { enum: [1] } } } }
     const after = { properties: { 'a b': { items: { enum: [1, 2] } } } }
     expect(schemaChanges(before, after, 'inputSchema')).toMatchObject([
@@ -168,7 +168,7 @@ describe('a schema', () => {
     ])
   })
 
-  test('that differs deeper than anybody looks takes more', () => {
+  test('a schema that differs below the depth limit counts as accepting more', () => {
     const nested = (depth: number, leaf: unknown): unknown => (depth === 0 ? leaf : { items: nested(depth - 1, leaf) })
     expect(schemaChanges(nested(63, { maximum: 2 }), nested(63, { maximum: 1 }), '').map((change) => change.class)).toEqual(['narrowed'])
     expect(schemaChanges(nested(64, { maximum: 2 }), nested(64, { maximum: 1 }), '').map((change) => change.class)).toEqual(['widened'])
@@ -237,7 +237,7 @@ describe('other things', () => {
       { inputSchema: { items: {} } },
       'cosmetic: : the same, written in another way',
     ],
-  ])('%s', (_name, kind, before, after, expected) => {
+  ])('a change of other members: %s', (_name, kind, before, after, expected) => {
     expect(said(between(before, after, kind))).toBe(expected)
   })
 })
@@ -259,7 +259,7 @@ describe('whatever is defined', () => {
     x: json,
   })
 
-  test('is not different from itself, however its members are ordered', () => {
+  test('a definition is not different from itself, in any order of its members', () => {
     fc.assert(
       fc.property(definition, (each) => {
         expect(between(each, structuredClone(each))).toBeUndefined()
@@ -269,7 +269,7 @@ describe('whatever is defined', () => {
     )
   })
 
-  test('is different exactly when its digest is', () => {
+  test('a definition is different exactly when its digest is', () => {
     fc.assert(
       fc.property(definition, definition, (one, other) => {
         const difference = between(one, other)
@@ -279,7 +279,7 @@ describe('whatever is defined', () => {
     )
   })
 
-  test('does more when it has a property more, whatever else happens to it', () => {
+  test('a schema with one property more accepts more, whatever else changes', () => {
     const properties = fc.dictionary(fc.string(), json)
     fc.assert(
       fc.property(definition, properties, fc.string(), json, definition, (before, known, name, schema, after) => {
@@ -301,7 +301,7 @@ test('a keyword whose value has no text is compared like any other', () => {
   }
 })
 
-test('a hint that says what its absence says changes nothing: only reading and repeating are to be claimed', () => {
+test('a hint with its default value changes nothing, except read-only and idempotent claims', () => {
   proves('R-TOOL-002', 'R-TOOL-003', 'R-TOOL-004', 'R-TOOL-005')
   const byDefault = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
   for (const [name, value] of Object.entries(byDefault)) {

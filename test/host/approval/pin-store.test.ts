@@ -54,7 +54,7 @@ async function approved(of = surface(), file?: string): Promise<PinStore> {
 const stateOfTool = (pins: PinStore, tool: Tool, server = SERVER) => pins.stateOf(server, 'tool', tool.name, tool)
 
 describe('a server', () => {
-  test('of which nobody approved anything is unseen, all of it', async () => {
+  test('a server without an approval is unseen as a whole', async () => {
     const pins = await openPins()
     for (const { kind, name, definition } of primitivesOf(surface())) expect(pins.stateOf(SERVER, kind, name, definition)).toBe('unseen')
     expect(() => pins.check(SERVER, 'tool', READ.name, READ)).toThrow(expect.objectContaining({ code: 'ERR_QUARANTINED' }))
@@ -62,7 +62,7 @@ describe('a server', () => {
     expect(pins.compare('notes', surface()).added).toHaveLength(6)
   })
 
-  test('that was approved is pinned: tools, prompts, templates, instructions and capabilities', async () => {
+  test('a server that was approved is pinned: tools, prompts, templates, instructions and capabilities', async () => {
     const pins = await approved()
     for (const { kind, name, definition } of primitivesOf(surface())) {
       expect(pins.stateOf(SERVER, kind, name, structuredClone(definition))).toBe('pinned')
@@ -72,13 +72,13 @@ describe('a server', () => {
     expect(pins.compare('notes', surface()).unchanged).toHaveLength(6)
   })
 
-  test('whose members come in another order is the same', async () => {
+  test('a server whose members come in another order is the same', async () => {
     const pins = await approved()
     const { name, ...rest } = READ
     expect(stateOfTool(pins, { ...rest, name })).toBe('pinned')
   })
 
-  test('that offers something later has it in quarantine', async () => {
+  test('a definition that a server adds later is quarantined', async () => {
     const pins = await approved()
     const added: Tool = { name: 'wipe', inputSchema: { type: 'object' } }
     expect(stateOfTool(pins, added)).toBe('new')
@@ -90,13 +90,13 @@ describe('a server', () => {
     expect(stateOfTool(pins, READ)).toBe('pinned')
   })
 
-  test('that offers more resources offers data, which nobody approves', async () => {
+  test('more resources of a server are data, and need no approval', async () => {
     const pins = await approved()
     expect(pins.stateOf(SERVER, 'resource', 'note://2', { uri: 'note://2', name: 'two' })).toBe('pinned')
     expect(pins.stateOf({ id: 'mail', fingerprint: 'f' }, 'resource', 'note://2', { uri: 'note://2', name: 'two' })).toBe('unseen')
   })
 
-  test('that offers nothing of what it did has it in the difference', async () => {
+  test('removed definitions of a server are in the difference', async () => {
     const pins = await approved()
     const { differences, removed } = pins.compare('notes', surface({ tools: [READ] }))
     expect(removed).toEqual([{ kind: 'tool', name: 'search', definition: SEARCH }])
@@ -105,14 +105,14 @@ describe('a server', () => {
     expect(stateOfTool(pins, SEARCH)).toBe('new')
   })
 
-  test('that is forgotten is unseen again', async () => {
+  test('a server that is forgotten is unseen again', async () => {
     const pins = await approved()
     expect(await pins.forget('notes')).toBe(true)
     expect(await pins.forget('notes')).toBe(false)
     expect(stateOfTool(pins, READ)).toBe('unseen')
   })
 
-  test('has nothing to do with another of which the same was approved', async () => {
+  test('an approval of one server does not apply to another with the same definitions', async () => {
     const pins = await approved()
     expect(stateOfTool(pins, READ, { id: 'toString', fingerprint: 'f' })).toBe('unseen')
     expect(stateOfTool(pins, READ, { id: '__proto__', fingerprint: 'f' })).toBe('unseen')
@@ -131,7 +131,7 @@ describe('one byte', () => {
     ['the annotations', { ...READ, annotations: { readOnlyHint: false } }],
     ['the page it opens', { ...READ, _meta: { ui: { resourceUri: 'ui://a' } } }],
     ['the icons', { ...READ, icons: [{ src: 'https://example.com/a.png' }] }],
-  ])('E2: of %s of a tool: changed, refused, and shown', async (_name, tool) => {
+  ])('one changed byte in %s of a tool is a change, refused and shown', async (_name, tool) => {
     const pins = await approved()
     expect(stateOfTool(pins, tool)).toBe('changed')
     expect(() => pins.check(SERVER, 'tool', tool.name, tool)).toThrow(
@@ -143,7 +143,7 @@ describe('one byte', () => {
     expect(stateOfTool(pins, READ)).toBe('changed')
   })
 
-  test('E2: of the name of a tool: it is new, and the old one is gone', async () => {
+  test('one changed byte in the name of a tool makes it new, and the old one is gone', async () => {
     const pins = await approved()
     const renamed = { ...READ, name: 'read_notf' }
     expect(stateOfTool(pins, renamed)).toBe('new')
@@ -155,7 +155,7 @@ describe('one byte', () => {
     ['the capabilities', { capabilities: { tools: { listChanged: true }, prompts: {}, resources: {} } }, 'capabilities'],
     ['a prompt', { prompts: [{ name: 'summary', description: 'Sums up!', arguments: [{ name: 'topic' }] }] }, 'prompt'],
     ['a template', { templates: [{ uriTemplate: 'note://{id}', name: 'notf' }] }, 'template'],
-  ])('E2: of %s: changed', async (_name, changes, kind) => {
+  ])('one changed byte in %s is a change', async (_name, changes, kind) => {
     const pins = await approved()
     const now = primitivesOf(surface(changes)).find((each) => each.kind === kind) as Primitive
     expect(pins.stateOf(SERVER, kind, now.name, now.definition)).toBe('changed')
@@ -199,30 +199,27 @@ describe('one byte', () => {
     ['the path', HTTP, { ...HTTP, url: 'https://mcp.example.com/v2?team=a' }, 'path: /v1 → /v2'],
     ['the query', HTTP, { ...HTTP, url: 'https://mcp.example.com/v1?team=b' }, 'query is another one'],
     ['a header', HTTP, { ...HTTP, headers: { Authorization: `Bearer ${secret('toke')}` } }, 'the header Authorization has another value'],
-  ])(
-    'E2: of %s: everything is changed until somebody agrees to what the server is now, and the change is said',
-    async (_name, before, after, words) => {
-      const [was, is] = [await fingerprintOf(before), await fingerprintOf(after)]
-      const pins = await openPins()
-      await pins.adopt('notes', was)
-      expect(stateOfTool(pins, READ, { id: 'notes', fingerprint: was.fingerprint })).toBe('unseen')
-      await pins.approve({ id: 'notes', fingerprint: was.fingerprint }, primitivesOf(surface()), 1)
+  ])('one changed byte in %s changes everything until the person approves the server again', async (_name, before, after, words) => {
+    const [was, is] = [await fingerprintOf(before), await fingerprintOf(after)]
+    const pins = await openPins()
+    await pins.adopt('notes', was)
+    expect(stateOfTool(pins, READ, { id: 'notes', fingerprint: was.fingerprint })).toBe('unseen')
+    await pins.approve({ id: 'notes', fingerprint: was.fingerprint }, primitivesOf(surface()), 1)
 
-      const now = { id: 'notes', fingerprint: is.fingerprint }
-      for (const { kind, name, definition } of primitivesOf(surface())) expect(pins.stateOf(now, kind, name, definition)).toBe('changed')
-      expect(() => pins.check(now, 'tool', READ.name, READ)).toThrow(expect.objectContaining({ code: 'ERR_QUARANTINED' }))
-      await expect(pins.approve(now, primitivesOf(surface()), 2)).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
-      expect(fingerprintChanges(pins.adopted('notes')?.parts ?? [], is.parts)).toContain(words)
+    const now = { id: 'notes', fingerprint: is.fingerprint }
+    for (const { kind, name, definition } of primitivesOf(surface())) expect(pins.stateOf(now, kind, name, definition)).toBe('changed')
+    expect(() => pins.check(now, 'tool', READ.name, READ)).toThrow(expect.objectContaining({ code: 'ERR_QUARANTINED' }))
+    await expect(pins.approve(now, primitivesOf(surface()), 2)).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
+    expect(fingerprintChanges(pins.adopted('notes')?.parts ?? [], is.parts)).toContain(words)
 
-      await pins.adopt('notes', is)
-      expect(stateOfTool(pins, READ, now)).toBe('pinned')
-      expect(stateOfTool(pins, { ...READ, title: 'x' }, now)).toBe('changed')
-    },
-  )
+    await pins.adopt('notes', is)
+    expect(stateOfTool(pins, READ, now)).toBe('pinned')
+    expect(stateOfTool(pins, { ...READ, title: 'x' }, now)).toBe('changed')
+  })
 })
 
 describe('a new name', () => {
-  test('E2: for what was approved is no new tool: what changed under it is shown', async () => {
+  test('an approved tool under a new name is not new: its changes are shown', async () => {
     const pins = await approved()
     const laundered: Tool = { ...READ, name: 'fetch_note', annotations: { readOnlyHint: false } }
     const { differences, added } = pins.compare('notes', surface({ tools: [laundered, SEARCH] }))
@@ -239,7 +236,7 @@ describe('a new name', () => {
     expect(stateOfTool(pins, laundered)).toBe('new')
   })
 
-  test('that looks like the old one is a new name, whatever the rest says', async () => {
+  test('a new name that looks like the old one is a new name, whatever else is the same', async () => {
     const pins = await approved()
     const { differences } = pins.compare(
       'notes',
@@ -248,7 +245,7 @@ describe('a new name', () => {
     expect(differences).toMatchObject([{ name: 'read-note', formerly: 'read_note', class: 'renamed' }])
   })
 
-  test('for something else is something else', async () => {
+  test('a new name for another tool is a new tool', async () => {
     const pins = await approved()
     const other: Tool = {
       name: 'weather',
@@ -263,7 +260,7 @@ describe('a new name', () => {
 describe('limits', () => {
   const item = (name: string): Primitive => ({ kind: 'tool', name, definition: { name } })
 
-  test('of servers', async () => {
+  test('the number of servers is limited', async () => {
     const pins = await openPins({ limits: { maxServers: 1 } })
     await pins.approve(SERVER, [item('a')], 1)
     await pins.approve(SERVER, [item('b')], 1)
@@ -273,7 +270,7 @@ describe('limits', () => {
     })
   })
 
-  test('of things of one server', async () => {
+  test('the number of definitions of one server is limited', async () => {
     const pins = await openPins({ limits: { maxItems: 2 } })
     await pins.approve(SERVER, [item('a'), item('b')], 1)
     await expect(pins.approve(SERVER, [item('c')], 1)).rejects.toMatchObject({
@@ -283,7 +280,7 @@ describe('limits', () => {
     expect(pins.list()[0]?.items).toHaveLength(2)
   })
 
-  test('of one definition', async () => {
+  test('the size of one definition is limited', async () => {
     const pins = await openPins({ limits: { maxDefinitionBytes: 12 } })
     await pins.approve(SERVER, [item('a')], 1)
     await expect(pins.approve(SERVER, [item('bb')], 1)).rejects.toMatchObject({
@@ -292,7 +289,7 @@ describe('limits', () => {
     })
   })
 
-  test('of the file', async () => {
+  test('the size of the file is limited', async () => {
     const pins = await openPins({ file: newFile(), limits: { maxBytes: 400 } })
     await pins.approve(SERVER, [item('a')], 1)
     await expect(pins.approve(SERVER, [item('b'.repeat(300))], 1)).rejects.toMatchObject({
@@ -305,7 +302,7 @@ describe('limits', () => {
 })
 
 describe('a file of pins', () => {
-  test('is read by whoever comes later, digests taken anew', async () => {
+  test('a file of pins is read by later processes, with new digests', async () => {
     const file = newFile()
     await approved(surface(), file)
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -314,7 +311,7 @@ describe('a file of pins', () => {
     expect(stateOfTool(later, { ...READ, title: 'x' })).toBe('changed')
   })
 
-  test('that another process changes is seen after the next look at it', async () => {
+  test('a file of pins that another process changes is seen after the next refresh', async () => {
     const file = newFile()
     const pins = await openPins({ file })
     const other = await approved(surface(), file)
@@ -333,13 +330,13 @@ describe('a file of pins', () => {
     ['a thing without a definition', '[{"server":"a","fingerprint":"f","parts":[],"items":[{"kind":"tool","name":"a"}]}]'],
     ['a thing of no kind', '[{"server":"a","fingerprint":"f","parts":[],"items":[{"kind":"tol","name":"a","definition":1}]}]'],
     ['a part without a digest', '[{"server":"a","fingerprint":"f","parts":[{"name":"x"}],"items":[]}]'],
-  ])('with %s in it approves nothing: it is refused', async (_name, text) => {
+  ])('a file of pins with %s in it is refused and approves nothing', async (_name, text) => {
     const file = join(newFolder(), 'pins.json')
     writeFileSync(file, text, { mode: 0o600 })
     await expect(openPins({ file })).rejects.toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining(file) })
   })
 
-  test('that processes change at the same time loses nothing of either', async () => {
+  test('a file of pins that processes change at the same time loses no change', async () => {
     const file = newFile()
     const program = await bundled(new URL('fixtures/pin-user.ts', import.meta.url), newFolder())
     const run = promisify(execFile)

@@ -35,7 +35,7 @@ const LOCALHOST = { id: 'l', effect: 'allow', match: { action: 'server.connect' 
 test.each([
   ['a person', []],
   ['a rule', [LOCALHOST]],
-])('a variable that ends the host early sends nothing to a host that %s did not agree to', async (_who, user) => {
+])('a variable that ends the host early sends nothing to a host that %s did not approve', async (_who, user) => {
   vi.stubEnv('PORTICO_TEST_KEY', 'the-key')
   vi.stubEnv('PORTICO_TEST_PATH', '/home/ada')
   const evil = await listener()
@@ -73,7 +73,7 @@ test.each([
   ['https://${input:undeclared}.example.com/', 'ERR_CONFIG'],
   ['https://${env:PORTICO_TEST_TOKEN}.example.com/', 'ERR_CONFIG'],
   ['https://${env:PORTICO_TEST_UNSET}.example.com/', 'ERR_SECRET'],
-])('nobody is asked about %s', async (url, code) => {
+])('a person is not asked about %s', async (url, code) => {
   vi.stubEnv('PORTICO_TEST_TOKEN', 'abc')
   const ask = person()
   const host = await hostWith({ servers: { docs: at(url) }, ask })

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type Answer, Conversation, type ConversationRecord, type HostOptions } from '../../../src/host/index.ts'
 import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { createServer } from '../../../src/server/index.ts'
+import { proves } from '../../support/proves.ts'
 import { calling, chat, hosts, NO, person, spy, textOf } from '../hosts.ts'
 
 const { host: hostWith } = hosts()
@@ -47,14 +48,14 @@ const paster = (answer: Answer) =>
 
 const theft = (text: string) => spy([calling('mail__inbox')], [calling('web__page')], [calling('paste__post', { text })])
 
-describe('E7: private data, words of strangers, and a way out', () => {
+describe('private data, untrusted text and an open-world tool', () => {
   test.each([
     ['as it is', MAIL],
     ['in the middle of something', `Summary: ${MAIL} Regards`],
     ['in base64', Buffer.from(MAIL).toString('base64')],
     ['in hex', Buffer.from(MAIL).toString('hex')],
     ['in percent signs', encodeURIComponent(MAIL)],
-  ])('are asked about by a person each time, who sees which bytes come from where: %s', async (_, text) => {
+  ])('the person is asked each time and sees which bytes come from where: %s', async (_, text) => {
     const { servers, sent } = world()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: theft(text) })
@@ -72,7 +73,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
     expect(sent).toEqual([{ text: 'hello' }])
   })
 
-  test('with a grant for always, a rule that allows all, and a person who asked not to be asked: still a question', async () => {
+  test('the question is asked despite a lasting grant, an allow rule and bypass', async () => {
     const { servers, sent } = world()
     const ask = paster(NO)
     const policy: HostOptions['policy'] = { roots: {}, layers: { user: [{ id: 'all', effect: 'allow', match: {} }] } }
@@ -82,7 +83,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
     expect(sent).toEqual([])
   })
 
-  test('with nobody there to ask: it is not sent', async () => {
+  test('without a person to ask, nothing is sent', async () => {
     const { servers, sent } = world()
     const kept = person()
     const first = await hostWith({ servers, ask: kept })
@@ -96,7 +97,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
     expect(sent).toEqual([])
   })
 
-  test('with a yes: it is sent this once, and the next time asked about again', async () => {
+  test('an approval holds once, and the next call is asked about again', async () => {
     const { servers, sent } = world()
     const ask = paster({ kind: 'allow', scope: 'always', width: 'any' })
     const model = spy(
@@ -111,7 +112,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
     expect(ask.saw('call').filter(({ origins }) => origins.length > 0)).toHaveLength(2)
   })
 
-  test('are remembered for the whole conversation, and not beyond it', async () => {
+  test('labels hold for the whole conversation, and not beyond it', async () => {
     const { servers, sent } = world()
     const ask = paster(NO)
     const model = spy(
@@ -132,7 +133,8 @@ describe('E7: private data, words of strangers, and a way out', () => {
     expect(ask.asked.slice(questions).every(({ reasons }) => !reasons.join().includes('private data'))).toBe(true)
   })
 
-  test('a resource that was read counts like a result [T-HOST-011] [T-ARCH-020]', async () => {
+  test('a resource that was read counts like a result', async () => {
+    proves('T-HOST-011', 'T-ARCH-020')
     const { servers, sent } = world()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('web__page')], [calling('paste__post', { text: MAIL })]) })
@@ -144,12 +146,12 @@ describe('E7: private data, words of strangers, and a way out', () => {
   })
 })
 
-describe('E10: what an untrusted server says of itself', () => {
+describe('hints of an untrusted server', () => {
   test.each([
     { readOnlyHint: true },
     { readOnlyHint: true, destructiveHint: false, openWorldHint: false, idempotentHint: true },
     { destructiveHint: false, openWorldHint: false },
-  ])('does not spare the question: %j', async (annotations) => {
+  ])('hints of an untrusted server do not skip the question: %j', async (annotations) => {
     let done = 0
     const server = createServer({ name: 'sly', version: '1' })
     server.tool('read', { annotations }, () => `${++done}`)
@@ -162,7 +164,7 @@ describe('E10: what an untrusted server says of itself', () => {
     expect(done).toBe(0)
   })
 
-  test('is believed when it speaks against the server, although the server is trusted', async () => {
+  test('hints that speak against a server are believed, even of a trusted server', async () => {
     const server = createServer({ name: 'honest', version: '1' })
     server.tool('erase', { annotations: { destructiveHint: true } }, () => 'erased')
     server.tool('look', {}, () => 'looked')
@@ -176,7 +178,7 @@ describe('E10: what an untrusted server says of itself', () => {
   })
 })
 
-test('E7: what was allowed before strangers spoke up is asked about anew where it has consequences, and then holds again', async () => {
+test('a grant from before untrusted text needs one new answer for consequential calls', async () => {
   const { servers, sent } = world()
   const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'allow', scope: 'session', width: 'any' } : undefined))
   // Its own answers are not those of strangers.
@@ -197,7 +199,7 @@ test('E7: what was allowed before strangers spoke up is asked about anew where i
   expect(sent).toHaveLength(4)
 })
 
-describe('a conversation that was kept and is taken up again', () => {
+describe('a stored conversation that is resumed', () => {
   const kept = async () => {
     const { servers, sent } = world()
     const host = await hostWith({ servers, ask: paster(NO), model: spy([calling('mail__inbox')], [calling('web__page')], []) })
@@ -207,7 +209,7 @@ describe('a conversation that was kept and is taken up again', () => {
     return { servers, sent, record, former: talk.run.flow }
   }
 
-  test('still knows its labels, where its texts came from, and since when strangers have a say', async () => {
+  test('a resumed conversation keeps its labels, the origins of its texts and the start of untrust', async () => {
     const { servers, sent, record, former } = await kept()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('paste__post', { text: MAIL })]) })
@@ -223,7 +225,7 @@ describe('a conversation that was kept and is taken up again', () => {
     expect(sent).toEqual([])
   })
 
-  test('counts as untrusted and private when nobody kept its labels', async () => {
+  test('a resumed conversation without stored labels counts as untrusted and private', async () => {
     const { servers, sent, record } = await kept()
     const { flow: _, ...bare } = record
     const ask = paster(NO)
@@ -238,7 +240,7 @@ describe('a conversation that was kept and is taken up again', () => {
     expect(sent).toEqual([])
   })
 
-  test('is one conversation, however often it is taken up in one process', async () => {
+  test('a conversation that is resumed several times in one process is one conversation', async () => {
     const { servers } = world()
     const host = await hostWith({ servers, ask: paster(NO), model: spy([calling('mail__inbox')], []) })
     const talk = host.talk()

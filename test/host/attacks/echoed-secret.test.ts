@@ -7,7 +7,7 @@ import { calling, chat, hosts, person, script, spy, started } from '../hosts.ts'
 
 const { host: hostWith, folder } = hosts()
 
-test('is heard without it, by the person, the model and the log', async () => {
+test('an echoed secret is redacted for the person, the model and the log', async () => {
   const kept = folder()
   const vault = await openVault({ folder: join(kept, 'secrets'), keychain: false })
   await vault.set('token', 'tk-CANARY-4711-echo')

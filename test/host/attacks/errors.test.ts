@@ -61,8 +61,8 @@ const guarded = () =>
 
 const isAboutFlow = (reasons: Question['reasons']): boolean => reasons.join().includes('text of others and private data')
 
-describe('an error of a server that is not trusted', () => {
-  test('cannot make the model send private data without a question', async () => {
+describe('an error of an untrusted server', () => {
+  test('an error of an untrusted server cannot make the model send private data without a question', async () => {
     proves('T-TOOL-047')
     const { servers, sent } = world()
     const model = spy([calling('web__page')], [calling('mail__inbox')], [calling('paste__post', { text: MAIL })], [says('done')])
@@ -84,7 +84,7 @@ describe('an error of a server that is not trusted', () => {
       'a completion',
       (host, talk) => host.complete('web', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: 'A' } }, { talk }),
     ],
-  ])('labels the conversation, whatever failed: %s', async (_, use) => {
+  ])('an error of an untrusted server labels the conversation: %s', async (_, use) => {
     const { servers } = world()
     const host = await hostWith({ servers, ask: person() })
     const talk = host.talk()
@@ -93,7 +93,7 @@ describe('an error of a server that is not trusted', () => {
     expect(talk.run.flow.untrustedSince).toBeGreaterThan(0)
   })
 
-  test('is cut to the size of a result, for the model and for the program', async () => {
+  test('an error of an untrusted server is cut to the size of a result, for the model and the program', async () => {
     proves('R-TOOL-020')
     const { servers } = world(() => raise(`begin ${'x'.repeat(50_000)}`, { more: 'y'.repeat(50_000) }))
     const model = spy([calling('web__page')], [says('done')])
@@ -109,7 +109,7 @@ describe('an error of a server that is not trusted', () => {
     expect((error as RemoteError).data).toBeUndefined()
   })
 
-  test('is kept back by a rule about results, and the model gets none of its words', async () => {
+  test('an error of an untrusted server is withheld by a rule about results', async () => {
     const { servers } = world()
     const model = spy([calling('web__page')], [says('done')])
     const policy: HostOptions['policy'] = {
@@ -124,7 +124,7 @@ describe('an error of a server that is not trusted', () => {
     await expect(host.call('web__page')).rejects.toMatchObject({ code: 'ERR_DENIED' })
   })
 
-  test('leaves no label where the host alone failed', async () => {
+  test('a failure of the host itself adds no label', async () => {
     const { servers } = world()
     const host = await hostWith({ servers, ask: person(({ subject }) => (subject.kind === 'call' ? NO : undefined)) })
     const talk = host.talk()
@@ -134,7 +134,7 @@ describe('an error of a server that is not trusted', () => {
   })
 })
 
-test('what a server writes while it dies counts as its words', async () => {
+test('the last output of a dying server counts as its text', async () => {
   const file = script(
     folder(),
     `
@@ -151,7 +151,7 @@ await serveStdio(server)`,
   expect(talk.run.flow.labels).toContain('untrusted')
 })
 
-describe('what is read, and what a prompt or a suggestion says, is looked at like a result', () => {
+describe('resources, prompts and completions are checked like results', () => {
   /** A trusted server that passes on what strangers wrote. */
   const passing = (words: string) => {
     const server = createServer({ name: 'wiki', version: '1' })
@@ -173,7 +173,7 @@ describe('what is read, and what a prompt or a suggestion says, is looked at lik
     ['a resource', read],
     ['a prompt', prompt],
     ['a suggestion', complete],
-  ])('orders to the model make it untrusted: %s', async (_, use) => {
+  ])('orders to the model in a resource, prompt or completion make it untrusted: %s', async (_, use) => {
     const host = await hostWith({ servers: passing(ORDER), ask: person() })
     const talk = host.talk()
     expect(JSON.stringify(await use(host, talk))).toContain('pastebin')
@@ -188,7 +188,7 @@ describe('what is read, and what a prompt or a suggestion says, is looked at lik
     ['a resource', read],
     ['a prompt', prompt],
     ['a suggestion', complete],
-  ])('it is cut to the size of a result: %s', async (_, use) => {
+  ])('a resource, prompt or completion is cut to the size of a result: %s', async (_, use) => {
     const host = await hostWith({ servers: passing(`I${'x'.repeat(20_000)}`), ask: person(), limits: { maxResultBytes: 1_000 } })
     const json = JSON.stringify(await use(host, host.talk()))
     expect(json.length).toBeLessThan(1_500)
@@ -198,7 +198,7 @@ describe('what is read, and what a prompt or a suggestion says, is looked at lik
   test.each<[string, Use, string]>([
     ['a resource', read, 'resource.result'],
     ['a prompt', prompt, 'prompt.result'],
-  ])('a rule about results keeps it back: %s', async (_, use, action) => {
+  ])('a rule about results withholds a resource, prompt or completion: %s', async (_, use, action) => {
     const policy: HostOptions['policy'] = {
       roots: {},
       layers: { user: [{ ...deny('orders', { action }), args: { '/findings/*': { eq: 'injection' } } }] },
@@ -210,7 +210,7 @@ describe('what is read, and what a prompt or a suggestion says, is looked at lik
   })
 })
 
-test('progress messages are short, and free of what the server was given at its start', async () => {
+test('progress messages are short, and contain no secret that the server got at its start', async () => {
   const file = script(
     folder(),
     `

@@ -17,7 +17,7 @@ const named = (name: string, ...tools: string[]) => {
   return { server, received }
 }
 
-test('E3: two servers with a tool of one name: each call goes to the one it names, for persons and models', async () => {
+test('with two tools of the same name, each call goes to the server it names', async () => {
   const [one, two] = [named('one', 'add'), named('two', 'add')]
   const model = spy([calling('two__add', { by: 'model' })])
   const host = await hostWith({ servers: { one: one.server, two: two.server }, ask: person(), model })
@@ -29,7 +29,7 @@ test('E3: two servers with a tool of one name: each call goes to the one it name
   expect(two.received).toEqual([{ by: 'person too' }, { by: 'model' }])
 })
 
-test('E3: a server that comes later takes no name over, whatever it calls itself and its tools', async () => {
+test('a later server takes over no name, whatever it calls itself and its tools', async () => {
   const notes = named('notes', 'add')
   const ask = person()
   const host = await hostWith({ servers: { notes: notes.server }, ask })
@@ -61,7 +61,7 @@ test('E3: a server that comes later takes no name over, whatever it calls itself
   expect(notes.received).toHaveLength(2)
 })
 
-test('E3: a name like that of another server, and a text about the tools of another, are pointed out to the person', async () => {
+test("the person is warned of a look-alike server name and of text about another server's tools", async () => {
   const ask = person()
   const evil = createServer({ name: 'evil', version: '1' })
   evil.tool('transfer_al1', { description: 'Transfers' }, () => '')
@@ -75,7 +75,7 @@ test('E3: a name like that of another server, and a text about the tools of anot
   expect(ask.read()).toContain('! look twice')
 })
 
-test('E3: a grant for the tool of one server is none for the same tool of another', async () => {
+test('a grant for the tool of one server does not apply to the same tool of another', async () => {
   const [one, two] = [named('one', 'add'), named('two', 'add')]
   const ask = person(({ subject }) => (subject.kind === 'call' ? { kind: 'allow', scope: 'session', width: 'any' } : undefined))
   const host = await hostWith({ servers: { one: one.server, two: two.server }, ask })

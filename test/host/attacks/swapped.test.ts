@@ -49,7 +49,7 @@ describe('a script that was replaced after a yes for always is asked about again
       'x.mjs',
     ],
     ['found through an empty entry of PATH', () => ({ command: 'tool', args: [], env: { PATH: `:${process.env.PATH}` } }), 'tool'],
-  ])('%s', async (_name, transport, file) => {
+  ])('a script that was replaced after a lasting approval is asked about again: %s', async (_name, transport, file) => {
     const home = newFolder()
     const kept = folder()
     writeFileSync(join(home, 'package.json'), '{}')
@@ -88,7 +88,7 @@ describe('a command that runs code which it does not name', () => {
     return { x: server({ command: './make', args: ['serve'], env: {} }) }
   }
 
-  test('is asked about with a warning, and a yes for always is not offered', async () => {
+  test('a command that runs unnamed code causes a warning, and no lasting approval is offered', async () => {
     const home = newFolder()
     const ask = person(() => NO)
     await hostWith({ servers: make(home), project: home, ask })
@@ -96,7 +96,7 @@ describe('a command that runs code which it does not name', () => {
     expect(ask.read()).toContain('! look twice: The command runs code that it does not name')
   })
 
-  test('is asked about again in the next run, whatever was answered', async () => {
+  test('a command that runs unnamed code is asked about again in the next run', async () => {
     const home = newFolder()
     const options = { servers: make(home), project: home, folder: folder() }
     for (const scope of ['always', 'project'] as const) {
@@ -117,7 +117,7 @@ describe('a script that is replaced', () => {
     ),
   })
 
-  test('while the person fills in an input is not started, and nothing was adopted', async () => {
+  test('a script that is replaced while the person fills in an input is not started', async () => {
     const home = newFolder()
     script(home, SERVER, 'x.mjs')
     const ask = person(({ subject }) => {
@@ -130,7 +130,7 @@ describe('a script that is replaced', () => {
     expect(host.health().x).toMatchObject({ state: 'refused', error: { code: 'ERR_QUARANTINED' } })
   })
 
-  test('before the person is asked for a secret costs them no secret', async () => {
+  test('a script that is replaced before the person enters a secret gets no secret', async () => {
     const home = newFolder()
     script(home, SERVER, 'x.mjs')
     const ask = person(() => {
@@ -144,7 +144,7 @@ describe('a script that is replaced', () => {
 })
 
 describe('an input whose value the configuration proposes', () => {
-  test('is asked for before the start, and the file that it names counts', async () => {
+  test('an input with a proposed value is asked for before the start, and its file is fingerprinted', async () => {
     const home = newFolder()
     const kept = folder()
     script(home, SERVER, 'x.mjs')
@@ -167,7 +167,7 @@ describe('an input whose value the configuration proposes', () => {
     expect(again.saw('launch')).toHaveLength(1)
   })
 
-  test('is not asked for where a rule forbids the start', async () => {
+  test('an input with a proposed value is not asked for where a rule forbids the start', async () => {
     const spec = server({ command: process.execPath, args: [`\${input:script}`], env: {} }, { inputs: [{ id: 'script', isSecret: false }] })
     const ask = person()
     const deny = { id: 'no', effect: 'deny', match: { action: 'server.launch' } } as const
@@ -178,7 +178,7 @@ describe('an input whose value the configuration proposes', () => {
 })
 
 describe('the question about a start', () => {
-  test('shows the real path of the program, every file, and every value that is written down', async () => {
+  test('the question about a start shows the real program path, every file and every stored value', async () => {
     proves('R-SEC-014')
     const home = newFolder()
     mkdirSync(join(home, 'bin'))
@@ -209,7 +209,7 @@ describe('the question about a start', () => {
     expect(text).toContain('with the variable: | API_KEY=abcdefghijkl')
   })
 
-  test('hides no value where the command holds code, and says that it does', async () => {
+  test('the question about a start shows all values where the command contains code, and says so', async () => {
     const ask = person(() => NO)
     const transport = { command: 'sh', args: ['-c', 'node $TOKEN'], env: { TOKEN: 'abc' } }
     await hostWith({ servers: { x: server(transport) }, ask })
@@ -233,7 +233,7 @@ describe('the question about a start', () => {
     ['vim', ['-c', '!x']],
     ['sqlite3', ['x.db', '.shell x']],
     ['docker', ['run', 'image', 'sh', '-c', 'x']],
-  ])('shows every value and warns of code in the arguments of %s %j', async (command, args) => {
+  ])('the question about a start shows every value and warns of code in the arguments of %s %j', async (command, args) => {
     const ask = person(() => NO)
     await hostWith({ servers: { x: server({ command, args, env: { API_TOKEN: 'dG91Y2ggL3RtcC94' } }) }, ask })
     const [launch] = ask.saw('launch')
@@ -242,7 +242,7 @@ describe('the question about a start', () => {
     expect(ask.read()).toContain('API_TOKEN=dG91Y2ggL3RtcC94')
   })
 
-  test('warns of no code where there are names, addresses and placeholders', async () => {
+  test('the question about a start does not warn of names, addresses and placeholders', async () => {
     const ask = person(() => NO)
     const args = [
       '-y',
@@ -260,7 +260,7 @@ describe('the question about a start', () => {
   })
 })
 
-test('the program is started by the path that was found, in the folder that was shown', async () => {
+test('the program is started by the resolved path, in the folder that was shown', async () => {
   const home = newFolder()
   mkdirSync(join(home, 'inside'))
   const seen = join(home, 'seen')
@@ -276,14 +276,14 @@ test('the program is started by the path that was found, in the folder that was 
   expect(readFileSync(seen, 'utf8')).toBe(`${join(home, 'inside/tool')} ${join(home, 'inside')}`)
 })
 
-test('a command that is not there is not started, and the error names it', async () => {
+test('a missing command is not started, and the error names it', async () => {
   const host = await hostWith({ servers: { x: server({ command: 'portico-no-such-program', args: [], env: {} }) }, ask: person() })
   expect(host.health().x).toMatchObject({
     lastError: { code: 'ERR_SPAWN', message: 'Cannot start "portico-no-such-program": there is no such command (ENOENT)' },
   })
 })
 
-test('a command that names more than may be looked at is not started, and the error says which limit', async () => {
+test('a command that names too many files is not started, and the error names the limit', async () => {
   const ask = person()
   const transport = { command: process.execPath, args: ['a', 'b', 'c'], env: {} }
   const host = await hostWith({ servers: { x: server(transport) }, limits: { launch: { maxLookups: 2 } }, ask })

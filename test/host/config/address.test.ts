@@ -18,7 +18,7 @@ describe('a URL that is read', () => {
     'https://${input:tenant}.example.com/mcp?key=${secret:a}',
     'http://localhost:${env:PORT:-3000}/mcp',
     'https://x.example/a@b/${env:A}',
-  ])('may have its placeholders as in %s', (url) => {
+  ])('a URL that is read may have its placeholders as in %s', (url) => {
     expect(addressProblem(url)).toBeUndefined()
   })
 
@@ -31,7 +31,7 @@ describe('a URL that is read', () => {
     ['https://x.example:${secret:a}/', '${secret:a} is a secret'],
     ['https:///x.example/${secret:a}', '${secret:a} is a secret'],
     ['https:\\\\x.example\\${secret:a}', '${secret:a} is a secret'],
-  ])('is refused as %s, with words about where placeholders may stand', (url, why) => {
+  ])('a URL that is read is refused as %s, with words about where placeholders may stand', (url, why) => {
     const read = () => readEntry(membersOf({ url }, 'mcpServers.docs'), { translate: (text) => text }, () => {})
     expect(read).toThrow(why)
     expect(read).toThrow('it may stand in the path, in the query and in headers')

@@ -104,7 +104,7 @@ describe('VS Code', () => {
     }
   }`
 
-  test('inputs, variables and folders are understood; sockets, pipes and what only it can fill are said to be unsupported', () => {
+  test('inputs, variables and folders are supported; sockets, pipes and editor values are reported', () => {
     const { byId, problems, inputs } = read('/home/ada/shop/.vscode/mcp.json', text)
     expect(Object.keys(byId)).toEqual(['github', 'local'])
     expect(byId.github).toMatchObject({
@@ -196,7 +196,7 @@ describe('clients with mcpServers', () => {
   })
 })
 
-test('Goose: extensions in YAML; what is part of it is passed over, and what it keeps in its keychain is asked for', () => {
+test('Goose: extensions in YAML are read, built-in ones skipped, and keychain values asked for', () => {
   const { byId, problems } = read(
     '/home/ada/.config/goose/config.yaml',
     `GOOSE_PROVIDER: anthropic
@@ -476,7 +476,7 @@ describe('a file in our own shape that is not our own list', () => {
     },
   )
 
-  test('may use variables and inputs', () => {
+  test('a file in our own shape that is not our own list may use variables and inputs', () => {
     const args = ['${env:A:-b}', '${input:c}']
     const { byId } = read('/home/ada/shop/mcp.json', JSON.stringify({ mcpServers: { a: { command: 'x', args } } }))
     expect(byId.a).toMatchObject({ transport: { args }, inputs: [{ id: 'c', isSecret: true }] })

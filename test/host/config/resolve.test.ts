@@ -14,7 +14,7 @@ const processWay = (over: Partial<StdioTransport>): StdioTransport => ({ type: '
 const httpWay = (over: Partial<HttpTransport>): HttpTransport => ({ type: 'http', url: 'https://x.example', headers: {}, ...over })
 
 describe('a way', () => {
-  test('is resolved in every text of it, each placeholder asked for once', async () => {
+  test('a way is resolved in every text of it, each placeholder asked for once', async () => {
     const asked: string[] = []
     const transport = processWay({
       command: '${env:BIN}/server',
@@ -56,7 +56,7 @@ describe('a way', () => {
     })
   })
 
-  test('tells beforehand what it will be given and where', () => {
+  test('a way tells beforehand what it will be given and where', () => {
     const transport = processWay({ args: ['${secret:a}${env:B:-c}'], env: { D: '${input:e}' } })
     expect(placeholdersIn({ transport })).toEqual([
       { kind: 'secret', name: 'a', where: 'args[0]' },
@@ -65,13 +65,13 @@ describe('a way', () => {
     ])
   })
 
-  test('takes a variable from the environment of this process unless told otherwise', async () => {
+  test('a way takes a variable from the environment of this process unless told otherwise', async () => {
     expect(await resolveTransport(processWay({ args: ['${env:PATH}'] }), {})).toMatchObject({ args: [process.env.PATH] })
   })
 })
 
 describe('a value', () => {
-  test('that holds placeholders is text, and is not looked into again', async () => {
+  test('a value that holds placeholders is text, and is not looked into again', async () => {
     const resolved = await resolveTransport(processWay({ args: ['${env:A}', '${input:b}', '${secret:c}'] }), {
       env: () => '${secret:stolen}',
       input: () => '${env:HOME} ${$}',
@@ -84,7 +84,7 @@ describe('a value', () => {
     ['${secret:gone}', 'is not in the vault'],
     ['${env:PORTICO_NO_SUCH_VARIABLE}', 'is not set in the environment'],
     ['${input:nobody}', 'was not given'],
-  ])('that is missing is an error that names %s and where it is used', async (placeholder, why) => {
+  ])('a value that is missing is an error that names %s and where it is used', async (placeholder, why) => {
     await expect(resolveTransport(processWay({ env: { KEY: `a ${placeholder}` } }), { secret: () => undefined })).rejects.toMatchObject({
       code: 'ERR_SECRET',
       message: `${placeholder}, which is used in env.KEY, ${why}`,
@@ -104,7 +104,7 @@ describe('a value', () => {
 })
 
 describe('text', () => {
-  test('that is escaped means itself, whatever it looks like', async () => {
+  test('text that is escaped means itself, whatever it looks like', async () => {
     const piece = fc.oneof(
       fc.constantFrom('$', '{', '}', '${', '${$}', '${secret:a}', '${env:B:-c}', '${input:d}', ':', 'secret:'),
       fc.string({ maxLength: 4 }),

@@ -38,7 +38,7 @@ const FULL = spec('full', {
 const HTTP = spec('http', { transport: { type: 'http', url: 'https://x.example/mcp', headers: { A: '${secret:a}' } } })
 
 describe('the file', () => {
-  test('gives back what was added, changed and not removed, and is for its owner only', async () => {
+  test('the file gives back what was added, changed and not removed, and is for its owner only', async () => {
     const file = serverFile(join(newFolder(), 'portico'))
     expect(await file.list()).toEqual({ servers: [], inputs: [], problems: [] })
     await file.add(FULL)
@@ -51,7 +51,7 @@ describe('the file', () => {
     expect(statSync(file.file).mode & 0o777).toBe(0o600)
   })
 
-  test('refuses a name that is there, a change of what is not, and a name that cannot be used everywhere', async () => {
+  test('the file refuses an existing name, a change of a missing server, and an invalid name', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a'))
     await expect(file.add(spec('a'))).rejects.toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining('a already') })
@@ -65,7 +65,7 @@ describe('the file', () => {
     expect((await file.list()).servers.map(({ id }) => id)).toEqual(['a'])
   })
 
-  test('keeps what a person wrote into it, also what cannot be read, and says what that is', async () => {
+  test('the file keeps what a person wrote into it, also what cannot be read, and says what that is', async () => {
     const folder = newFolder()
     const path = join(folder, 'servers.json')
     writeFileSync(path, JSON.stringify({ note: 'mine', mcpServers: { broken: { command: 5 }, 'my server': { command: 'x' } } }))
@@ -99,7 +99,7 @@ describe('the file', () => {
     expect((await file.list()).servers).toHaveLength(1)
   })
 
-  test('holds up to maxServers', async () => {
+  test('the file holds up to maxServers', async () => {
     const file = serverFile(newFolder(), { maxServers: 2 })
     await file.add(spec('a'))
     await file.add(spec('b'))
@@ -109,7 +109,7 @@ describe('the file', () => {
 })
 
 describe('adopting', () => {
-  test('adds what is new under a free name, and what is known is told where else it comes from', async () => {
+  test('adopting adds what is new under a free name, and what is known is told where else it comes from', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a'))
     const other = spec('a', { transport: { type: 'stdio', command: 'other', args: [], env: {} }, provenance: [from('Kiro')] })
@@ -124,14 +124,14 @@ describe('adopting', () => {
     ])
   })
 
-  test('does not switch on what was switched off here', async () => {
+  test('adopting does not switch on what was switched off here', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a', { isDisabled: true }))
     await file.adopt([spec('a', { provenance: [from('Kiro')] })])
     expect((await file.list()).servers).toMatchObject([{ isDisabled: true, provenance: [from('Cursor'), from('Kiro')] }])
   })
 
-  test('does not bring back a secret that was moved to the vault', async () => {
+  test('adopting does not bring back a secret that was moved to the vault', async () => {
     const file = serverFile(newFolder())
     await file.adopt([spec('a')])
     const plain = spec('a', { transport: { type: 'stdio', command: 'a', args: ['a'], env: { KEY: 'hunter22' } } })
@@ -143,7 +143,7 @@ describe('adopting', () => {
 
   const withKey = (KEY: string, args = ['a']): ServerSpec['transport'] => ({ type: 'stdio', command: 'a', args, env: { KEY } })
 
-  test('updates what was taken from the same file under the same name, and keeps what was said about it here', async () => {
+  test('adopting updates a server from the same file and name, and keeps its local settings', async () => {
     const file = serverFile(newFolder())
     await file.adopt([spec('a', { transport: withKey('hunter22') })])
     await file.update('a', (before) => ({ ...before, labels: ['private:mail'], isDisabled: true }))
@@ -156,7 +156,7 @@ describe('adopting', () => {
     expect((await file.list()).servers).toMatchObject([{ transport: withKey('${secret:a/KEY-2}') }])
   })
 
-  test('updates it also under the name that was free when it was taken over', async () => {
+  test('adopting updates it also under the name that was free when it was taken over', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a', { provenance: [{ client: 'portico', scope: 'ours', file: '/servers.json' }] }))
     const theirs = (args: string[]): ServerSpec => spec('a', { transport: withKey('x', args) })
@@ -165,7 +165,7 @@ describe('adopting', () => {
     expect((await file.list()).servers).toHaveLength(2)
   })
 
-  test('gives a secret of the vault to no other command because a file of others changed', async () => {
+  test('adopting gives a secret of the vault to no other command because a file of others changed', async () => {
     const file = serverFile(newFolder())
     await file.adopt([spec('a', { transport: withKey('${secret:a/KEY}') })])
     expect(await file.adopt([spec('a', { transport: withKey('anything', ['evil']) })])).toMatchObject({ updated: [{ id: 'a' }] })

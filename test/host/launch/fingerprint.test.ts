@@ -24,7 +24,7 @@ function program(folder: string, name: string, text = '#!/bin/sh\necho hello\n')
 const between = (before: Fingerprint, after: Fingerprint): string[] => fingerprintChanges(before.parts, after.parts)
 
 describe('a program', () => {
-  test('is the same as long as nothing changes', async () => {
+  test('a program is the same as long as nothing changes', async () => {
     const file = program(newFolder(), 'server')
     const [one, two] = [await fingerprintOf(command(file, 'a')), await fingerprintOf(command(file, 'a'))]
     expect(one).toEqual(two)
@@ -32,7 +32,7 @@ describe('a program', () => {
     expect(between(one, two)).toEqual([])
   })
 
-  test('E2: with one byte changed in its file is another', async () => {
+  test('with one byte changed in its file is another', async () => {
     const file = program(newFolder(), 'server')
     const before = await fingerprintOf(command(file))
     writeFileSync(file, '#!/bin/sh\necho hellp\n')
@@ -41,7 +41,7 @@ describe('a program', () => {
     expect(between(before, after)).toEqual([`the file ${file} has changed since you agreed`])
   })
 
-  test('E2: of the same name that comes earlier on the path is another', async () => {
+  test('of the same name that comes earlier on the path is another', async () => {
     const [first, second] = [newFolder(), newFolder()]
     program(second, 'server')
     const path = `${first}:${second}`
@@ -51,7 +51,7 @@ describe('a program', () => {
     expect(between(before, after)).toContain(`program: ${join(second, 'server')} → ${join(first, 'server')}`)
   })
 
-  test('E2: behind a link that was turned to another one is another', async () => {
+  test('behind a link that was turned to another one is another', async () => {
     const folder = newFolder()
     program(folder, 'good')
     copyFileSync(join(folder, 'good'), join(folder, 'copy'))
@@ -61,7 +61,7 @@ describe('a program', () => {
     expect(between(one, two)).toContain(`program: ${join(folder, 'good')} → ${join(folder, 'copy')}`)
   })
 
-  test('that is not there, or is no program, is said to be missing', async () => {
+  test('a program that is not there, or is no program, is said to be missing', async () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'text'), '')
     mkdirSync(join(folder, 'folder'))
@@ -70,14 +70,14 @@ describe('a program', () => {
     }
   })
 
-  test('is looked for on the path that it will have', async () => {
+  test('a program is looked for on the path that it will have', async () => {
     const folder = newFolder()
     program(folder, 'server')
     const { warnings } = await fingerprintOf({ ...command('server'), env: { PATH: folder } }, { path: '/nowhere' })
     expect(warnings).toEqual([])
   })
 
-  test.each(['', '.', 'bin'])('is looked for in the working folder where an entry of the path is %j', async (entry) => {
+  test.each(['', '.', 'bin'])('a program is looked for in the working folder where an entry of the path is %j', async (entry) => {
     const [folder, elsewhere] = [newFolder(), newFolder()]
     mkdirSync(join(folder, 'bin'))
     program(resolve(folder, entry), 'server')
@@ -105,7 +105,7 @@ describe('a program', () => {
     }
   })
 
-  test('that a wrapper would start counts by its place, and by its content unless it is an interpreter', async () => {
+  test('a program behind a wrapper counts by its path, and by its content unless it is an interpreter', async () => {
     const [first, second] = [newFolder(), newFolder()]
     for (const name of ['server', 'node']) program(second, name)
     const path = `${first}:${second}`
@@ -175,7 +175,7 @@ describe('a script', () => {
     ['of a package that is loaded first by env', 'env', ['node', '--require=hook', 'other.js']],
     ['of make', 'make', ['serve']],
     ['that is data, which cannot be told from code', 'node', ['other.js', 'server.js']],
-  ])('E2: %s counts by its content', async (_name, interpreter, args) => {
+  ])('%s counts by its content', async (_name, interpreter, args) => {
     const folder = newFolder()
     const files = ['server.js', 'other.js', 'lib/inner.js', 'lib/package.json', 'module.py', 'package/tool.py', 'package/__main__.py']
     for (const each of ['lib', 'package', 'node_modules/installed', 'node_modules/hook']) mkdirSync(join(folder, each), { recursive: true })
@@ -205,7 +205,7 @@ describe('a script', () => {
     ['BASH_ENV', { BASH_ENV: 'hook.js' }],
     ['LD_PRELOAD', { LD_PRELOAD: '/nowhere.so:FOLDER/hook.js' }],
     ['PYTHONSTARTUP', { PYTHONSTARTUP: `\${env:PORTICO_TEST_UNSET:-hook.js}` }],
-  ])('that the variable %s names counts by its content', async (_name, env) => {
+  ])('a script that the variable %s names counts by its content', async (_name, env) => {
     const folder = newFolder()
     writeFileSync(join(folder, 'hook.js'), 'one')
     const filled = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replaceAll('FOLDER', folder)]))
@@ -215,7 +215,7 @@ describe('a script', () => {
     expect(between(before, await fingerprintOf(transport))).toEqual([`the file ${join(folder, 'hook.js')} has changed since you agreed`])
   })
 
-  test('counts by where a placeholder leads, also where what stands in for it is used', async () => {
+  test('a script counts by where a placeholder leads, also where what stands in for it is used', async () => {
     const folder = newFolder()
     for (const name of ['a.js', 'b.js']) writeFileSync(join(folder, name), 'one')
     const transport: StdioTransport = { ...command('node', `\${env:PORTICO_TEST_UNSET:-a.js}`, `\${input:script}`), cwd: folder }
@@ -227,7 +227,7 @@ describe('a script', () => {
     expect(between(before, await look())).toHaveLength(2)
   })
 
-  test('that its configuration calls data does not count', async () => {
+  test('a script that its configuration calls data does not count', async () => {
     const folder = newFolder()
     for (const name of ['server.js', 'data.db']) writeFileSync(join(folder, name), 'one')
     const transport: StdioTransport = { ...command('node', 'server.js', '--db=data.db'), cwd: folder }
@@ -239,7 +239,7 @@ describe('a script', () => {
     expect(between(before, await fingerprintOf(transport, facts))).toHaveLength(1)
   })
 
-  test('is looked for in so many places and no more', async () => {
+  test('a script is looked for in so many places and no more', async () => {
     const words = Array.from({ length: 30 }, (_, i) => `word${i}`)
     await expect(fingerprintOf(command('server', ...words), { limits: { maxLookups: 29 } })).rejects.toMatchObject({
       code: 'ERR_LIMIT',
@@ -259,7 +259,7 @@ describe('a script', () => {
     expect(await digests(9)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^size 5/)])
   })
 
-  test('is a plain file: a pipe that the command names is not waited for', async () => {
+  test('a script is a plain file: a pipe that the command names is not waited for', async () => {
     const folder = newFolder()
     execFileSync('mkfifo', [join(folder, 'pipe')])
     const { parts } = await fingerprintOf({ ...command('node', 'pipe', '/dev/zero'), cwd: folder })
@@ -302,7 +302,7 @@ describe('a package', () => {
     )
   })
 
-  test('E2: in a lock file counts by what was installed', async () => {
+  test('in a lock file counts by what was installed', async () => {
     const folder = newFolder()
     program(folder, 'npx')
     const lock = (integrity: string): void =>
@@ -447,7 +447,7 @@ describe('a command that runs code which it does not name', () => {
     ['a-tool-that-nobody-knows', ['run', 'server']],
     ['a-tool-that-nobody-knows', ['--folder', 'x', 'exec', 'server']],
     ['a-tool-that-nobody-knows', ['--', 'make']],
-  ])('is said to: %s %j', async (name, args) => {
+  ])('a command that runs code which it does not name is said to: %s %j', async (name, args) => {
     const { warnings, launch } = await fingerprintOf({ ...command(name, ...args), cwd: newFolder() })
     expect(warnings).toContainEqual(warning)
     expect(launch?.runsUnnamed).toBe(true)
@@ -465,7 +465,7 @@ describe('a command that runs code which it does not name', () => {
     ['bun', ['run', 's.js']],
     ['npx', ['srv@1.0.0']],
     ['some-server', ['serve', 'run', 'make']],
-  ])('is not: %s %j', async (name, args) => {
+  ])('a command that runs code which it does not name is not: %s %j', async (name, args) => {
     const folder = newFolder()
     for (const file of ['s.js', 'module.py', 'a.jar']) writeFileSync(join(folder, file), '')
     const { warnings, launch } = await fingerprintOf({ ...command(name, ...args), cwd: folder })
@@ -477,18 +477,18 @@ describe('a command that runs code which it does not name', () => {
 describe('a place on the network', () => {
   const http = (url: string, headers: Record<string, string> = {}): HttpTransport => ({ type: 'http', url, headers })
 
-  test('is the same however its address is written', async () => {
+  test('a place on the network is the same however its address is written', async () => {
     expect(await fingerprintOf(http('https://Example.com:443/a/../b#c'))).toEqual(await fingerprintOf(http('https://example.com/b')))
   })
 
-  test('is another with another authorization server or resource', async () => {
+  test('a place on the network is another with another authorization server or resource', async () => {
     const transport = http('https://example.com/')
     const before = await fingerprintOf(transport, { issuer: 'https://as.example', resource: 'https://example.com/' })
     const after = await fingerprintOf(transport, { issuer: 'https://as.evil.example', resource: 'https://example.com/' })
     expect(between(before, after)).toEqual(['authorization server: https://as.example → https://as.evil.example'])
   })
 
-  test('may have placeholders where its host will be', async () => {
+  test('a place on the network may have placeholders where its host will be', async () => {
     const at = (name: string): Promise<Fingerprint> => fingerprintOf(http(`https://\${env:${name}}/x`))
     const [one, two] = [await at('A'), await at('B')]
     expect(one.fingerprint).not.toBe(two.fingerprint)

@@ -68,7 +68,7 @@ describe('rules that never decide', () => {
     expect(codes(layers)).toEqual(expected)
   })
 
-  test('can be left out, and nothing is decided otherwise', () => {
+  test('rules that never decide can be left out, and nothing is decided otherwise', () => {
     const match = fc.record(
       {
         server: fc.constantFrom('notes', '*', ['notes', 'mail'], 'n*'),
@@ -173,7 +173,7 @@ describe('names', () => {
     expect(codes({ user: [named('a', 'allow', { server: 'note' })] })).toEqual([])
   })
 
-  test('are told with those that are', () => {
+  test('names are told with those that are', () => {
     const [found] = lintPolicy(policy({ user: [named('a', 'deny', { server: 'note' })] }), KNOWN)
     expect(found).toMatchObject({ layer: 'user', text: 'No server is called "note"; there are notes, mail' })
   })

@@ -20,7 +20,7 @@ const replay = (given: DecisionRecord, layers: Parameters<typeof policy>[0]): Re
 const SHORT = { '/text': { len: { max: 3 } } }
 
 describe('facts', () => {
-  test('have neither arguments nor the paths in them, and with the arguments make the action again', () => {
+  test('facts have neither arguments nor the paths in them, and with the arguments make the action again', () => {
     const given = action({ args: { password: 'canary' }, realPaths: { '/password': 'canary' } })
     expect(JSON.stringify(factsOf(given))).not.toContain('canary')
     expect(actionFrom(factsOf(given), given.args)).toEqual({ ...given, realPaths: {} })
@@ -28,7 +28,7 @@ describe('facts', () => {
 })
 
 describe('a decision of the past', () => {
-  test('is the same or another under other rules', () => {
+  test('a decision of the past is the same or another under other rules', () => {
     expect(replay(record(action()), {})).toMatchObject({ kind: 'same', seq: 7, before: 'ask', after: 'ask' })
     expect(replay(record(action()), { user: [rule('deny', { tool: 'add' }, { reason: 'No more' })] })).toMatchObject({
       kind: 'changed',
@@ -37,7 +37,7 @@ describe('a decision of the past', () => {
     })
   })
 
-  test('whose arguments are not known is unknown where they matter, and only there', () => {
+  test('a decision of the past whose arguments are not known is unknown where they matter, and only there', () => {
     const short = rule('deny', {}, { args: SHORT })
     expect(replay(record(action()), { user: [short] })).toEqual({
       kind: 'unknown',
@@ -52,13 +52,13 @@ describe('a decision of the past', () => {
     expect(replay(record(action(), { args: { text: 'tea' } }), { user: [short] })).toMatchObject({ kind: 'changed', after: 'deny' })
   })
 
-  test('that a grant answered is answered by it again, unless the rules now forbid it', () => {
+  test('a decision of the past that a grant answered is answered by it again, unless the rules now forbid it', () => {
     const granted = record(action(), { effect: 'allow', grant: 'grant-1' })
     expect(replay(granted, {})).toMatchObject({ kind: 'same', after: 'allow' })
     expect(replay(granted, { user: [rule('deny')] })).toMatchObject({ kind: 'changed', after: 'deny' })
   })
 
-  test('that cannot be read is said to be', () => {
+  test('a decision of the past that cannot be read is said to be', () => {
     for (const facts of [
       undefined,
       '[left out: 99999 bytes]',
@@ -69,7 +69,7 @@ describe('a decision of the past', () => {
     }
   })
 
-  test('is never said to be certain when arguments exist under which it is another', () => {
+  test('a decision of the past is never said to be certain when arguments exist under which it is another', () => {
     const rules = fc.record({
       effect: fc.constantFrom(...EFFECTS),
       layer: fc.constantFrom(...POLICY_LAYERS),

@@ -108,7 +108,7 @@ describe('operators', () => {
     [{ within: OTHER_ROOT }, '/home/ada/repo/x', '/home/ada/repo/x', undefined],
     [{ within: [OTHER_ROOT, '/b'] }, '/b/x', '/b/x', true],
     [{ within: '/tmp' }, '/tmp/x', '/private/tmp/x', true],
-  ])('G1: %j of %j, which is really %j, is %s', (operators, value, realPath, verdict) => {
+  ])('%j of %j, which is really %j, is %s', (operators, value, realPath, verdict) => {
     expect(judge(operators, value, realPath)).toBe(verdict)
   })
 
@@ -127,7 +127,7 @@ describe('operators', () => {
     expect(() => compileArguments(rules, folders)).toThrow(message)
   })
 
-  test('globs and expressions take time in proportion to the text', () => {
+  test('operators globs and expressions take time in proportion to the text', () => {
     const [glob] = compileArguments({ '/v': { glob: '*a*a*a*a*a*a*a*b' } }, folders)
     if (!glob) throw new Error('nothing was compiled')
     const given = action({ args: { v: 'a'.repeat(20_000) } })
@@ -159,7 +159,7 @@ describe('which values must fit', () => {
     }
   })
 
-  test('with `*` a rule that forbids holds where there is nothing to look at; without it, or asking, it does not', () => {
+  test('with `*` a deny rule holds for an empty list; without it, or as an ask rule, it does not', () => {
     expect(effectOf('deny', pattern, {})).toBe('deny')
     expect(effectOf('deny', pattern, { list: [] })).toBe('deny')
     expect(effectOf('deny', { '/n': { max: 5 } }, {})).toBe('allow')

@@ -75,7 +75,7 @@ describe('a policy file', () => {
     expect(() => parseRules(text, 'policy.yaml')).toThrow(/rule "a".*rule "b"/)
   })
 
-  test('holds maxRules rules of patterns of maxPatternLength, and not one more', () => {
+  test('a policy file holds maxRules rules of patterns of maxPatternLength, and not one more', () => {
     const rules = (count: number): string =>
       JSON.stringify({ rules: Array.from({ length: count }, (_, i) => ({ id: `r${i}`, effect: 'ask', match: {} })) })
     expect(parseRules(rules(2_000), 'p')).toHaveLength(2_000)
@@ -110,7 +110,7 @@ test('rules in TypeScript are the same rules', () => {
   })
 })
 
-test('G1: folders of rules are compared by where they really are', async () => {
+test('folders of rules are compared by where they really are', async () => {
   const folder = realpathSync(newFolder())
   mkdirSync(join(folder, 'real'))
   symlinkSync(join(folder, 'real'), join(folder, 'link'))

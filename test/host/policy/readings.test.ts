@@ -43,7 +43,7 @@ describe('a resource that is read through a template', () => {
     ['its URI with escapes', 'file:///etc/**', 'file:///%65tc/passwd'],
     ['its URI with a fragment', 'file:///etc/passwd', 'file:///etc/passwd#1'],
     ['its template', 'file:///{+path}', 'file:///etc/passwd'],
-  ])('is forbidden by a rule on %s', (_name, pattern, uri) => {
+  ])('a resource that is read through a template is forbidden by a rule on %s', (_name, pattern, uri) => {
     expect(effectOf([rule('deny', { action: 'resource.*', tool: pattern })], read(uri))).toBe('deny')
     expect(effectOf([rule('deny', { tool: pattern })], { ...read(uri), kind: 'resource.subscribe' })).toBe('deny')
   })
@@ -64,13 +64,13 @@ describe('a resource that is read through a template', () => {
     expect(strictly(rules, read('file:///etc/passwd'))).toBe('deny')
   })
 
-  test('is explained with both names', () => {
+  test('a resource that is read through a template is explained with both names', () => {
     const told = JSON.stringify(explain(policy({ user: [rule('deny', { tool: 'other' })] }), read('file:///etc/passwd'), []))
     expect(told).toContain('file:///etc/passwd')
     expect(told).toContain('file:///{+path}')
   })
 
-  test('is not known to be the same or another when its URI is not known any more', () => {
+  test('a resource read through a template has an unknown identity when its URI is unknown', () => {
     const facts = JSON.parse(JSON.stringify(factsOf(read('file:///etc/passwd'))))
     const rules = policy({ user: [rule('allow'), rule('deny', { tool: 'file:///etc/*' })] })
     expect([...replayDecisions([{ seq: 1, effect: 'deny', facts }], rules)]).toMatchObject([{ kind: 'unknown' }])
@@ -97,7 +97,7 @@ describe('a star in the URI of a rule', () => {
 describe('a resource that no list has', () => {
   const read = (uri: string): Action => action({ kind: 'resource.read', args: { uri }, primitive: { kind: 'resource', name: uri } })
 
-  test('is allowed and forbidden by where its URI leads', () => {
+  test('a resource that no list has is allowed and forbidden by where its URI leads', () => {
     expect(strictly([rule('allow', { tool: 'file:///docs/**' })], read('file:///docs/../etc/passwd'))).toBe('ask')
     expect(effectOf([rule('deny', { tool: 'file:///etc/**' })], read('file:///docs/../etc/passwd'))).toBe('deny')
   })

@@ -7,12 +7,14 @@ import { build } from 'esbuild'
 import { describe, expect, test } from 'vitest'
 import { faultOf, validRoot } from '../../../src/host/roots/valid-root.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { proves } from '../../support/proves.ts'
 
 const newFolder = temporaryFolders()
 const folder = (): string => realpathSync(newFolder())
 
 describe('a root', () => {
-  test('is a directory that is there, as a path or a file URI [T-ROOT-025]', async () => {
+  test('a root is a directory that is there, as a path or a file URI', async () => {
+    proves('T-ROOT-025')
     const path = join(folder(), 'my work')
     mkdirSync(path)
     const root = { uri: pathToFileURL(path).href, path, name: 'my work' }
@@ -22,7 +24,7 @@ describe('a root', () => {
     expect(await validRoot(path, 'Work')).toEqual({ ...root, name: 'Work' })
   })
 
-  test('is called by its real name, so that a person sees what is given away', async () => {
+  test('a root is called by its real name, so that a person sees what is given away', async () => {
     const where = folder()
     mkdirSync(join(where, 'real'))
     symlinkSync(join(where, 'real'), join(where, 'link'))
@@ -43,17 +45,19 @@ describe('a root', () => {
     ['/a\0b', 'NUL'],
     ['file:///a%00b', 'steps through directories'],
     ['/nowhere/at/all', 'no such directory'],
-  ])('is not %j [T-ROOT-011] [T-ROOT-017]', async (given, reason) => {
+  ])('a root is not %j', async (given, reason) => {
+    proves('T-ROOT-011', 'T-ROOT-017')
     await expect(validRoot(given)).rejects.toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining(reason) })
   })
 
-  test('is no file', async () => {
+  test('a root is no file', async () => {
     const file = join(folder(), 'file')
     writeFileSync(file, '')
     await expect(validRoot(file)).rejects.toMatchObject({ message: expect.stringContaining('not a directory') })
   })
 
-  test('is one that can be read, or it is none [T-ROOT-016]', async () => {
+  test('a root is one that can be read, or it is none', async () => {
+    proves('T-ROOT-016')
     const where = folder()
     const closed = join(where, 'closed')
     mkdirSync(closed)

@@ -10,6 +10,7 @@ import type { Keychain } from '../../../src/auth/store/options.ts'
 import { openVault, type VaultOptions } from '../../../src/host/secrets/vault.ts'
 import { bundled } from '../../support/bundled.ts'
 import { temporaryFolders } from '../../support/folders.ts'
+import { proves } from '../../support/proves.ts'
 
 const newFolder = temporaryFolders()
 const CANARY = 'canary-8f3kq0Zx7LwP2mN5'
@@ -29,7 +30,7 @@ function keychain(): Keychain & { entries: Map<string, string> } {
 }
 
 describe('a vault', () => {
-  test('keeps values by name until they are replaced or removed, and lists the names', async () => {
+  test('a vault keeps values by name until they are replaced or removed, and lists the names', async () => {
     const folder = newFolder()
     const vault = await vaultIn(folder)
     expect(await vault.list()).toEqual([])
@@ -44,7 +45,8 @@ describe('a vault', () => {
     expect(await Promise.all(['github/TOKEN', 'Empty', 'empty', 'gone'].map(again.get))).toEqual([CANARY, '', 'line\nline', undefined])
   })
 
-  test('is for its owner only, and holds no value in the open [T-HOST-012]', async () => {
+  test('a vault is for its owner only, and holds no value in the open', async () => {
+    proves('T-HOST-012')
     const folder = join(newFolder(), 'secrets')
     const vault = await vaultIn(folder)
     await vault.set('a', CANARY)
@@ -67,7 +69,7 @@ describe('a vault', () => {
     expect([...ring.entries.values()].join()).not.toContain(CANARY)
   })
 
-  test('refuses names that cannot stand in a placeholder, and values and numbers beyond its limits', async () => {
+  test('a vault refuses names that cannot stand in a placeholder, and values and numbers beyond its limits', async () => {
     const vault = await vaultIn(newFolder(), { limits: { maxEntries: 2, maxEntryBytes: 10 } })
     for (const name of ['', 'a b', '../x', 'a}', 'a:b', 'ä', 'x'.repeat(101), 'is this the key?']) {
       await expect(vault.set(name, 'x')).rejects.toMatchObject({ code: 'ERR_SECRET' })
@@ -133,7 +135,7 @@ describe('when something is wrong', () => {
   })
 })
 
-test('processes that use it at the same time make one key, lose nothing, and never share a name for two values', async () => {
+test('processes that share a vault create one key, lose nothing, and never share a name for two values', async () => {
   const folder = newFolder()
   const module = await bundled('src/host/secrets/vault.ts', newFolder())
   const program = fileURLToPath(new URL('fixtures/secret-keeper.mjs', import.meta.url))

@@ -41,7 +41,7 @@ function lateReader() {
 }
 
 describe('a server that is slow to confirm that it will tell of changes', () => {
-  test('is read without it, and once more when it has: it may have changed in between', async () => {
+  test('a server slow to acknowledge change notifications is listed before and after it does', async () => {
     const { clock, tools, listings, reader, confirm } = lateReader()
     const started = reader.start()
     await clock.advance(1_999)
@@ -55,7 +55,7 @@ describe('a server that is slow to confirm that it will tell of changes', () => 
     expect(names(listings[1]?.surface.tools)).toEqual(['first', 'second'])
   })
 
-  test('is not read again when it was stopped meanwhile', async () => {
+  test('a server slow to acknowledge change notifications is not listed again after it was stopped', async () => {
     const { clock, reader, reads, confirm } = lateReader()
     const started = reader.start()
     await clock.advance(2_000)
@@ -66,7 +66,7 @@ describe('a server that is slow to confirm that it will tell of changes', () => 
     expect(reads()).toBe(1)
   })
 
-  test('is read once when it confirms in time', async () => {
+  test('a server that is slow to confirm that it will tell of changes is read once when it confirms in time', async () => {
     const { clock, reader, reads, confirm } = lateReader()
     const started = reader.start()
     confirm()
@@ -77,7 +77,7 @@ describe('a server that is slow to confirm that it will tell of changes', () => 
 })
 
 describe('the surface of a server', () => {
-  test('is read again when the server says that it changed', async () => {
+  test('the surface of a server is read again when the server says that it changed', async () => {
     const server = supervise(processWay({ word: 'new' }))
     await server.retry()
     expect(names(server.listing?.surface.tools)).not.toContain('grown-new')
@@ -85,7 +85,7 @@ describe('the surface of a server', () => {
     await until(() => names(server.listing?.surface.tools).includes('grown-new'))
   })
 
-  test('is read once for changes that come together, and only the list that changed', async () => {
+  test('the surface of a server is read once for changes that come together, and only the list that changed', async () => {
     const clock = fakeClock()
     const service = manyTools(1)
     const asked: string[] = []
@@ -108,7 +108,7 @@ describe('the surface of a server', () => {
     expect(asked).toEqual(['tools/list'])
   })
 
-  test('is read less and less often while it keeps changing, and soon again once it has rested', async () => {
+  test('an offering is read less and less often while it keeps changing, and soon again after that', async () => {
     const clock = fakeClock()
     const service = manyTools(1)
     let reads = 0
@@ -143,7 +143,7 @@ describe('the surface of a server', () => {
     await until(() => reads === 1)
   })
 
-  test('is read at the pace that is set', async () => {
+  test('the surface of a server is read at the pace that is set', async () => {
     const clock = fakeClock()
     const service = manyTools(1)
     let reads = 0
@@ -162,7 +162,7 @@ describe('the surface of a server', () => {
     expect(reads).toBeGreaterThan(15)
   })
 
-  test('warns of a few faults in a list and counts the others, and quotes no server at length', async () => {
+  test('listing warns of a few faults, counts the others, and never quotes a server at length', async () => {
     const warnings: string[] = []
     const service = manyTools(1)
     service.prompt('p', {}, () => 'x')
@@ -179,7 +179,7 @@ describe('the surface of a server', () => {
     expect(warnings.find((text) => text.includes('could not be listed'))?.length).toBeLessThan(2_010)
   })
 
-  test('stays as it was last known where a list fails, says so, and is read again later', async () => {
+  test('an offering stays as last known where a list fails, with a warning, and is read again later', async () => {
     const clock = fakeClock()
     const service = manyTools(2)
     service.prompt('p', {}, () => 'x')
@@ -204,7 +204,7 @@ describe('the surface of a server', () => {
     expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1', 't2'])
   })
 
-  test('survives a reconnection to a server whose lists fail now', async () => {
+  test('the surface of a server survives a reconnection to a server whose lists fail now', async () => {
     const service = manyTools(2)
     let isBroken = false
     service.use((invocation, next) => {
@@ -234,7 +234,7 @@ describe('the surface of a server', () => {
     expect(server.health.state).toBe('ready')
   })
 
-  test('is bounded over all lists together, by number and by bytes', async () => {
+  test('the surface of a server is bounded over all lists together, by number and by bytes', async () => {
     const service = manyTools(6)
     for (let at = 0; at < 6; at++) service.prompt(`p${at}`, {}, () => 'x')
     const byNumber = supervise(memoryWay(service), { limits: { maxSurfaceItems: 11 } })
@@ -257,7 +257,7 @@ describe('the surface of a server', () => {
     }
   })
 
-  test('does not wait for a server that never confirms that it will tell of changes', async () => {
+  test('the surface of a server does not wait for a server that never confirms that it will tell of changes', async () => {
     const clock = fakeClock()
     const service = manyTools(2)
     const silent = new Proxy(service, {
@@ -287,7 +287,7 @@ describe('the surface of a server', () => {
     expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
   })
 
-  test('holds the first of two tools of one name', async () => {
+  test('the surface of a server holds the first of two tools of one name', async () => {
     const service = manyTools(1)
     service.use(async (invocation, next) => {
       const result = await next()

@@ -1,7 +1,6 @@
 /** What tests of supervised servers share: servers to supervise, and waiting for what happens outside of this process. */
 
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach } from 'vitest'
 import type { HttpTransport, InProcessTransport, ServerSpec, ServerTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
@@ -50,14 +49,7 @@ export function supervise(transport: ServerTransport, options: Partial<Supervise
   return server
 }
 
-/** Looks again and again until it is true; what it waits for happens in other processes. */
-export async function until(isTrue: () => boolean | Promise<boolean>, withinMs = 12_000): Promise<void> {
-  const started = performance.now()
-  while (!(await isTrue())) {
-    if (performance.now() - started > withinMs) throw new Error(`Not true after ${withinMs} ms: ${isTrue}`)
-    await sleep(10)
-  }
-}
+export { until } from '../../support/until.ts'
 
 export const call = async (server: SupervisedServer, tool: string, args: Record<string, unknown> = {}): Promise<string> => {
   const { content } = await server.use((client) => client.call(tool, args))

@@ -44,7 +44,7 @@ describe('the end of a session', () => {
     ['is answered', (reply: HttpReply) => reply.onHead(200, {})],
     ['is refused', (reply: HttpReply) => reply.onHead(405, {})],
     ['fails', (reply: HttpReply) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
-  ])('is told to the server, waits until that %s, and leaves no timer', async (_how, act) => {
+  ])('the end of a session sends DELETE, waits until it %s, and leaves no timer', async (_how, act) => {
     const { it, last } = session()
     const ending = watched(it.end())
     await vi.advanceTimersByTimeAsync(1_999)
@@ -54,7 +54,7 @@ describe('the end of a session', () => {
     expect([ending.isOver, vi.getTimerCount()]).toEqual([true, 0])
   })
 
-  test('waits two seconds for a server that says nothing', async () => {
+  test('the end of a session waits two seconds for a server that does not answer', async () => {
     const { it } = session()
     const ending = watched(it.end())
     await vi.advanceTimersByTimeAsync(1_999)
@@ -63,7 +63,7 @@ describe('the end of a session', () => {
     expect(ending.isOver).toBe(true)
   })
 
-  test('is told to nobody where there is no id, or the server has forgotten it', async () => {
+  test('the end of a session sends nothing without an id, or when the server has forgotten it', async () => {
     const nameless = session(null)
     await nameless.it.end()
     const forgotten = session()
@@ -72,7 +72,7 @@ describe('the end of a session', () => {
     expect([nameless.sent, forgotten.sent, forgotten.onForgotten.mock.calls.length]).toEqual([[], [], 1])
   })
 
-  test('ends its stream, and drops what was held back', async () => {
+  test('the end of a session ends its stream, and drops queued messages', async () => {
     const { it, sent } = session()
     const run = vi.fn()
     it.hold()
@@ -91,7 +91,7 @@ describe('what is held back during the handshake', () => {
     ['the stream is open', (reply: HttpReply) => reply.onHead(200, EVENTS)],
     ['there is no stream', (reply: HttpReply) => reply.onHead(405, {})],
     ['the stream fails', (reply: HttpReply) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
-  ])('goes out, in order, as soon as %s', (_when, act) => {
+  ])('messages queued during the handshake are sent, in order, as soon as %s', (_when, act) => {
     const { it, last } = session()
     const log: number[] = []
     it.whenReady(() => log.push(1))
@@ -107,7 +107,7 @@ describe('what is held back during the handshake', () => {
     expect(log).toEqual([1, 2, 3, 4])
   })
 
-  test('waits half a second for the stream and no longer', () => {
+  test('messages queued during the handshake wait half a second for the stream', () => {
     const { it } = session()
     const run = vi.fn()
     it.hold()
@@ -120,8 +120,8 @@ describe('what is held back during the handshake', () => {
   })
 })
 
-describe('the stream of what the server says unasked', () => {
-  test('brings messages and nothing else', () => {
+describe('the GET stream', () => {
+  test('the GET stream delivers messages and nothing else', () => {
     const { it, last, onMessage } = session()
     it.begin()
     last().reply.onHead(200, EVENTS)
@@ -129,21 +129,21 @@ describe('the stream of what the server says unasked', () => {
     expect(onMessage.mock.calls).toEqual([['{"a":1}']])
   })
 
-  test.each([400, 404, 405])('that a server answers with %i was never there, which is nothing to warn of', (status) => {
+  test.each([400, 404, 405])('the GET stream that is answered with %i does not exist, without a warning', (status) => {
     const { it, last, onWarning, onForgotten } = session()
     it.begin()
     last().reply.onHead(status, {})
     expect([onWarning.mock.calls, onForgotten.mock.calls]).toEqual([[], []])
   })
 
-  test('that a server answers with 403 is warned of', () => {
+  test('the GET stream that is answered with 403 causes a warning', () => {
     const { it, last, onWarning } = session()
     it.begin()
     last().reply.onHead(403, {})
     expect(onWarning.mock.calls).toEqual([[expect.stringContaining('no longer heard')]])
   })
 
-  test('that was open and is not found again means that the session is forgotten, if it had an id', () => {
+  test('a GET stream that is not found again means that the session is forgotten, if it had an id', () => {
     for (const id of ['s1', null]) {
       const { it, last, onForgotten, onWarning } = session(id)
       it.begin()

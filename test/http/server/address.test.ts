@@ -36,7 +36,7 @@ describe('what counts as one address', () => {
     expect(holders.of('anna', '192.0.2.1')).toBe(holders.of('anna', undefined))
   })
 
-  test('callers that hold nothing are forgotten at the next look, those that hold something are not', async () => {
+  test('callers that hold nothing are forgotten at the next tick, others are not', async () => {
     const clock = fakeClock()
     const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
     const holding = holders.of(undefined, '192.0.2.1')
@@ -93,17 +93,17 @@ describe('trustProxy', () => {
     return seen
   }
 
-  test('is off unless it is set: the header means nothing', async () => {
+  test('trustProxy is off by default, and the header is ignored', async () => {
     expect(await seenBy(undefined)).toEqual(['127.0.0.1', '198.51.100.1'])
     expect(await seenBy(false)).toEqual(['127.0.0.1', '198.51.100.1'])
   })
 
-  test('gives the address that the proxies tell, on Node and with fetch', async () => {
+  test('trustProxy gives the address that the proxies report, on Node and with fetch', async () => {
     expect(await seenBy(true)).toEqual(['192.0.2.1', '192.0.2.1'])
     expect(await seenBy(2)).toEqual(['203.0.113.9', '203.0.113.9'])
   })
 
-  test('a runtime that does not tell addresses has no bounds by address', async () => {
+  test('a runtime without client addresses has no bounds by address', async () => {
     const server = testServer()
     const handler = httpHandler(server, { limits: { maxSessionsPerAddress: 1, maxInFlightPerAddress: 1, maxStreamsPerAddress: 1 } })
     const statuses = await Promise.all(

@@ -34,7 +34,7 @@ function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits
 const ids = (sink: TestSink): string[] => sink.written.flatMap((text) => /^(?:event: message\n)?id: (\S+)$/m.exec(text)?.[1] ?? [])
 
 describe('a stream that lets its reader go', () => {
-  test('tells it when to come back, and ends its connection', () => {
+  test('a stream that releases its reader names the time to come back, and ends its connection', () => {
     const { stream, owner, connect } = streamOf({ limits: { retryMs: 700 } })
     const sink = connect()
     stream.release()
@@ -46,14 +46,14 @@ describe('a stream that lets its reader go', () => {
     expect(stream.isReleased).toBe(false)
   })
 
-  test('does not where the revision has readers that do not come back', () => {
+  test('a stream does not release its reader in revisions whose readers do not come back', () => {
     const { stream, connect } = streamOf({ isPolled: false })
     const sink = connect()
     stream.release()
     expect([sink.isEnded, sink.written, stream.isReleased, stream.isConnected]).toEqual([false, [], false, true])
   })
 
-  test('and has none says nothing', () => {
+  test('a stream without a reader releases nothing', () => {
     const { stream, owner } = streamOf()
     stream.breakOff()
     expect(owner.onUnattended).not.toHaveBeenCalled()
@@ -61,7 +61,7 @@ describe('a stream that lets its reader go', () => {
 })
 
 describe('a reader that went away', () => {
-  test('leaves the stream without one, and what comes after is kept', () => {
+  test('a reader that went away leaves the stream without one, and later events are kept', () => {
     const { stream, owner, connect } = streamOf()
     const first = connect()
     void stream.push('1')
@@ -72,7 +72,7 @@ describe('a reader that went away', () => {
     expect(ids(second)).toEqual(['p.1.1', 'p.1.2'])
   })
 
-  test('after another took its place takes nothing from that one', () => {
+  test('a reader that went away after it was replaced does not affect the new one', () => {
     const { stream, owner, connect } = streamOf()
     const first = connect()
     const second = connect()
@@ -83,7 +83,7 @@ describe('a reader that went away', () => {
     expect(second.written.at(-1)).toContain('data: 1')
   })
 
-  test('finds a stream that is over, gets the rest, and is let go at once', () => {
+  test('a reader that returns to a finished stream gets the rest, and is released at once', () => {
     const { stream, owner, connect } = streamOf()
     void stream.push('1')
     stream.finish('2')
@@ -103,7 +103,7 @@ describe('what a stream keeps', () => {
     [3, undefined],
     [6, undefined],
     [7, 'never sent'],
-  ])('of six events with room for three lets a reader go on after event %i, or says why not: %s', (sequence, words) => {
+  ])('of six events with room for three, a reader can resume after event %i, or not: %s', (sequence, words) => {
     const { stream } = streamOf({ limits: { maxEvents: 3 } })
     for (let i = 1; i <= 6; i++) void stream.push(String(i))
     const fault = stream.faultOf(sequence)
@@ -111,7 +111,7 @@ describe('what a stream keeps', () => {
     else expect(fault).toContain(words)
   })
 
-  test('is bounded in bytes, but the last event is kept whatever its size', () => {
+  test('the events a stream keeps are bounded in bytes, but the last event is always kept', () => {
     const { stream, kept } = streamOf({ limits: { maxEventBytes: 1_000 } })
     for (let i = 1; i <= 5; i++) void stream.push('x'.repeat(300))
     expect(kept()).toBeLessThanOrEqual(1_000)
@@ -121,7 +121,7 @@ describe('what a stream keeps', () => {
     expect([stream.faultOf(4), stream.faultOf(5)]).toEqual([expect.any(String), undefined])
   })
 
-  test('before there is a reader is less, and from the first reader on no longer', () => {
+  test('a stream without a first reader keeps fewer events', () => {
     const { stream, connect } = streamOf({ limits: { maxEvents: 5 } })
     stream.keepAtMost(2, 1_000)
     for (let i = 1; i <= 4; i++) void stream.push(String(i))
@@ -131,7 +131,7 @@ describe('what a stream keeps', () => {
     expect(stream.faultOf(2)).toBeUndefined()
   })
 
-  test('is given back to the last byte, whichever way it goes', () => {
+  test('the bytes of kept events are released in every case', () => {
     const { stream, owner, kept } = streamOf()
     expect(stream.forgetSome()).toBe(false)
     for (let i = 1; i <= 3; i++) void stream.push(String(i))
@@ -143,7 +143,7 @@ describe('what a stream keeps', () => {
     expect(stream.forgetSome()).toBe(false)
   })
 
-  test('is nothing once it was forgotten, though its reader is written to', () => {
+  test('a forgotten stream keeps nothing, although its reader still gets events', () => {
     const { stream, connect, kept } = streamOf()
     const sink = connect()
     void stream.push('1')
@@ -154,7 +154,7 @@ describe('what a stream keeps', () => {
 })
 
 describe('the end of a stream', () => {
-  test('without its answer is known by the last event', () => {
+  test('a stream that ended without its answer is known by the last event', () => {
     const { stream } = streamOf()
     void stream.push('1')
     expect(stream.isDroppedAfter(1)).toBe(false)
@@ -162,13 +162,13 @@ describe('the end of a stream', () => {
     expect([stream.isDroppedAfter(0), stream.isDroppedAfter(1)]).toEqual([false, true])
   })
 
-  test('with its answer is not', () => {
+  test('a stream that ended with its answer has no such event', () => {
     const { stream } = streamOf()
     stream.finish('1')
     expect(stream.isDroppedAfter(1)).toBe(false)
   })
 
-  test.each([true, false])('that is its beginning is one text, with an event to come back with where readers poll: %s', (isPolled) => {
+  test.each([true, false])('a stream that ends at once is one text, with an event id where readers poll: %s', (isPolled) => {
     const { stream, owner } = streamOf({ isPolled })
     const text = stream.atOnce('{}')
     expect(text.startsWith('id: p.1.0\n')).toBe(isPolled)

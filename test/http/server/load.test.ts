@@ -31,7 +31,7 @@ describe('requests in hand', () => {
     ['principal', 'maxInFlight', 503],
     ['address', 'maxInFlight', 503],
     ['unknown', 'maxInFlight', 503],
-  ] as const)('of a holder by %s are bounded by %s, and given back', (kind, limit, status) => {
+  ] as const)('running requests of a holder by %s are bounded by %s, and released', (kind, limit, status) => {
     const load = new Load(limitsOf({ [limit]: 2 }))
     const holder = new Holder(kind)
     expect([load.enter(holder, holdOf(load, holder)), load.enter(holder, holdOf(load, holder))]).toEqual([undefined, undefined])
@@ -41,13 +41,13 @@ describe('requests in hand', () => {
     expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
   })
 
-  test('of callers that nobody can tell apart have only the bound of the process', () => {
+  test('running requests of unknown callers have only the bound of the process', () => {
     const load = new Load(limitsOf({ maxInFlightPerAddress: 1, maxInFlightPerPrincipal: 1, maxAbandoned: 1 }))
     const holder = new Holder('unknown')
     for (let i = 0; i < 3; i++) expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
   })
 
-  test('that nobody waits for are bounded, and given back', () => {
+  test('abandoned requests are bounded, and released', () => {
     const load = new Load(limitsOf({ maxAbandoned: 2 }))
     const holder = new Holder('address')
     load.abandon(holder)
@@ -60,7 +60,7 @@ describe('requests in hand', () => {
     expect([load.abandoned, holder.abandoned]).toEqual([1, 1])
   })
 
-  test('are waited for until the last is over, by everybody who waits', async () => {
+  test('running requests are waited for until the last is over, by every waiter', async () => {
     const load = new Load(limitsOf({}))
     const holder = new Holder('address')
     await load.whenIdle()
@@ -80,12 +80,12 @@ describe('open streams', () => {
   test.each([
     [1, undefined],
     [2, 'maxStreams'],
-  ])('%i of at most two leave room, or are refused by %s', (open, limit) => {
+  ])('%i open streams of at most two leave room, or are refused by %s', (open, limit) => {
     const refusal = new Load(limitsOf({ maxStreams: 2 })).faultOfStreams(new Holder('principal'), open)
     expect(refusal?.limit).toBe(limit)
   })
 
-  test('of one address are bounded, those of a principal are not', () => {
+  test('open streams of one address are bounded, those of a principal are not', () => {
     const load = new Load(limitsOf({ maxStreamsPerAddress: 2 }))
     const [address, principal] = [new Holder('address'), new Holder('principal')]
     address.streams = 1
@@ -96,7 +96,7 @@ describe('open streams', () => {
     expect(new Load(limitsOf({ maxStreamsPerAddress: false })).faultOfStreams(address, 0)).toBeUndefined()
   })
 
-  test('for subscriptions are bounded for a principal, and given back', () => {
+  test('open streams for subscriptions are bounded for a principal, and released', () => {
     const load = new Load(limitsOf({ maxListensPerPrincipal: 1 }))
     const [principal, address] = [new Holder('principal'), new Holder('address')]
     expect(load.enterListen(principal)).toBeUndefined()
@@ -119,7 +119,7 @@ describe('a caller', () => {
     keptBytes: (holder: Holder) => holder.keptBytes++,
   }
 
-  test.each(Object.entries(held))('that holds nothing but %s is counted for as long as it does', async (_what, hold) => {
+  test.each(Object.entries(held))('a caller that holds only %s is counted as long as it does', async (_what, hold) => {
     const { clock, timers } = countingClock()
     const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
     const holder = holders.of(undefined, '192.0.2.1')
@@ -129,7 +129,7 @@ describe('a caller', () => {
     expect([holders.size, holders.of(undefined, '192.0.2.1') === holder, timers()]).toEqual([1, true, 1])
   })
 
-  test('that holds nothing is forgotten at the next tick, and then nothing ticks any more', async () => {
+  test('a caller that holds nothing is forgotten at the next tick, and the timer stops', async () => {
     const { clock, timers } = countingClock()
     const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
     const [address, principal] = [holders.of(undefined, '192.0.2.1'), holders.of('me', '192.0.2.1')]
@@ -154,7 +154,7 @@ describe('a caller', () => {
     expect([holders.size, timers()]).toEqual([0, 0])
   })
 
-  test('whose address is not told is one with all such callers, and counted while it holds something', () => {
+  test('callers without an address count as one, while they hold something', () => {
     const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
     const holder = holders.of(undefined, undefined)
     expect([holder.kind, holders.size]).toEqual(['unknown', 0])
@@ -162,7 +162,7 @@ describe('a caller', () => {
     expect([holders.of(undefined, undefined) === holder, holders.size]).toEqual([true, 1])
   })
 
-  test('that holds most is found among all of them', () => {
+  test('the caller that holds most is found', () => {
     const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
     const few = holders.of('few', undefined)
     const many = holders.of(undefined, '192.0.2.1')
@@ -202,7 +202,7 @@ describe('a request that stands alone', () => {
     return { reasons, onStopped: undefined, cancel: (reason) => void reasons.push(reason), finish: () => {} }
   }
 
-  test('is cancelled once when its client goes away, and abandoned until its handler stops', () => {
+  test('a stateless request is cancelled once when its client leaves, and abandoned until it stops', () => {
     const work = answering()
     const { load, holder, reply, start } = asked(() => work)
     expect(start()).toBeUndefined()
@@ -214,7 +214,7 @@ describe('a request that stands alone', () => {
     expect([load.abandoned, holder.abandoned]).toEqual([0, 0])
   })
 
-  test('is cancelled also when its client goes away while it is handed in', () => {
+  test('a stateless request is cancelled also when its client leaves during its start', () => {
     const work = answering()
     const { load, reply, start } = asked(() => {
       reply.leave()
@@ -225,7 +225,7 @@ describe('a request that stands alone', () => {
     expect(String(work.reasons[0])).toContain('The client went away')
   })
 
-  test('is not cancelled when it has its answer', () => {
+  test('a stateless request is not cancelled after its answer', () => {
     const work = answering()
     const { load, reply, start } = asked((_request, outlet) => {
       outlet.answer('{}')
@@ -237,7 +237,7 @@ describe('a request that stands alone', () => {
   })
 })
 
-test('sessions end when nobody uses them, and with the last of them the timer', async () => {
+test('sessions end when unused, and the timer ends with the last of them', async () => {
   const { clock, timers } = countingClock()
   const endpoint = new Endpoint(testServer(), {}, clock)
   const headers = (more: Record<string, string>): Record<string, string> => ({

@@ -41,7 +41,7 @@ function expectMismatch({ status, message }: { status: number; message: Message 
   expect(message.error?.message).toMatch(text)
 }
 
-describe('B10: headers that mirror the message', () => {
+describe('headers that mirror the message', () => {
   const BAD: [string, Record<string, string | string[] | undefined>, RegExp][] = [
     ['no Mcp-Method', { 'mcp-method': undefined }, /Mcp-Method is missing/],
     ['another Mcp-Method', { 'mcp-method': 'tools/list' }, /Mcp-Method says "tools\/list", the message says "tools\/call"/],
@@ -68,17 +68,16 @@ describe('B10: headers that mirror the message', () => {
   const CALL = callTool('where', { region: 'eu', count: 5, isDry: true })
   const PARAMS = { 'mcp-param-region': 'eu', 'mcp-param-count': '5', 'mcp-param-dry': 'true' }
 
-  test.each(BAD)(
-    'B10: %s is answered 400 and -32020, naming header and values, before any handler runs [T-HDR-009] [T-HDR-010] [T-HDR-011] [T-HDR-012] [T-HDR-013] [T-HDR-014] [T-HDR-015] [T-HDR-016] [T-HDR-041] [T-HDR-042] [T-HDR-045]',
-    async (_what, changed, text) => {
-      proves('R-BASE-073', 'R-HDR-005', 'R-HDR-027', 'R-HDR-028', 'R-HDR-031')
-      const { url, called } = await spied()
-      expectMismatch(await withHeaders(url, CALL, { ...PARAMS, ...changed }), text)
-      expect(called).not.toHaveBeenCalled()
-      expect((await withHeaders(url, CALL, PARAMS)).status).toBe(200)
-      expect(called).toHaveBeenCalledOnce()
-    },
-  )
+  test.each(BAD)('%s is answered 400 and -32020, naming header and values, before any handler runs', async (_what, changed, text) => {
+    proves('T-HDR-009', 'T-HDR-010', 'T-HDR-011', 'T-HDR-012', 'T-HDR-013', 'T-HDR-014', 'T-HDR-015', 'T-HDR-016')
+    proves('T-HDR-041', 'T-HDR-042', 'T-HDR-045')
+    proves('R-BASE-073', 'R-HDR-005', 'R-HDR-027', 'R-HDR-028', 'R-HDR-031')
+    const { url, called } = await spied()
+    expectMismatch(await withHeaders(url, CALL, { ...PARAMS, ...changed }), text)
+    expect(called).not.toHaveBeenCalled()
+    expect((await withHeaders(url, CALL, PARAMS)).status).toBe(200)
+    expect(called).toHaveBeenCalledOnce()
+  })
 
   test.each([
     ['5', '5', true],
@@ -103,7 +102,7 @@ describe('B10: headers that mirror the message', () => {
     ['-9007199254740992', '-9007199254740992', false],
     ['1e400', 'Infinity', false],
     ['"5"', '5', false],
-  ])('the integer %s in the message and %j in the header: taken is %s', async (inBody, inHeader, isTaken) => {
+  ])('the integer %s in the message and %j in the header: accepted is %s', async (inBody, inHeader, isTaken) => {
     proves('R-HDR-015', 'R-HDR-029')
     const { url, called } = await spied()
     const call = modern(callTool('where', { count: 'HERE' }), { 'mcp-param-count': inHeader })
@@ -120,7 +119,7 @@ describe('B10: headers that mirror the message', () => {
     ['Mcp-Method twice', { 'mcp-method': ['notifications/x', 'notifications/x'] }, 400],
     ['the right Mcp-Method', { 'mcp-method': 'notifications/x' }, 202],
     ['no Mcp-Method, which the revision leaves open', {}, 202],
-  ])('a notification with %s', async (_what, headers, status) => {
+  ])('a notification with %s is refused', async (_what, headers, status) => {
     const { url } = await spied()
     const body = { jsonrpc: '2.0', method: 'notifications/x', params: { _meta: envelope() } }
     const answer = await http(url, { headers: { 'mcp-protocol-version': MODERN, ...headers }, body })
@@ -131,8 +130,8 @@ describe('B10: headers that mirror the message', () => {
     expect(again.status).toBe('mcp-method' in headers ? status : 400)
   })
 
-  test('B10: characters that no header may hold are refused, be it by us or by the parser of HTTP [T-HDR-017] [T-HDR-040]', async () => {
-    proves('R-HDR-028')
+  test('characters that a header may not hold are refused, by us or by the HTTP parser', async () => {
+    proves('T-HDR-017', 'T-HDR-040', 'R-HDR-028')
     const { port, called } = await spied()
     const body = JSON.stringify(modern(callTool('where', { region: 'eu' })).body)
     const post = (name: string, value: string) =>
@@ -152,15 +151,16 @@ describe('B10: headers that mirror the message', () => {
     expect(called).not.toHaveBeenCalled()
   })
 
-  test('names of headers are the same in any letters [T-HDR-008]', async () => {
-    proves('R-HDR-031')
+  test('header names are case-insensitive', async () => {
+    proves('T-HDR-008', 'R-HDR-031')
     const { url } = await spied()
     const { body } = modern(callTool('where', { region: 'eu' }))
     const headers = { 'MCP-PROTOCOL-VERSION': MODERN, 'mCP-mETHOD': 'tools/call', 'Mcp-NAME': 'where', 'MCP-PARAM-REGION': 'eu' }
     expect((await http(url, { headers, body })).status).toBe(200)
   })
 
-  test('a tool can have arguments mirrored, and lists which [T-HDR-019] [T-HDR-022]', async () => {
+  test('a tool can have mirrored arguments, and lists them', async () => {
+    proves('T-HDR-019', 'T-HDR-022')
     const { url } = await spied()
     const { message } = await askModern(url, { method: 'tools/list' })
     const tool = message.result?.tools.find((each: Message) => each.name === 'where')
@@ -170,7 +170,7 @@ describe('B10: headers that mirror the message', () => {
     expect((await askModern(url, callTool('where', { region: 'eu' }), { 'mcp-param-region': 'eu' })).status).toBe(200)
   })
 
-  test('an argument deep inside is mirrored from its place', async () => {
+  test('a nested argument is mirrored from its place', async () => {
     proves('R-HDR-016', 'R-HDR-018')
     const { url } = await spied()
     const call = callTool('where', { deep: { zone: 'a b' } })
@@ -178,8 +178,8 @@ describe('B10: headers that mirror the message', () => {
     expectMismatch(await askModern(url, call, { 'mcp-param-zone': 'a' }), /Mcp-Param-Zone says "a", the message says "a b"/)
   })
 
-  test('no header is expected for an argument that is null or absent [T-HDR-044]', async () => {
-    proves('R-HDR-031')
+  test('no header is expected for an argument that is null or absent', async () => {
+    proves('T-HDR-044', 'R-HDR-031')
     const { url } = await spied()
     expect((await askModern(url, callTool('where', {}))).status).toBe(200)
     const { status, message } = await askModern(url, callTool('where', { region: null }))
@@ -187,8 +187,8 @@ describe('B10: headers that mirror the message', () => {
     expect([status, message.error?.code]).not.toEqual([400, -32020])
   })
 
-  test('values in Base64 are compared as what they stand for [T-HDR-037] [T-HDR-041]', async () => {
-    proves('R-HDR-025')
+  test('Base64 values are compared after decoding', async () => {
+    proves('T-HDR-037', 'T-HDR-041', 'R-HDR-025')
     const { url } = await spied()
     const encoded = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
     for (const value of ['eu', 'größe', 'line1\nline2', ' padded ', '=?base64?ZXU=?=', '世界'])
@@ -204,37 +204,39 @@ describe('B10: headers that mirror the message', () => {
     )
   })
 
-  test('a header holds visible ASCII, space and tab, and nothing else [T-HDR-034]', () => {
+  test('a header holds visible ASCII, space and tab, and nothing else', () => {
+    proves('T-HDR-034')
     for (let code = 0; code < 256; code++) {
       const isAllowed = code === 9 || (code >= 0x20 && code <= 0x7e)
       expect(decodeHeaderValue(`a${String.fromCharCode(code)}b`) !== undefined, `0x${code.toString(16)}`).toBe(isAllowed)
     }
   })
 
-  test('headers for arguments that are not mirrored are not looked at', async () => {
+  test('headers for arguments that are not mirrored are ignored', async () => {
     const { url } = await spied()
     expect((await askModern(url, callTool('where', {}), { 'mcp-param-unknown': 'x' })).status).toBe(200)
   })
 
-  const NAMES: [string, Message][] = [
-    ['is empty [T-HDR-023]', { a: { type: 'string', 'x-mcp-header': '' } }],
-    ['has a space [T-HDR-024]', { a: { type: 'string', 'x-mcp-header': 'My Region' } }],
-    ['has a colon [T-HDR-024]', { a: { type: 'string', 'x-mcp-header': 'a:b' } }],
-    ['is not ASCII [T-HDR-024]', { a: { type: 'string', 'x-mcp-header': 'Größe' } }],
+  const NAMES: [string, Message, ...string[]][] = [
+    ['is empty', { a: { type: 'string', 'x-mcp-header': '' } }, 'T-HDR-023'],
+    ['has a space', { a: { type: 'string', 'x-mcp-header': 'My Region' } }, 'T-HDR-024'],
+    ['has a colon', { a: { type: 'string', 'x-mcp-header': 'a:b' } }, 'T-HDR-024'],
+    ['is not ASCII', { a: { type: 'string', 'x-mcp-header': 'Größe' } }, 'T-HDR-024'],
     [
-      'is there twice but for its letters [T-HDR-025]',
+      'is there twice but for its letters',
       { a: { type: 'string', 'x-mcp-header': 'R' }, b: { type: 'string', 'x-mcp-header': 'r' } },
+      'T-HDR-025',
     ],
-    ['is for an object [T-HDR-026]', { a: { type: 'object', 'x-mcp-header': 'A' } }],
-    ['is for an array [T-HDR-026]', { a: { type: 'array', 'x-mcp-header': 'A' } }],
+    ['is for an object', { a: { type: 'object', 'x-mcp-header': 'A' } }, 'T-HDR-026'],
+    ['is for an array', { a: { type: 'array', 'x-mcp-header': 'A' } }, 'T-HDR-026'],
     ['is for a number', { a: { type: 'number', 'x-mcp-header': 'A' } }],
     ['has a bracket', { a: { type: 'string', 'x-mcp-header': 'a(b' } }],
     ['has a line break', { a: { type: 'string', 'x-mcp-header': 'A\r\nX: y' } }],
     ['stands below items', { a: { type: 'array', items: { type: 'string', 'x-mcp-header': 'A' } } }],
     ['stands below oneOf', { a: { oneOf: [{ type: 'string', 'x-mcp-header': 'A' }] } }],
   ]
-  test.each(NAMES)('a tool whose header name %s cannot be defined', (_what, properties) => {
-    proves('R-HDR-012', 'R-HDR-013', 'R-HDR-014', 'R-HDR-016', 'R-HDR-017')
+  test.each(NAMES)('a tool whose header name %s cannot be defined', (_what, properties, ...ids) => {
+    proves('R-HDR-012', 'R-HDR-013', 'R-HDR-014', 'R-HDR-016', 'R-HDR-017', ...ids)
     expect(() => testServer().tool('t', { input: { type: 'object', properties } }, () => 'x')).toThrow(
       expect.objectContaining({ code: 'ERR_DEFINITION' }),
     )
@@ -242,25 +244,22 @@ describe('B10: headers that mirror the message', () => {
 })
 
 describe('headers in revisions with sessions', () => {
-  test.each(STREAMABLE)(
-    'in %s they are not asked for, but one that lies is refused with -32001 [T-HDR-012] [T-HDR-013]',
-    async (revision) => {
-      proves('R-VER-007', 'R-VER-012')
-      const { url, called } = await spied()
-      const session = await openSession(url, revision)
-      expect((await session.ask(callTool('where', { region: 'eu' }))).status).toBe(200)
-      expect((await session.ask(callTool('where', { region: 'eu' }), { 'mcp-method': 'tools/call', 'mcp-name': 'where' })).status).toBe(200)
-      called.mockClear()
-      const lies: Record<string, string>[] = [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'hi' }, { 'mcp-param-region': 'us' }]
-      for (const headers of lies) {
-        const { status, message } = await session.ask(callTool('where', { region: 'eu' }), headers)
-        expect([status, message.error?.code, message.id]).toEqual([400, -32001, 1])
-      }
-      expect(called).not.toHaveBeenCalled()
-    },
-  )
+  test.each(STREAMABLE)('in %s mirrored headers are optional, but a wrong one is refused with -32001', async (revision) => {
+    proves('T-HDR-012', 'T-HDR-013', 'R-VER-007', 'R-VER-012')
+    const { url, called } = await spied()
+    const session = await openSession(url, revision)
+    expect((await session.ask(callTool('where', { region: 'eu' }))).status).toBe(200)
+    expect((await session.ask(callTool('where', { region: 'eu' }), { 'mcp-method': 'tools/call', 'mcp-name': 'where' })).status).toBe(200)
+    called.mockClear()
+    const lies: Record<string, string>[] = [{ 'mcp-method': 'tools/list' }, { 'mcp-name': 'hi' }, { 'mcp-param-region': 'us' }]
+    for (const headers of lies) {
+      const { status, message } = await session.ask(callTool('where', { region: 'eu' }), headers)
+      expect([status, message.error?.code, message.id]).toEqual([400, -32001, 1])
+    }
+    expect(called).not.toHaveBeenCalled()
+  })
 
-  test('requireMcpHeaders asks for them there too', async () => {
+  test('requireMcpHeaders requires mirrored headers in sessions too', async () => {
     const { url } = await spied({ requireMcpHeaders: true })
     const without = await http(url, { body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} } })
     expect([without.status, without.message.error?.code]).toEqual([400, -32001])
@@ -269,21 +268,19 @@ describe('headers in revisions with sessions', () => {
     expect(opened).toMatch(/Not initialized: 400 .*Mcp-Method says/)
   })
 
-  test.each(['abc', '1999-01-01', '2025-11-26', ''])(
-    'MCP-Protocol-Version %j is answered 400 on POST and GET [T-HDR-004]',
-    async (version) => {
-      const { url } = await spied()
-      const session = await openSession(url, '2025-11-25')
-      const headers = { 'mcp-protocol-version': version }
-      const posted = await session.ask(callTool('where', {}), headers)
-      const got = await http(url, { method: 'GET', headers: { ...session.headers, ...headers } })
-      for (const { status, message } of [posted, got]) expect([status, message.error?.code]).toEqual([400, -32600])
-      expect((await session.ask(callTool('where', {}))).status).toBe(200)
-    },
-  )
+  test.each(['abc', '1999-01-01', '2025-11-26', ''])('MCP-Protocol-Version %j is answered 400 on POST and GET', async (version) => {
+    proves('T-HDR-004')
+    const { url } = await spied()
+    const session = await openSession(url, '2025-11-25')
+    const headers = { 'mcp-protocol-version': version }
+    const posted = await session.ask(callTool('where', {}), headers)
+    const got = await http(url, { method: 'GET', headers: { ...session.headers, ...headers } })
+    for (const { status, message } of [posted, got]) expect([status, message.error?.code]).toEqual([400, -32600])
+    expect((await session.ask(callTool('where', {}))).status).toBe(200)
+  })
 
-  test('without the header the session knows the version, and without a session 2025-03-26 is assumed [T-HDR-003]', async () => {
-    proves('R-HDR-007')
+  test('without the header the session decides the version, and 2025-03-26 without a session', async () => {
+    proves('T-HDR-003', 'R-HDR-007')
     const { url } = await spied()
     const session = await openSession(url, '2025-11-25')
     const { 'mcp-session-id': id } = session.headers
@@ -301,7 +298,7 @@ describe('headers in revisions with sessions', () => {
     expect(said.message.result?.content[0].text).toBe('2025-06-18')
   })
 
-  test('a request that stands alone must say its version in the message too', async () => {
+  test('a stateless request must have its version in the message too', async () => {
     proves('R-META-005')
     const { url } = await spied()
     const headers = { 'mcp-protocol-version': MODERN, 'mcp-method': 'tools/list' }

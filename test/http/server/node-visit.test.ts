@@ -63,7 +63,7 @@ function bodyOf(visit: NodeVisit, bounds: Partial<typeof BOUNDS> = {}): Promise<
 }
 
 describe('a client', () => {
-  test('that got its whole answer has not gone away, though its connection closes', async () => {
+  test('a client that got its whole answer has not left, although its connection closes', async () => {
     const { visit, request, socket, text, closed } = await visited(`${GET}\r\nconnection: close`)
     const onGone = vi.fn()
     visit.onGone = onGone
@@ -76,7 +76,7 @@ describe('a client', () => {
     expect([visit.isGone, onGone.mock.calls.length]).toEqual([false, 0])
   })
 
-  test('that hangs up before its answer has gone away, which is told once', async () => {
+  test('a client that disconnects before its answer has left, which is reported once', async () => {
     const { visit, socket, closed } = await visited(GET)
     const onGone = vi.fn()
     visit.onGone = onGone
@@ -87,14 +87,14 @@ describe('a client', () => {
     expect([visit.isGone, onGone.mock.calls.length]).toEqual([true, 1])
   })
 
-  test('that hung up before anybody looked has gone away', async () => {
+  test('a client that disconnected before the first check has left', async () => {
     const { request, response, socket, closed } = await visited(GET)
     socket.destroy()
     await closed
     expect(new NodeVisit(request, response, undefined, 1_000).isGone).toBe(true)
   })
 
-  test('that hangs up in the middle of its body is told of there too', async () => {
+  test('a client that disconnects in the middle of its body is reported to the reader too', async () => {
     const { visit, socket } = await visited(POST(10), '12345')
     const onGone = vi.fn()
     visit.onGone = onGone
@@ -105,7 +105,7 @@ describe('a client', () => {
     expect([onGone.mock.calls.length, (await body).length]).toEqual([1, 1])
   })
 
-  test('that only sends nothing more gets its answer', async () => {
+  test('a client that half-closes its connection gets its answer', async () => {
     const { visit, socket, text, closed } = await visited(`${GET}\r\nconnection: close`)
     socket.end()
     await eventually(text).toContain('100 Continue')
@@ -123,14 +123,14 @@ describe('a body', () => {
   test.each([
     [100, ['x'.repeat(100), undefined]],
     [101, [undefined, 'too-large']],
-  ])('of %i bytes against a bound of 100 is read, or too large', async (length, outcome) => {
+  ])('a body of %i bytes against a bound of 100 is read, or too large', async (length, outcome) => {
     const { visit, socket } = await visited(CHUNKED, chunk('x'.repeat(50)))
     const body = bodyOf(visit)
     socket.write(`${chunk('x'.repeat(length - 50))}0\r\n\r\n`)
     expect(await body).toEqual([outcome])
   })
 
-  test('that came whole leaves no timer behind', async () => {
+  test('a complete body leaves no timer behind', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const { visit, socket } = await visited(POST(10), '12345')
@@ -142,7 +142,7 @@ describe('a body', () => {
     expect(vi.getTimerCount()).toBe(timers)
   })
 
-  test('is judged by what came since the last time', async () => {
+  test('the rate of a body is judged by what came since the last check', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     onTestFinished(() => void vi.useRealTimers())
     const { visit, socket, request } = await visited(POST(90), '1'.repeat(40))
@@ -165,7 +165,7 @@ describe('a body', () => {
 describe('an answer before the request is whole', () => {
   const BIG = 50_000_000
 
-  test('reaches a client that goes on sending, which is read to the end and thrown away', async () => {
+  test('an early answer reaches a client that keeps sending, and the rest is discarded', async () => {
     const { visit, request, socket, text } = await visited(POST(300_000), 'x'.repeat(1_000))
     visit.send(413, {}, 'too long')
     socket.write('x'.repeat(299_000))
@@ -176,7 +176,7 @@ describe('an answer before the request is whole', () => {
     expect(socket.destroyed).toBe(false)
   })
 
-  test('is followed by the end of the connection when the rest does not come', async () => {
+  test('an early answer is followed by the end of the connection when the rest does not come', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const { visit, socket, text, closed } = await visited(POST(BIG), 'x')
@@ -190,7 +190,7 @@ describe('an answer before the request is whole', () => {
     expect(text()).toMatch(/too long$/)
   })
 
-  test('leaves no timer behind when the client goes away', async () => {
+  test('an early answer leaves no timer behind when the client leaves', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const { visit, socket, closed } = await visited(POST(BIG), 'x')
@@ -204,7 +204,7 @@ describe('an answer before the request is whole', () => {
 })
 
 describe('a stream', () => {
-  test('that begins and ends in one turn is one answer, and one that does not is written turn by turn', async () => {
+  test('a stream that begins and ends in one turn is one answer, otherwise it is written by turns', async () => {
     const whole = await visited(GET)
     const sink = whole.visit.open({ 'content-type': 'text/event-stream' })
     sink.write('one')
@@ -225,7 +225,7 @@ describe('a stream', () => {
     await eventually(parts.text).toMatch(/transfer-encoding: chunked\r\n[\s\S]*\r\none\r\n[\s\S]*two\r\n0\r\n\r\n$/i)
   })
 
-  test('whose client went away is told once, and takes nothing more', async () => {
+  test('a stream whose client left is reported once, and accepts nothing more', async () => {
     const { visit, socket, closed, response } = await visited(GET)
     const sink = visit.open({})
     const onGone = vi.fn()
@@ -242,7 +242,7 @@ describe('a stream', () => {
     expect([onGone.mock.calls.length, drained.mock.calls.length, response.destroyed]).toEqual([1, 1, true])
   })
 
-  test('that is cut off while its writer waits sets the writer free, and tells that it is gone', async () => {
+  test('a stream that is cut off while its writer waits releases the writer, and reports it', async () => {
     const { visit, socket, closed } = await visited(GET)
     const sink = visit.open({})
     const onGone = vi.fn()
@@ -260,7 +260,7 @@ describe('a stream', () => {
     expect([...drained, onGone].map((each) => each.mock.calls.length)).toEqual([1, 1, 1])
   })
 
-  test('of which little is written sets its writer free in the same turn, and leaves no listener behind', async () => {
+  test('a small write releases its writer in the same turn, and leaves no listener behind', async () => {
     const { visit, response } = await visited(GET)
     const sink = visit.open({})
     const listeners = (): number => response.listenerCount('drain') + response.listenerCount('close')
@@ -273,7 +273,7 @@ describe('a stream', () => {
     expect([drained.mock.calls.length, listeners()]).toEqual([1, before])
   })
 
-  test('whose reader reads again sets its writer free, and leaves no listener behind', async () => {
+  test('a stream whose reader reads again releases its writer, and leaves no listener behind', async () => {
     const { visit, socket, response } = await visited(GET)
     const sink = visit.open({})
     const listeners = (): number => response.listenerCount('drain') + response.listenerCount('close')

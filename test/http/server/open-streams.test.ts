@@ -12,7 +12,7 @@ function opened(limits: Partial<HttpLimits>) {
 }
 
 describe('a quiet stream', () => {
-  test('is not one whose reader does not read, also where keepAliveMs is longer than stallMs', async () => {
+  test('a quiet stream is not stalled, also where keepAliveMs is longer than stallMs', async () => {
     const { clock, onCut, open, sink, holder } = opened({ stallMs: 5_000, keepAliveMs: 60_000 })
     open.add({ sink, holder, onTooOld: undefined })
     await clock.advance(59_000)
@@ -21,7 +21,7 @@ describe('a quiet stream', () => {
     expect(sink.written).toEqual([':\n\n'])
   })
 
-  test('whose reader takes nothing is cut off stallMs after that was seen', async () => {
+  test('a quiet stream whose reader does not read is cut off stallMs after that was noticed', async () => {
     const { clock, onCut, open, sink, holder } = opened({ stallMs: 5_000, keepAliveMs: 60_000 })
     open.add({ sink, holder, onTooOld: undefined })
     await clock.advance(2_000)
@@ -32,7 +32,7 @@ describe('a quiet stream', () => {
     expect([onCut.mock.calls, sink.isDestroyed]).toEqual([[['stallMs']], true])
   })
 
-  test('whose reader takes a little now and then is not', async () => {
+  test('a quiet stream whose reader reads a little now and then is not cut off', async () => {
     const { clock, onCut, open, sink, holder } = opened({ stallMs: 5_000 })
     open.add({ sink, holder, onTooOld: undefined })
     sink.pending = 10
@@ -49,7 +49,7 @@ describe('a stream that must end', () => {
     [4_000, 4_000],
     [4_001, 5_000],
     [4_999, 5_000],
-  ])('after %i ms ends at the first look at or after that: %i ms', async (endsAt, endedAt) => {
+  ])('a stream that must end after %i ms ends at the first tick from then on: %i ms', async (endsAt, endedAt) => {
     const { clock, open, sink, holder } = opened({})
     const onEnded = vi.fn()
     open.add({ sink, holder, onTooOld: undefined, endsAt, onEnded })
@@ -61,7 +61,7 @@ describe('a stream that must end', () => {
     expect(onEnded).toHaveBeenCalledOnce()
   })
 
-  test('because it is too old ends at the first look at or after maxStreamAgeMs', async () => {
+  test('a stream that is too old ends at the first tick after maxStreamAgeMs', async () => {
     const { clock, open, sink, holder } = opened({ maxStreamAgeMs: 7_000 })
     const onTooOld = vi.fn(() => open.remove(sink))
     open.add({ sink, holder, onTooOld })
@@ -82,7 +82,7 @@ test('a stream counts as one of its holder until it is removed, once', () => {
 })
 
 describe('the timer', () => {
-  test('runs while a stream is open, and stops at the tick after the last was removed', async () => {
+  test('the timer runs while a stream is open, and stops at the tick after the last was removed', async () => {
     const { clock, timers, open, sink, holder } = opened({})
     expect(timers()).toBe(0)
     open.add({ sink, holder, onTooOld: undefined })
@@ -93,7 +93,7 @@ describe('the timer', () => {
     expect(timers()).toBe(0)
   })
 
-  test('runs while there is a chore, calls it at every tick, and stops when it is over', async () => {
+  test('the timer runs while there is a periodic job, calls it at every tick, and stops with it', async () => {
     const { clock, timers, open } = opened({})
     const chore = vi.fn()
     const stop = open.everyTick(chore)
@@ -104,7 +104,7 @@ describe('the timer', () => {
     expect([chore.mock.calls.length, timers()]).toEqual([3, 0])
   })
 
-  test('is one for everything, and starts again', async () => {
+  test('the timer is one for everything, and starts again', async () => {
     const { clock, timers, open, sink, holder } = opened({})
     const stop = open.everyTick(() => {})
     open.add({ sink, holder, onTooOld: undefined })
@@ -117,7 +117,7 @@ describe('the timer', () => {
     expect([timers(), open.now]).toEqual([1, 1_000])
   })
 
-  test('is gone after close, with every stream', () => {
+  test('the timer is gone after close, with every stream', () => {
     const { timers, open, sink, holder } = opened({})
     open.add({ sink, holder, onTooOld: undefined })
     open.close()
@@ -129,7 +129,7 @@ describe('the timer', () => {
     [{ stallMs: 400 }, 100],
     [{ keepAliveMs: 40 }, 20],
     [{ sessionIdleMs: 1 }, 20],
-  ])('ticks as often as the shortest limit of %j wants: every %i ms', async (limits, tickMs) => {
+  ])('the timer ticks as often as the shortest limit of %j needs: every %i ms', async (limits, tickMs) => {
     const { clock, open } = opened(limits)
     const chore = vi.fn()
     open.everyTick(chore)
@@ -146,7 +146,7 @@ describe('a reader that falls behind', () => {
   test.each([
     [100, false],
     [101, true],
-  ])('by %i bytes makes whoever writes wait: %s', async (pending, mustWait) => {
+  ])('a reader that is %i bytes behind makes the writer wait: %s', async (pending, mustWait) => {
     const { open, sink } = opened(limits)
     sink.pending = pending
     const wait = open.write(sink, 'x')
@@ -159,7 +159,7 @@ describe('a reader that falls behind', () => {
   test.each([
     [199, false],
     [200, true],
-  ])('by %i bytes is cut off: %s', (pending, isCut) => {
+  ])('a reader that is %i bytes behind is cut off: %s', (pending, isCut) => {
     const { open, onCut, sink, holder } = opened(limits)
     sink.onGone = () => open.remove(sink)
     open.add({ sink, holder, onTooOld: undefined })
@@ -169,7 +169,7 @@ describe('a reader that falls behind', () => {
     expect([open.size, wait === undefined]).toEqual([isCut ? 0 : 1, isCut])
   })
 
-  test('is not kept alive, because something is on its way', async () => {
+  test('a reader that is behind gets no keep-alive comment', async () => {
     const { clock, open, sink, holder } = opened({ keepAliveMs: 5_000, stallMs: 60_000 })
     open.add({ sink, holder, onTooOld: undefined })
     sink.pending = 1
@@ -180,7 +180,7 @@ describe('a reader that falls behind', () => {
     expect(sink.written).toEqual([':\n\n'])
   })
 
-  test('and is written to is quiet from then on', async () => {
+  test('a reader that got data counts as quiet from then on', async () => {
     const { clock, open, sink, holder } = opened({ keepAliveMs: 5_000 })
     open.add({ sink, holder, onTooOld: undefined })
     await clock.advance(3_000)
@@ -198,7 +198,7 @@ describe('a reader that falls behind', () => {
 })
 
 describe('streams that belong to no request', () => {
-  test('end when the server does, and those of requests do not', async () => {
+  test('streams that belong to no request end when the server does, and those of requests do not', async () => {
     const { open, sink, holder } = opened({})
     const [standing, other] = [new TestSink(), new TestSink()]
     const onTooOld = vi.fn()
@@ -219,13 +219,13 @@ describe('streams that belong to no request', () => {
     expect(open.size).toBe(1)
   })
 
-  test('are not waited for when there are none', async () => {
+  test('streams that belong to no request are not waited for when there are none', async () => {
     const { open, sink, holder } = opened({})
     open.add({ sink, holder, onTooOld: undefined })
     await open.endStanding()
   })
 
-  test('that must end whatever they are for end as their kind does', async () => {
+  test('streams that belong to no request that must end whatever they are for end as their kind does', async () => {
     const { clock, open, sink, holder } = opened({})
     const [onTooOld, onEnded] = [vi.fn(), vi.fn()]
     open.add({ sink, holder, onTooOld, onEnded, endsAt: 1_000 })

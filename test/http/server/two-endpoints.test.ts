@@ -48,7 +48,8 @@ const call = (id: number, name: string, more: Message = {}): Message => ({
 })
 
 describe('the transport of 2024-11-05', () => {
-  test('says on the stream where to send to, takes messages there with 202, and answers on the stream [T-SSE1-002] [T-SSE1-003] [T-SSE1-004] [T-SSE1-006]', async () => {
+  test('the transport of 2024-11-05 names its endpoint, accepts messages with 202, answers on the stream', async () => {
+    proves('T-SSE1-002', 'T-SSE1-003', 'T-SSE1-004', 'T-SSE1-006')
     const { url } = await serve(testServer())
     const stream = await httpStream(url.replace('/mcp', '/sse'), { method: 'GET', isBare: true, headers: {} })
     expect([stream.status, stream.headers['content-type'], stream.headers['x-accel-buffering']]).toEqual([200, 'text/event-stream', 'no'])
@@ -66,7 +67,7 @@ describe('the transport of 2024-11-05', () => {
     stream.destroy()
   })
 
-  test('carries progress, logs, questions and changes on the one stream', async () => {
+  test('the transport of 2024-11-05 carries progress, logs, questions and changes on the one stream', async () => {
     const server = testServer()
     server.tool('work', {}, async (_args, ctx) => {
       await ctx.progress(1)
@@ -90,7 +91,8 @@ describe('the transport of 2024-11-05', () => {
     expect((await stream.message()).method).toBe('notifications/tools/list_changed')
   })
 
-  test('two clients with the same ids do not hear each other [T-SSE1-001]', async () => {
+  test('two clients with the same ids do not hear each other', async () => {
+    proves('T-SSE1-001')
     const server = testServer()
     const go = gate()
     server.tool('mine', { input: { type: 'object', properties: { name: { type: 'string' } } } }, async ({ name }) => {
@@ -108,8 +110,8 @@ describe('the transport of 2024-11-05', () => {
     }
   })
 
-  test('old and new clients are served side by side, and a POST to the old address in the new way is taken too [T-SSE1-008] [T-SSE1-009]', async () => {
-    proves('R-SSE1-002', 'R-DISC-014', 'R-DISC-021')
+  test('old and new clients are served side by side, and a new POST to the old address works too', async () => {
+    proves('T-SSE1-008', 'T-SSE1-009', 'R-SSE1-002', 'R-DISC-014', 'R-DISC-021')
     const { url } = await serve(testServer())
     const old = await converse(url)
     const session = await openSession(url, '2025-11-25')
@@ -120,7 +122,7 @@ describe('the transport of 2024-11-05', () => {
     expect((await openSession(url.replace('/mcp', '/sse'), '2025-06-18')).id).toBeDefined()
   })
 
-  test('B3: the address of somebody else is answered 404, as one that does not exist', async () => {
+  test('the endpoint of another client is answered 404, as one that does not exist', async () => {
     const { url } = await serve(testServer(), { authenticate: byHeader })
     const alice = await converse(url, { 'x-user': 'alice' })
     const stolen = await http(alice.to, { headers: { 'x-user': 'mallory' }, body: call(1, 'hi') })
@@ -134,7 +136,7 @@ describe('the transport of 2024-11-05', () => {
     expect((await alice.stream.message()).id).toBe(2)
   })
 
-  test('messages that cannot be taken are answered 400, other methods 405', async () => {
+  test('messages that cannot be accepted are answered 400, other methods 405', async () => {
     const { url } = await serve(testServer())
     const { to, send, stream } = await converse(url)
     expect((await http(to.replace(/\?.*/, ''), { body: call(1, 'hi') })).status).toBe(400)
@@ -148,7 +150,7 @@ describe('the transport of 2024-11-05', () => {
     expect((await stream.message()).id).toBe(5)
   })
 
-  test('the conversation ends with its stream: what is in hand is aborted, what is sent later is not found', async () => {
+  test('the session ends with its stream: calls are aborted, later messages are not found', async () => {
     const server = testServer()
     const begun = gate()
     const aborted = gate()
@@ -168,7 +170,7 @@ describe('the transport of 2024-11-05', () => {
     expect((await send(call(2, 'hi'))).status).toBe(404)
   })
 
-  test('F14: at the end of the server what is in hand is answered before the stream ends, and new work is refused', async () => {
+  test('at the end of the server, running calls are answered first, and new ones refused', async () => {
     const server = testServer()
     const begun = gate()
     server.tool('slow', {}, async () => {
@@ -189,7 +191,7 @@ describe('the transport of 2024-11-05', () => {
     await closed
   })
 
-  test('F6: a client that answers no pings is gone within 75 s; one that answers stays', async () => {
+  test('a client that answers no pings is gone within 75 s; one that answers stays', async () => {
     const clock = fakeClock()
     const { url, pass, endpoint } = await serveInFakeTime(testServer({ clock }), {}, clock)
     const alive = await converse(url)
@@ -211,7 +213,7 @@ describe('the transport of 2024-11-05', () => {
     expect((await alive.stream.message()).id).toBe(2)
   })
 
-  test('a stream that is too old ends when what is in hand has been answered, and takes nothing new before', async () => {
+  test('a stream that is too old ends after its running calls, and accepts nothing new before', async () => {
     const server = testServer()
     const go = gate()
     server.tool('slow', {}, async () => {
@@ -232,7 +234,7 @@ describe('the transport of 2024-11-05', () => {
     expect(endpoint.counts).toMatchObject({ inFlight: 0, streams: 0, sessions: 0 })
   })
 
-  test('a batch counts as what it is, a request in hand', async () => {
+  test('a batch counts as a running request', async () => {
     const server = testServer()
     const go = gate()
     server.tool('hold', {}, async () => {
@@ -256,13 +258,13 @@ describe('the transport of 2024-11-05', () => {
     expect(handler.counts.inFlight).toBe(0)
   })
 
-  test('can be left out', async () => {
+  test('the transport of 2024-11-05 can be left out', async () => {
     const { url } = await serve(testServer(), { legacySse: false })
     expect((await http(url.replace('/mcp', '/sse'), { method: 'GET' })).status).toBe(404)
     expect((await http(url.replace('/mcp', '/messages?sessionId=x'), { body: {} })).status).toBe(404)
   })
 
-  test('its endpoints stand beside the endpoint, wherever that is', async () => {
+  test('the endpoints of 2024-11-05 are beside the main endpoint, wherever that is', async () => {
     const { port } = await serve(testServer(), { path: '/deep/in/mcp' })
     const stream = await httpStream(`http://127.0.0.1:${port}/deep/in/sse?x=1`, { method: 'GET' })
     expect((await stream.next())?.data).toMatch(/^\/deep\/in\/messages\?sessionId=/)

@@ -14,50 +14,65 @@ const isReserved = (key: string): boolean => {
 }
 
 describe('a key of _meta', () => {
-  test('is a name, or a prefix, a slash and a name [T-META-005]', () => {
+  test('a key of _meta is a name, or a prefix, a slash and a name', () => {
+    proves('T-META-005')
     expect(readMetaKey('progressToken')).toEqual({ isValid: true, prefix: undefined, name: 'progressToken', isReserved: false })
     expect(readMetaKey('com.example/x')).toEqual({ isValid: true, prefix: 'com.example', name: 'x', isReserved: false })
   })
 
-  test.each(['com.example/x', 'example/x', 'a.b.c.d/x'])('may have the prefix of %s [T-META-006]', (key) => {
+  test.each(['com.example/x', 'example/x', 'a.b.c.d/x'])('a key of _meta may have the prefix of %s', (key) => {
+    proves('T-META-006')
     expect(isValid(key)).toBe(true)
   })
 
   test.each(['com..example/x', '/x', '.com/x', 'com./x', 'com.example//x', 'com/example/x', 'com example/x', './x'])(
-    'may not have that of %s [T-META-006]',
+    'a key of _meta may not have the prefix of %s',
     (key) => {
+      proves('T-META-006')
       expect(isValid(key)).toBe(false)
     },
   )
 
-  test.each(['a/x', 'A/x', 'a1/x', 'a-1/x', 'a--b/x', 'a-b.c-d/x'])('may have the labels of %s [T-META-007]', (key) => {
+  test.each(['a/x', 'A/x', 'a1/x', 'a-1/x', 'a--b/x', 'a-b.c-d/x'])('a key of _meta may have the labels of %s', (key) => {
+    proves('T-META-007')
     expect(isValid(key)).toBe(true)
   })
 
   test.each(['1a/x', '-a/x', 'a-/x', 'a_b/x', 'a.1/x', 'a.-b/x', 'ä/x', 'a.b-/x', 'a*/x'])(
-    'may not have those of %s [T-META-007]',
+    'a key of _meta may not have the labels of %s',
     (key) => {
+      proves('T-META-007')
       expect(isValid(key)).toBe(false)
     },
   )
 
-  test.each(['x', '7', 'X9', 'com.x/', 'com.x/a'])('may have the name of %s [T-META-009]', (key) => {
+  test.each(['x', '7', 'X9', 'com.x/', 'com.x/a'])('a key of _meta may have the name of %s', (key) => {
+    proves('T-META-009')
     expect(isValid(key)).toBe(true)
   })
 
-  test.each(['-a', 'a_', '_a', 'a-', '.a', 'a.', 'com.x/-', 'com.x/a.'])('may not have that of %s [T-META-009]', (key) => {
+  test.each(['-a', 'a_', '_a', 'a-', '.a', 'a.', 'com.x/-', 'com.x/a.'])('a key of _meta may not have the name of %s', (key) => {
+    proves('T-META-009')
     expect(isValid(key)).toBe(false)
   })
 
-  test.each(['a-b_c.d', 'a..b', 'a-_.b', 'com.x/a-b_c.d9'])('may have hyphens, underscores and dots inside, as %s [T-META-010]', (key) => {
-    expect(isValid(key)).toBe(true)
-  })
+  test.each(['a-b_c.d', 'a..b', 'a-_.b', 'com.x/a-b_c.d9'])(
+    'a key of _meta may have hyphens, underscores and dots inside, as %s',
+    (key) => {
+      proves('T-META-010')
+      expect(isValid(key)).toBe(true)
+    },
+  )
 
-  test.each(['a b', 'a:b', 'aäb', 'a\nb', 'a\n', 'com.x/a b', 'com.x/a+b'])('may have nothing else there, as %j [T-META-010]', (key) => {
-    expect(isValid(key)).toBe(false)
-  })
+  test.each(['a b', 'a:b', 'aäb', 'a\nb', 'a\n', 'com.x/a b', 'com.x/a+b'])(
+    'a key of _meta may not have other characters, as %j',
+    (key) => {
+      proves('T-META-010')
+      expect(isValid(key)).toBe(false)
+    },
+  )
 
-  test('is refused with the reason, and never by throwing', () => {
+  test('a key of _meta is refused with the reason, and never by throwing', () => {
     expect(readMetaKey('1a/x')).toEqual({
       isValid: false,
       fault: expect.stringMatching(/^"1a\/x" is no key of _meta: label "1a" of its prefix must /) as string,
@@ -69,7 +84,7 @@ describe('a key of _meta', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (key) => void readMetaKey(key)))
   })
 
-  test('is put together again from its parts', () => {
+  test('a key of _meta is put together again from its parts', () => {
     const label = fc.stringMatching(/^[A-Za-z](?:[A-Za-z0-9-]{0,5}[A-Za-z0-9])?$/)
     const name = fc.stringMatching(/^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,8}[A-Za-z0-9])?)?$/)
     fc.assert(
@@ -80,7 +95,7 @@ describe('a key of _meta', () => {
     )
   })
 
-  test('is judged in linear time', () => {
+  test('a key of _meta is judged in linear time', () => {
     expectLinear(100_000, (size) => {
       const keys = ['a', 'a-', 'a.', '-', 'a/'].flatMap((unit) => [unit.repeat(size / unit.length), `${unit.repeat(size / unit.length)}/x`])
       return () => keys.map(readMetaKey)
@@ -97,14 +112,18 @@ describe('a prefix belongs to MCP', () => {
     'a.b.mcp.c/x',
     'a.mcp.b.c/x',
     'mcp.dev.tools/x',
-  ])('by the older rule: %s [T-META-008]', (key) => {
+  ])('the prefix %s belongs to MCP by the older rule', (key) => {
+    proves('T-META-008')
     expect(isReserved(key)).toBe(true)
   })
 
-  test.each(['io.modelcontextprotocol/', 'dev.mcp/', 'org.modelcontextprotocol.api/', 'com.mcp.tools/'])('by the newer rule: %s', (key) => {
-    proves('R-META-002')
-    expect(isReserved(key)).toBe(true)
-  })
+  test.each(['io.modelcontextprotocol/', 'dev.mcp/', 'org.modelcontextprotocol.api/', 'com.mcp.tools/'])(
+    'the prefix %s belongs to MCP by the newer rule',
+    (key) => {
+      proves('R-META-002')
+      expect(isReserved(key)).toBe(true)
+    },
+  )
 
   test.each([
     'com.example/',
@@ -116,12 +135,12 @@ describe('a prefix belongs to MCP', () => {
     'mcp',
     'com.example/mcp.dev',
     'dev.portico/dropped',
-  ])('by neither: %s [T-META-008]', (key) => {
-    proves('R-META-002')
+  ])('the prefix %s does not belong to MCP', (key) => {
+    proves('T-META-008', 'R-META-002')
     expect(isReserved(key)).toBe(false)
   })
 
-  test('when the protocol itself has a use for it; three more keys are reserved without a prefix', () => {
+  test('prefixes that the protocol uses belong to MCP, and three keys are reserved without a prefix', () => {
     proves('R-META-013')
     expect(Object.values(META).sort()).toEqual(
       ['clientCapabilities', 'clientInfo', 'logLevel', 'protocolVersion', 'serverInfo', 'subscriptionId'].map(
@@ -132,12 +151,12 @@ describe('a prefix belongs to MCP', () => {
       expect(readMetaKey(key)).toEqual({ isValid: true, prefix: undefined, name: key, isReserved: false })
   })
 
-  test.each(Object.values(META))('%s, which the protocol uses itself, among them', (key) => {
+  test.each(Object.values(META))('the prefix of %s, which the protocol uses, belongs to MCP', (key) => {
     expect(isReserved(key)).toBe(true)
   })
 })
 
-test('the keys that Portico makes up have the name of its domain in reverse', () => {
+test('the keys that Portico defines have its domain name in reverse', () => {
   proves('R-META-001')
   const source = fileURLToPath(new URL('../../../src/', import.meta.url))
   const keys = readdirSync(source, { recursive: true, encoding: 'utf8' })

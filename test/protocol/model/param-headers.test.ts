@@ -7,7 +7,7 @@ const object = (properties: Record<string, unknown>, rest: JsonSchema = {}): Jso
 const header = (name: unknown, type: unknown = 'string'): JsonSchema => ({ type, 'x-mcp-header': name }) as JsonSchema
 
 describe('annotations that a chain of properties leads to', () => {
-  test('are found with the path of their value, at any depth', () => {
+  test('header annotations are found with the path of their value, at any depth', () => {
     proves('R-HDR-014', 'R-HDR-016', 'R-HDR-018')
     const schema = object({
       region: header('Region'),
@@ -23,18 +23,18 @@ describe('annotations that a chain of properties leads to', () => {
     })
   })
 
-  test('may be none', () => {
+  test('a schema may have no header annotations', () => {
     expect(paramHeaders(object({ a: { type: 'string' } }))).toEqual({ headers: [] })
     expect(paramHeaders({ type: 'object' })).toEqual({ headers: [] })
   })
 
-  test('may have every character of a token', () => {
+  test('header annotations may have every character of a token', () => {
     proves('R-HDR-012')
     const name = "!#$%&'*+-.^_`|~09AZaz"
     expect(paramHeaders(object({ a: header(name) })).headers).toEqual([{ name, path: ['a'], type: 'string' }])
   })
 
-  test('are not what data, or the name of a property, looks like', () => {
+  test('data and property names are not read as header annotations', () => {
     const schema = object(
       {
         'x-mcp-header': { type: 'string' },
@@ -108,14 +108,14 @@ describe('a tool is invalid', () => {
       NOT_PLAIN,
     ]),
     ['a place that is no keyword is annotated', object({}, { 'x-more': { a: header('X') } }), NOT_PLAIN],
-  ])('when %s', (_why, schema, fault) => {
+  ])('a tool is invalid when %s', (_why, schema, fault) => {
     proves('R-VER-012', 'R-HDR-012', 'R-HDR-013', 'R-HDR-014', 'R-HDR-016', 'R-HDR-017')
     const judged = paramHeaders(schema)
     expect(judged.headers).toBeUndefined()
     expect(judged.fault).toContain(fault)
   })
 
-  test('when an annotation could hide below what is looked at', () => {
+  test('a tool is invalid when an annotation could be below the depth limit', () => {
     const nested = (levels: number): JsonSchema => (levels === 0 ? header('X') : object({ a: nested(levels - 1) }))
     expect(paramHeaders(nested(64)).headers).toHaveLength(1)
     expect(paramHeaders(nested(65)).fault).toBe('the schema nests deeper than 64 levels')
@@ -148,7 +148,7 @@ describe('the values of one call', () => {
     },
   )
 
-  test.each([undefined, null])('%j has no header', (value) => {
+  test.each([undefined, null])('the value %j has no header', (value) => {
     expect(limited(value)).toEqual([])
   })
 })

@@ -15,7 +15,7 @@ describe('traceparent', () => {
     '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00',
     'cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     'cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-what-the-future-brings',
-  ])('%s is taken', (traceparent) => {
+  ])('the traceparent %s is accepted', (traceparent) => {
     proves('R-META-014')
     expect(read({ traceparent })).toEqual({ trace: { traceparent }, faults: [] })
   })
@@ -33,7 +33,7 @@ describe('traceparent', () => {
     ['a line break at its end', `${PARENT}\n`],
     ['a later version without the dash', `${PARENT.replace(/^00/, 'cc')}more`],
     ['a later version without end', `${PARENT.replace(/^00/, 'cc')}-${'x'.repeat(600)}`],
-  ])('with %s is left out, and so is its tracestate', (_name, traceparent) => {
+  ])('a traceparent with %s is left out, and so is its tracestate', (_name, traceparent) => {
     proves('R-META-014')
     const { trace, faults } = read({ traceparent, tracestate: 'a=1' })
     expect(trace).toBeUndefined()
@@ -50,7 +50,7 @@ describe('tracestate', () => {
     ['a tenant', 'fw529a3039@dt=FfAAAAE'],
     ['32 members', members(32)],
     ['a value of 256 characters', `a=${'v'.repeat(256)}`],
-  ])('with %s is taken', (_name, tracestate) => {
+  ])('a tracestate with %s is accepted', (_name, tracestate) => {
     expect(read({ traceparent: PARENT, tracestate })).toEqual({ trace: { traceparent: PARENT, tracestate }, faults: [] })
   })
 
@@ -66,7 +66,7 @@ describe('tracestate', () => {
     ['an equals sign in a value', 'a=b=c'],
     ['a line break', 'a=1\nb=2'],
     ['an object', {}],
-  ])('with %s is left out, and the traceparent stays', (_name, tracestate) => {
+  ])('a tracestate with %s is left out, and the traceparent stays', (_name, tracestate) => {
     proves('R-META-014')
     const { trace, faults } = read({ traceparent: PARENT, tracestate })
     expect(trace).toEqual({ traceparent: PARENT })
@@ -80,12 +80,12 @@ describe('baggage', () => {
     'userId=alice , serverNode=DF%2028;isProduction, a = 1 ; p = 2',
     'empty=',
     `k=${'v'.repeat(MAX_TRACE_LENGTH - 2)}`,
-  ])('%j is taken', (baggage) => {
+  ])('the baggage %j is accepted', (baggage) => {
     expect(read({ baggage })).toEqual({ trace: { baggage }, faults: [] })
   })
 
   test.each(['', 'alice', '=1', 'a=1,', 'a="quoted"', 'a=b c', 'a=1;', 'a=é', `k=${'v'.repeat(MAX_TRACE_LENGTH - 1)}`, 7])(
-    '%j is left out',
+    'the baggage %j is left out',
     (baggage) => {
       proves('R-META-014')
       const { trace, faults } = read({ baggage, traceparent: PARENT })

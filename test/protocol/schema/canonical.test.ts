@@ -18,7 +18,7 @@ const shuffled = (value: unknown): unknown => {
 }
 
 describe('two values', () => {
-  test('are equal whatever the order of their keys, and have the same text', () => {
+  test('two values are equal whatever the order of their keys, and have the same text', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(isEqual(value, shuffled(value))).toBe(true)
@@ -28,7 +28,7 @@ describe('two values', () => {
     )
   })
 
-  test('are equal exactly when Node says so', () => {
+  test('two values are equal exactly when Node says so', () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         expect(isEqual(a, b)).toBe(isDeepStrictEqual(a, b))
@@ -37,7 +37,7 @@ describe('two values', () => {
     )
   })
 
-  test('are not equal because an object inherits what the other one has', () => {
+  test('two values are not equal because an object inherits what the other one has', () => {
     expect(isEqual(JSON.parse('{"toString":1}'), { a: 1 })).toBe(false)
     expect(isEqual([], {})).toBe(false)
     expect(isEqual({}, [])).toBe(false)
@@ -45,7 +45,7 @@ describe('two values', () => {
 })
 
 describe('items', () => {
-  test('are unique exactly when no two are equal', () => {
+  test('items are unique exactly when no two are equal', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(json, fc.constantFrom(1, '1', null, 'null', [], '[]')), { maxLength: 6 }), (items) => {
         const expected = !items.some((item, i) => items.slice(i + 1).some((other) => isEqual(item, other)))
@@ -54,7 +54,7 @@ describe('items', () => {
     )
   })
 
-  test('are paid for before they are compared', () => {
+  test('items are paid for before they are compared', () => {
     const spent: number[] = []
     hasUniqueItems([1, 'a', { b: [1, 2] }], (steps) => spent.push(steps))
     expect(spent).toEqual([3, 5 * 4])

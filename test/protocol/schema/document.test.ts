@@ -36,7 +36,7 @@ describe('a reference out of the document', () => {
     'data:application/json,{}',
   ]
 
-  test.each(LEADING_OUT)('to %s is refused, and nothing is fetched', async (place) => {
+  test.each(LEADING_OUT)('a reference to %s outside the document is refused, and nothing is fetched', async (place) => {
     proves('R-BASE-062', 'R-BASE-064', 'R-BASE-066')
     const fetching = vi.spyOn(globalThis, 'fetch')
     const ref = place.replace('PORT', String(port))
@@ -57,7 +57,7 @@ describe('a reference out of the document', () => {
     expect(requests).toBe(0)
   })
 
-  test('is not followed either where the document names itself as being elsewhere', async () => {
+  test('a reference outside is not followed where the document names another place as its own', async () => {
     const validate = await compileForeign({
       $id: `http://127.0.0.1:${port}/me`,
       $defs: { s: { type: 'string' } },
@@ -75,7 +75,7 @@ describe('bounds', () => {
   const many = (nodes: number): JsonSchema => ({ anyOf: Array.from({ length: nodes - 1 }, () => ({})) })
   const long = (length: number): JsonSchema => ({ title: 'x'.repeat(length - '{"title":""}'.length) })
 
-  test('for schemas of a peer are 256 KiB, 64 levels, 2,000 subschemas', () => {
+  test('bounds for schemas of a peer are 256 KiB, 64 levels, 2,000 subschemas', () => {
     expect(FOREIGN_SCHEMA_BOUNDS).toMatchObject({ maxSchemaBytes: 262_144, maxSchemaDepth: 64, maxSchemaNodes: 2000 })
   })
 
@@ -86,7 +86,7 @@ describe('bounds', () => {
     ['maxSchemaBytes', 100, long, 'it has 101 characters, more than 100 (maxSchemaBytes)'],
     ['maxSchemaDepth', 3, nested, 'it nests deeper than 3 levels (maxSchemaDepth)'],
     ['maxSchemaNodes', 5, many, 'it has more than 5 subschemas (maxSchemaNodes)'],
-  ])('%s of %i holds to the unit', (bound, limit, make, reason) => {
+  ])('the bound %s of %i is exact', (bound, limit, make, reason) => {
     proves('R-BASE-067')
     const bounds = { ...WIDE, [bound]: limit }
     expect(() => openDocument(make(limit - 1), bounds)).not.toThrow()
@@ -96,7 +96,7 @@ describe('bounds', () => {
     )
   })
 
-  test.each([100, 1000, FOREIGN_SCHEMA_BOUNDS.maxSteps])('maxSteps of %i holds to the unit', (maxSteps) => {
+  test.each([100, 1000, FOREIGN_SCHEMA_BOUNDS.maxSteps])('the bound maxSteps of %i is exact', (maxSteps) => {
     proves('R-BASE-067')
     const validate = compile({ items: { type: 'number' } }, { bounds: { ...WIDE, maxSteps } })
     const list = (length: number): number[] => Array.from({ length }, (_, i) => i)
@@ -108,14 +108,14 @@ describe('bounds', () => {
     )
   })
 
-  test('cannot be passed by where a reference leads', () => {
+  test('bounds cannot be passed by a reference', () => {
     const hidden = (schema: JsonSchema): JsonSchema => ({ 'x-hidden': schema, $ref: '#/x-hidden' })
     expect(() => compile(hidden(many(4)), { bounds: { ...WIDE, maxSchemaNodes: 5 } })).not.toThrow()
     expect(() => compile(hidden(many(5)), { bounds: { ...WIDE, maxSchemaNodes: 5 } })).toThrow('maxSchemaNodes')
     expect(() => compile(hidden(nested(4)), { bounds: { ...WIDE, maxSchemaDepth: 3 } })).toThrow('maxSchemaDepth')
   })
 
-  test('an id that would make every reference dear is refused', () => {
+  test('an id that would make every reference expensive is refused', () => {
     const schema = (length: number): JsonSchema => ({ $id: `https://x.example/${'a'.repeat(length - 18)}` })
     expect(() => openDocument(schema(2048), WIDE)).not.toThrow()
     expect(() => openDocument(schema(2049), WIDE)).toThrow('an $id in it is longer than 2048 characters')

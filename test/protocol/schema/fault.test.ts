@@ -62,7 +62,7 @@ const isOdd = (keyword: string, value: unknown): boolean =>
 
 describe.each(VALIDATORS)('a schema of %s', (_name, $schema, ajv) => {
   test.each($schema === D7 ? KEYWORDS.filter((keyword) => !NEWER.includes(keyword)) : KEYWORDS)(
-    'with %s of any kind is valid exactly when its published schema says so',
+    'a schema with %s of any kind is valid exactly when its published schema says so',
     (keyword) => {
       proves('R-BASE-013')
       for (const value of VALUES.filter((each) => !isOdd(keyword, each))) {
@@ -85,7 +85,7 @@ describe('a fault', () => {
       { $schema: 'http://example.com/x' },
       'its dialect "http://example.com/x" is not supported; supported are 2020-12, 2019-09, draft-07, draft-06',
     ],
-  ])('of %j is told with its place', (schema, fault) => {
+  ])('a fault of %j is reported with its place', (schema, fault) => {
     expect(faultOfSchema(schema)).toBe(fault)
   })
 
@@ -97,7 +97,7 @@ describe('a fault', () => {
     { $schema: D7, items: [{}], additionalItems: false },
     { $schema: D7, $ref: '#/definitions/a', minLength: 'ignored' },
     { type: undefined, 'x-mcp-header': 'A', toString: 5 },
-  ])('is not found in %j', (schema) => {
+  ])('no fault is found in %j', (schema) => {
     expect(faultOfSchema(schema)).toBeUndefined()
   })
 })

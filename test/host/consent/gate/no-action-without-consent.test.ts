@@ -9,6 +9,7 @@ import type { RequestedAction } from '../../../../src/host/consent/gate/gate.ts'
 import type { GrantScope } from '../../../../src/host/model/grant.ts'
 import type { Answer, Question } from '../../../../src/host/model/question.ts'
 import { counted, proofRuns } from '../../../support/proof.ts'
+import { proves } from '../../../support/proves.ts'
 import { DAY_MS, gateInMemory } from './gate-in-memory.ts'
 
 const SERVERS = ['notes', 'deploy'] as const
@@ -265,9 +266,10 @@ class World {
   }
 }
 
-test('S8: no sequence of a million events leads to an action without a live and matching yes [T-HOST-005]', {
+test('no sequence of a million events leads to an action without a valid approval', {
   timeout: proofRuns(300_000),
 }, async () => {
+  proves('T-HOST-005')
   let steps = 0
   let performed = 0
   await fc.assert(

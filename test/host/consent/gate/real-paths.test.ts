@@ -79,7 +79,7 @@ test.each([
 })
 
 test.each(['file.txt', './file.txt', '~/file.txt', 'file:file.txt', 'file:/file.txt', 'file://elsewhere/file.txt'])(
-  'where %s leads depends on the server, so it is not known to be within anything',
+  'the target of %s depends on the server, so it is not known to be within anything',
   async (path) => {
     expect(await effectOf(project(), path)).toBe('ask')
   },
@@ -109,12 +109,12 @@ describe.skipIf(process.platform !== 'linux')('a path that leads each process to
     ]
   }
 
-  test('is not known to be within the project', async () => {
+  test('a path that differs between processes is not known to be within the project', async () => {
     const home = project()
     for (const path of pathsTo(home)) expect([path, await effectOf(home, path)]).toEqual([path, 'ask'])
   })
 
-  test('does not evade a rule that forbids a folder: a question that no grant answers, or a no', async () => {
+  test('a path that differs between processes does not evade a rule that forbids a folder', async () => {
     const home = project()
     const policy = compileRules({
       roots: {},

@@ -9,6 +9,7 @@ import { openGrants } from '../../../../src/host/consent/grants/grant-store.ts'
 import type { Grant, GrantScope } from '../../../../src/host/model/grant.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
+import { proves } from '../../../support/proves.ts'
 
 const newFolder = temporaryFolders()
 const newFile = (): string => join(newFolder(), 'state', 'grants.json')
@@ -37,7 +38,7 @@ describe.each([
     return openGrants({ ...(file !== undefined && { file }), limits })
   }
 
-  test('are live until they expire', async () => {
+  test('grants are live until they expire', async () => {
     const grants = await open()
     await grants.add(grant('a'))
     expect(ids(await grants.live(NOW + 999))).toEqual(['a'])
@@ -45,7 +46,8 @@ describe.each([
     expect(await grants.use('a', NOW + 1000)).toBe(false)
   })
 
-  test('can be taken back, and are then neither live nor of use [T-HOST-008]', async () => {
+  test('grants can be revoked, and are then of no use', async () => {
+    proves('T-HOST-008')
     const grants = await open()
     await grants.add(grant('a'))
     await grants.add(grant('b', { scope: 'session', bind: { run: 'r' } }))
@@ -56,7 +58,7 @@ describe.each([
     expect(await grants.use('a', NOW)).toBe(false)
   })
 
-  test('can be taken back by server, by tool, by project, and all together', async () => {
+  test('grants can be revoked by server, by tool, by project, and all together', async () => {
     const grants = await open()
     await grants.add(grant('a'))
     await grants.add(grant('b', { bind: { server: 'mail' } }))
@@ -71,7 +73,7 @@ describe.each([
   test.each<[GrantScope, Partial<Grant['bind']>]>([
     ['once', { run: 'r' }],
     ['always', {}],
-  ])('of %s with one use are used once, however many want it at the same time', async (scope, bind) => {
+  ])('grants of %s with one use are used once, however many callers want it at the same time', async (scope, bind) => {
     const grants = await open()
     await grants.add(grant('a', { scope, usesLeft: 1, bind }))
     const taken = await Promise.all(Array.from({ length: 8 }, () => grants.use('a', NOW)))
@@ -79,20 +81,20 @@ describe.each([
     expect(await grants.live(NOW)).toEqual([])
   })
 
-  test('for once are for once, even if they say otherwise', async () => {
+  test('grants for once have one use, even if they say otherwise', async () => {
     const grants = await open()
     await grants.add(grant('a', { scope: 'once', usesLeft: 50, bind: { run: 'r' } }))
     await grants.add(grant('b', { scope: 'once', bind: { run: 'r' } }))
     for (const id of ['a', 'b']) expect([await grants.use(id, NOW), await grants.use(id, NOW)]).toEqual([true, false])
   })
 
-  test('without a number of uses are used as often as one likes', async () => {
+  test('grants without a number of uses can be used any number of times', async () => {
     const grants = await open()
     await grants.add(grant('a'))
     for (let turn = 0; turn < 5; turn++) expect(await grants.use('a', NOW)).toBe(true)
   })
 
-  test('E2: for what a server or a definition was are swept away', async () => {
+  test('grants for a former server or definition are removed', async () => {
     const grants = await open()
     await grants.add(grant('stays'))
     await grants.add(grant('other server', { bind: { fingerprint: 'f2' } }))
@@ -103,14 +105,14 @@ describe.each([
     expect(ids(await grants.list())).toEqual(['stays', 'whole server'])
   })
 
-  test('of a server that is not there at the moment are kept', async () => {
+  test('grants of a server that is currently missing are kept', async () => {
     const grants = await open()
     await grants.add(grant('a'))
     expect(await grants.sweep(NOW, { fingerprintOf: () => undefined, pinOf: () => undefined })).toBe(0)
     expect(await grants.sweep(NOW + 1000)).toBe(1)
   })
 
-  test('end with the turn, and with the run', async () => {
+  test('grants end with the turn, and with the run', async () => {
     const grants = await open()
     await grants.add(grant('turn', { scope: 'turn', bind: { run: 'r', turn: 1 } }))
     await grants.add(grant('next', { scope: 'turn', bind: { run: 'r', turn: 2 } }))
@@ -122,7 +124,7 @@ describe.each([
     expect(ids(await grants.list())).toEqual(['other'])
   })
 
-  test('are as many as there may be, and an error names the limit; what has ended makes room', async () => {
+  test('grants are limited in number, the error names the limit, and expired ones make room', async () => {
     const grants = await open({ maxGrants: 2 })
     await grants.add(grant('a'))
     await grants.add(grant('b', { expiresAt: NOW + 1 }))
@@ -131,14 +133,14 @@ describe.each([
     expect(ids(await grants.list())).toEqual(['a', 'c'])
   })
 
-  test('have a size, and an error names the limit', async () => {
+  test('grants are limited in size, and the error names the limit', async () => {
     const size = Buffer.byteLength(JSON.stringify(grant('a')))
     const grants = await open({ maxGrantBytes: size })
     await grants.add(grant('a'))
     await expect(grants.add(grant('bb'))).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxGrantBytes') })
   })
 
-  test('have one id each', async () => {
+  test('grants have unique ids', async () => {
     const grants = await open()
     await grants.add(grant('a'))
     await expect(grants.add(grant('a'))).rejects.toMatchObject({ code: 'ERR_STORE' })
@@ -146,7 +148,7 @@ describe.each([
 })
 
 describe('a file of grants', () => {
-  test('holds those for a project and for always, and nothing that ends with the conversation', async () => {
+  test('a file of grants holds those for a project and for always, not those of a conversation', async () => {
     const file = newFile()
     const grants = await openGrants({ file })
     await grants.add(grant('once', { scope: 'once', bind: { run: 'r' } }))
@@ -159,7 +161,7 @@ describe('a file of grants', () => {
     expect(ids(await grants.list())).toEqual(['always', 'once', 'project', 'session', 'turn'])
   })
 
-  test('is for its owner only', async () => {
+  test('a file of grants is for its owner only', async () => {
     const file = newFile()
     const grants = await openGrants({ file })
     await grants.add(grant('a'))
@@ -168,7 +170,7 @@ describe('a file of grants', () => {
     await expect(openGrants({ file })).rejects.toMatchObject({ code: 'ERR_STORE' })
   })
 
-  test('that another process changed is read again before anything is decided by it', async () => {
+  test('a file of grants that another process changed is read again before a decision', async () => {
     const file = newFile()
     const [one, other] = [await openGrants({ file }), await openGrants({ file })]
     await one.add(grant('a'))
@@ -185,7 +187,7 @@ describe('a file of grants', () => {
     ['a grant of another scope', JSON.stringify([{ ...grant('a'), scope: 'forever' }])],
     ['a grant without a predicate', JSON.stringify([{ ...grant('a'), bind: { ...grant('a').bind, args: { kind: 'exact' } } }])],
     ['a grant that is used half', JSON.stringify([{ ...grant('a'), usesLeft: 0.5 }])],
-  ])('with %s in it is refused, and left as it is', async (_name, text) => {
+  ])('a file of grants with %s in it is refused, and left as it is', async (_name, text) => {
     const file = join(newFolder(), 'grants.json')
     writeFileSync(file, text, { mode: 0o600 })
     await expect(openGrants({ file })).rejects.toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining(file) })
@@ -201,14 +203,14 @@ describe('two processes', () => {
   })
   const start = async (...args: string[]): Promise<number> => Number((await run(process.execPath, [program, ...args])).stdout)
 
-  test('that add and take back at the same time lose nothing of each other', async () => {
+  test('two processes that add and revoke at the same time lose no change', async () => {
     const file = newFile()
     await Promise.all(['x', 'y', 'z'].map((name) => start(file, 'churn', name, '10')))
     const expected = ['x', 'y', 'z'].flatMap((name) => [0, 2, 4, 6, 8].map((turn) => `${name}-${turn}`))
     expect(ids(await (await openGrants({ file })).list())).toEqual(expected.sort())
   })
 
-  test('use what may be used three times three times together', async () => {
+  test('two processes share a grant of three uses', async () => {
     const file = newFile()
     const grants = await openGrants({ file })
     await grants.add(grant('a', { usesLeft: 3, expiresAt: Date.now() + 600_000 }))

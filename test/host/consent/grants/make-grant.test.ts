@@ -55,11 +55,11 @@ describe('a grant', () => {
     ['always', { principal: 'you' }, false],
     ['always', { kind: 'tool.result' }, false],
     ['always', { server: { ...action().server, id: 'mail' } }, false],
-  ])('for %s and %j holds: %s', (scope, changes, holds) => {
+  ])('a grant for %s and %j holds: %s', (scope, changes, holds) => {
     expect(grantMatches(made({ scope, width: 'any' }), action(scope === 'once' ? changes : { args: { id: 'b' }, ...changes }))).toBe(holds)
   })
 
-  test('E2: holds no more when the server or the definition is another', () => {
+  test('a grant ends when the server or the definition changes', () => {
     const grant = made({ scope: 'always', width: 'any' })
     expect(grantMatches(grant, action())).toBe(true)
     expect(grantMatches(grant, action({ server: { ...action().server, fingerprint: 'g' } }))).toBe(false)
@@ -67,7 +67,7 @@ describe('a grant', () => {
     expect(grantMatches(grant, action({ primitive: { kind: 'tool', name: 'write', pin: 'p', state: 'pinned' } }))).toBe(false)
   })
 
-  test('for these arguments is for no others, and is what one gets who does not choose', () => {
+  test('a grant is for exactly these arguments by default', () => {
     for (const width of ['exact', undefined] as const) {
       const grant = made({ scope: 'always', ...(width && { width }) })
       expect(grantMatches(grant, action())).toBe(true)
@@ -76,17 +76,17 @@ describe('a grant', () => {
     }
   })
 
-  test('for a pattern that says nothing is for these arguments', () => {
+  test('a grant with an empty pattern is for exactly these arguments', () => {
     const grant = made({ scope: 'always', width: 'pattern', pattern: {} })
     expect(grant.bind.args.kind).toBe('exact')
   })
 
-  test('for once is for these arguments and one time, whatever the answer says', () => {
+  test('a grant for once is for these arguments and one use, whatever the answer says', () => {
     const grant = made({ scope: 'once', width: 'any' }, { bounds: { maxUses: 9 } })
     expect(grant).toMatchObject({ usesLeft: 1, bind: { args: { kind: 'exact' } } })
   })
 
-  test('of a question that must be asked each time is for once', () => {
+  test('a grant of a question that must be asked each time is for once', () => {
     expect(made({ scope: 'always', width: 'any' }, { isForced: true })).toMatchObject({
       scope: 'once',
       usesLeft: 1,
@@ -94,7 +94,7 @@ describe('a grant', () => {
     })
   })
 
-  test('is for no longer than the rules allow, and no more often', () => {
+  test('a grant is limited by the rules in time and number', () => {
     expect(made({ scope: 'always' }, { bounds: { scopes: ['once', 'turn', 'session'] } }).scope).toBe('session')
     expect(made({ scope: 'turn' }, { bounds: { scopes: ['once', 'session'] } }).scope).toBe('once')
     expect(made({ scope: 'always' }, { bounds: { scopes: [] } }).scope).toBe('once')
@@ -102,7 +102,7 @@ describe('a grant', () => {
     expect(made({ scope: 'session' }, { bounds: { maxUses: 7 } }).usesLeft).toBe(7)
   })
 
-  test('ends, even if it is for always', () => {
+  test('a grant expires, even if it is for always', () => {
     expect(made({ scope: 'always' }).expiresAt).toBe(NOW + 30 * DAY_MS)
     for (const scope of GRANT_SCOPES) expect(made({ scope }).expiresAt).toBeLessThanOrEqual(NOW + 30 * DAY_MS)
   })
@@ -153,11 +153,11 @@ describe('the pattern that is proposed', () => {
     ],
     ['a star as it is', { '*': 1, b: 2 }, {}, { '': { eq: { '*': 1, b: 2 } } }],
     ['no arguments', {}, {}, { '': { eq: {} } }],
-  ])('%s', (_name, args, schema, pattern) => {
+  ])('the proposed pattern for %s', (_name, args, schema, pattern) => {
     expect(proposePattern(args, { schema })).toEqual(pattern)
   })
 
-  test('of words for a trusted server is any words of about this length, unless they are run', () => {
+  test('the proposed pattern for text of a trusted server is any text of similar length, except code', () => {
     expect(proposePattern({ message: 'a few words of it', script: 'rm -rf ~ now' }, { tier: 'trusted' })).toEqual({
       '/message': { len: { max: 100 } },
       '/script': { eq: 'rm -rf ~ now' },
@@ -175,25 +175,25 @@ describe('the pattern that is proposed', () => {
     ['the usual port written out', { path: '/a/b/d', url: 'https://x.example:443/2', note: 'other words of it', n: 1 }, true],
     ['a larger number', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it', n: 6 }, false],
     ['less', { path: '/a/b/d', url: 'https://x.example/2', note: 'other words of it' }, false],
-  ])('once granted, is for %s: %j %s', (_name, args, holds) => {
+  ])('the proposed pattern, once granted, is for %s: %j %s', (_name, args, holds) => {
     const pattern = proposePattern({ path: '/a/b/c', url: 'https://x.example/1', note: 'some words of it', n: 5 }, { tier: 'trusted' })
     const grant = made({ scope: 'always', width: 'pattern', pattern })
     expect(grantMatches(grant, action({ args, realPaths: { '/path': String(args.path) } }))).toBe(holds)
   })
 
-  test('of very many arguments is these arguments', () => {
+  test('the proposed pattern for very many arguments is these arguments', () => {
     const args = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`a${i}`, i]))
     expect(proposePattern(args)).toEqual({ '': { eq: args } })
   })
 
-  test('of a path of another system is the path itself', () => {
+  test('the proposed pattern for a path of another system is the path itself', () => {
     const args = { file: process.platform === 'win32' ? '/a/b' : 'A:\\b\\c' }
     expect(
       grantMatches(made({ scope: 'always', width: 'pattern', pattern: proposePattern(args) }, { of: action({ args }) }), action({ args })),
     ).toBe(true)
   })
 
-  test('covers the call that it was made of, and no call with more in it', () => {
+  test('the proposed pattern covers its own call, and no call with more arguments', () => {
     const json = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }))
     fc.assert(
       fc.property(json, fc.string(), (args, extra) => {

@@ -36,7 +36,7 @@ const told = ({ asked }: CannedModel): string[] => {
 }
 
 describe('a turn', () => {
-  test('streams what the model says, calls what it asks for, and gives it the results until it is done', async () => {
+  test('a turn streams the text of the model, makes its calls, and returns the results until it is done', async () => {
     const model = cannedModel([text('Let '), text('me see. '), call('a', 'echo', { n: 1 })], [text('It said echo 1.')])
     const { parts, conversation } = await chat({ model, system: 'Be kind' })
     expect(parts).toEqual([
@@ -63,7 +63,7 @@ describe('a turn', () => {
     expect(model.asked[0]).toMatchObject({ system: 'Be kind', tools: [echo], maxTokens: 8192 })
   })
 
-  test('E1: the model hears of the tools that the host gives it and of nothing else', async () => {
+  test('the model hears of the tools that the host gives it and of nothing else', async () => {
     const model = cannedModel([call('a', 'echo')], [text('done')])
     const lists = [[echo], []]
     await chat({ model, tools: () => lists.shift() ?? [] })
@@ -71,7 +71,7 @@ describe('a turn', () => {
     expect(Object.keys(model.asked[0] ?? {}).sort()).toEqual(['maxTokens', 'messages', 'tools'])
   })
 
-  test('can follow another, and is counted', async () => {
+  test('a turn can follow another, and is counted', async () => {
     const model = cannedModel([text('one')], [text('two')])
     const { conversation } = await chat({ model })
     const resumed = new Conversation(JSON.parse(JSON.stringify(conversation)))
@@ -84,7 +84,7 @@ describe('a turn', () => {
     ['maxTokens', 'cut-off'],
     ['refused', 'refused'],
     ['stopSequence', 'done'],
-  ] as const)('whose last answer ended by %s is %s', async (reason, ended) => {
+  ] as const)('a turn whose last answer ended by %s is %s', async (reason, ended) => {
     const { parts } = await chat({ model: cannedModel([text('x'), end(reason)]) })
     expect(parts.at(-1)).toMatchObject({ type: 'end', reason: ended })
   })
@@ -101,7 +101,7 @@ describe('a turn', () => {
     expect(odd[0]).toMatchObject({ type: 'error', error: { code: 'ERR_MODEL', message: 'The model failed' } })
   })
 
-  test('waits for no other: a second at the same time is refused and changes nothing', async () => {
+  test('a turn waits for no other: a second at the same time is refused and changes nothing', async () => {
     const conversation = new Conversation()
     const first = runChat({ model: cannedModel([text('one')]), conversation, said: 'go', tools: [], callTool: echoing })
     await first.next()
@@ -161,7 +161,7 @@ describe('a call', () => {
     expect(parts.at(-1)).toMatchObject({ reason: 'done' })
   })
 
-  test('of a tool that is not there, or with arguments that do not fit, is an error for the model and reaches no tool', async () => {
+  test('a call of a missing tool, or with invalid arguments, is an error for the model', async () => {
     const called: string[] = []
     const broken: ModelPart = { type: 'tool-call', id: 'c', name: 'echo', args: {}, fault: 'The arguments are not JSON' }
     const model = cannedModel([call('a', 'rm'), call('b', 'echo', { n: 'one' }), broken, call('d', '__proto__')], [text('sorry')])
@@ -181,7 +181,7 @@ describe('a call', () => {
     expect(called).toEqual([])
   })
 
-  test('that throws is an error for the model', async () => {
+  test('a call that throws is an error for the model', async () => {
     const model = cannedModel([call('a', 'echo')], [text('sorry')])
     await chat({
       model,
@@ -202,7 +202,7 @@ describe('a call', () => {
     expect(told(model)).toEqual(['fine'])
   })
 
-  test('that hangs is given up in time, and the others are not lost', async () => {
+  test('a call that hangs is given up in time, and the others are not lost', async () => {
     const clock = fakeClock()
     const model = cannedModel([call('a', 'echo', { n: 1 }), call('b', 'echo', { n: 2 })], [text('ok')])
     let signal: AbortSignal | undefined
@@ -374,7 +374,8 @@ describe('bounds of a turn', () => {
   })
 })
 
-test('the script talks to a real server through the chat [T-TOOL-002]', async () => {
+test('the script talks to a real server through the chat', async () => {
+  proves('T-TOOL-002')
   const notes = ['Milk']
   const server = createServer({ name: 'notes', version: '1' })
   server.tool(
@@ -409,7 +410,8 @@ test('the script talks to a real server through the chat [T-TOOL-002]', async ()
   expect(parts.at(-1)).toMatchObject({ type: 'end', reason: 'done', steps: 3 })
 })
 
-test('a server hears the arguments of its calls and nothing else of the conversation [T-ARCH-017]', async () => {
+test('a server hears the arguments of its calls and nothing else of the conversation', async () => {
+  proves('T-ARCH-017')
   const server = createServer({ name: 'echo', version: '1' })
   server.tool('echo', { input: echo.inputSchema as never }, () => 'result-canary')
   const { client, sent } = await connectPair(server, { revision: '2025-11-25' })

@@ -22,7 +22,7 @@ function conversationOf(...turns: number[]): Conversation {
 }
 
 describe('a conversation that grows too large', () => {
-  test('forgets the oldest results first, with a note, and keeps what was said', () => {
+  test('a conversation that grows too large drops the oldest results first, with a note', () => {
     const conversation = conversationOf(4000, 4000, 4000)
     conversation.begin('and now?')
     conversation.fit({ maxContextTokens: 2500, maxMessages: 100 })
@@ -33,7 +33,7 @@ describe('a conversation that grows too large', () => {
     expect(size(conversation)).toBeLessThanOrEqual(2500)
   })
 
-  test('forgets whole turns when that is not enough, the oldest first', () => {
+  test('a conversation that grows too large forgets whole turns when that is not enough, the oldest first', () => {
     const conversation = conversationOf(40, 40, 40)
     conversation.begin('and now?')
     conversation.fit({ maxContextTokens: 150, maxMessages: 100 })
@@ -44,7 +44,7 @@ describe('a conversation that grows too large', () => {
     expect(conversation.turn).toBe(4)
   })
 
-  test('keeps so many messages and no more', () => {
+  test('a conversation that grows too large keeps so many messages and no more', () => {
     const fitted = (maxMessages: number): number => {
       const conversation = conversationOf(1, 1, 1)
       conversation.fit({ maxContextTokens: 100_000, maxMessages })
@@ -53,7 +53,7 @@ describe('a conversation that grows too large', () => {
     expect([fitted(13), fitted(12), fitted(11), fitted(8), fitted(7)]).toEqual([12, 12, 8, 8, 4])
   })
 
-  test('is an error that names the bound when the last question alone is too long', () => {
+  test('a conversation whose last message alone is too long is an error that names the bound', () => {
     const conversation = new Conversation()
     conversation.begin('x'.repeat(4000))
     expect(() => conversation.fit({ maxContextTokens: 500, maxMessages: 10 })).toThrow(
@@ -61,7 +61,7 @@ describe('a conversation that grows too large', () => {
     )
   })
 
-  test('leaves room for tools and the system prompt', () => {
+  test('a conversation that grows too large leaves room for tools and the system prompt', () => {
     const conversation = conversationOf(4000)
     conversation.fit({ maxContextTokens: 2000, maxMessages: 100 }, 1500)
     expect(size(conversation)).toBeLessThanOrEqual(500)

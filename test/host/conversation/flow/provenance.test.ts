@@ -22,8 +22,8 @@ function withMail(): FlowContext {
 
 const piece = MAIL.slice(20, 110)
 
-describe('E7: a piece of a private text', () => {
-  test('is shown with how much of it there is, where it stands and where it comes from', () => {
+describe('a piece of a private text', () => {
+  test('a piece of a private text is shown with its length, its place and its origin', () => {
     const [origin, ...others] = withMail().originsOf({ to: 'x@example.com', body: { text: `By the way: ${piece} - interesting!` } })
     expect(others).toEqual([])
     expect(origin).toMatchObject({ pointer: '/body/text', source: 'mail/inbox#2' })
@@ -59,12 +59,12 @@ describe('E7: a piece of a private text', () => {
     'in escapes': (text) => [...text].map((character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
     'in entities of HTML': (text) => [...text].map((character) => `&#${character.codePointAt(0)};`).join(''),
   }
-  test.each(Object.keys(dressings))('is found %s', (name) => {
+  test.each(Object.keys(dressings))('a piece of a private text is found %s', (name) => {
     const origins = withMail().originsOf({ data: `before ${dressings[name]?.(piece)} after` })
     expect(origins[0]).toMatchObject({ pointer: '/data', source: 'mail/inbox#2' })
   })
 
-  test('is found in the name of a member, and when it is cut into small parts', () => {
+  test('a piece of a private text is found in the name of a member, and when it is cut into small parts', () => {
     expect(withMail().originsOf({ [piece]: true })[0]).toMatchObject({ source: 'mail/inbox#2' })
     expect(withMail().originsOf({ parts: piece.match(/.{1,10}/gs) })[0]).toMatchObject({ pointer: '', source: 'mail/inbox#2' })
   })
@@ -120,7 +120,7 @@ describe('bounds', () => {
     for (const [at, value] of texts.entries()) expect(flow.originsOf({ value: value.slice(1_000, 6_000) })[0]?.source).toBe(`s#${at + 1}`)
   })
 
-  test('sources beyond the bound share a name, and no more origins are named than may be', () => {
+  test('bounds sources beyond the bound share a name, and no more origins are named than may be', () => {
     const flow = new FlowContext({ sources: 3, origins: 2 })
     const texts = Array.from({ length: 5 }, (_, at) => words(50, at + 1))
     for (const value of texts) flow.add({ labels: ['private:x'], source: 's', value })

@@ -12,6 +12,7 @@ import { verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
 import { canonicalJson } from '../../../../src/protocol/canonical-json.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 import { counted, proofRuns } from '../../../support/proof.ts'
+import { proves } from '../../../support/proves.ts'
 import { DONE, entry } from './entries.ts'
 
 const newFolder = temporaryFolders()
@@ -35,7 +36,8 @@ async function written(calls = 12, options: Partial<AuditLogOptions> = {}): Prom
 }
 
 describe('the log', () => {
-  test('has the intent before the outcome, each with server, tool, time and what became of it [T-TOOL-049]', async () => {
+  test('the log has the intent before the outcome, each with server, tool, time and what became of it', async () => {
+    proves('T-TOOL-049')
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
     const before = Date.now()
@@ -62,7 +64,7 @@ describe('the log', () => {
     expect((await all(folder)).map(({ kind }) => kind)).toEqual(['segment', 'intent', 'outcome', 'refusal', 'checkpoint'])
   })
 
-  test('chains records by the hash of their canonical JSON and of the one before', async () => {
+  test('the log chains records by the hash of their canonical JSON and of the one before', async () => {
     const { folder } = await written(2)
     let before = '0'.repeat(64)
     for (const { hash, ...rest } of await all(folder)) {
@@ -72,7 +74,8 @@ describe('the log', () => {
     }
   })
 
-  test('keeps no secrets of arguments, by name, by look or by registration, and no whole of what is too large [T-SAMP-044]', async () => {
+  test('the log keeps no secrets of arguments, by name, shape or registration, and cuts large values', async () => {
+    proves('T-SAMP-044')
     const folder = join(newFolder(), 'log')
     const registered = 'correct horse battery'
     const log = await openAuditLog({
@@ -94,7 +97,7 @@ describe('the log', () => {
     expect(readdirSync(folder).every((name) => (statSync(join(folder, name)).mode & 0o077) === 0)).toBe(true)
   })
 
-  test('digests the same arguments alike in one log, and otherwise in another', async () => {
+  test('the log digests the same arguments alike in one log, and otherwise in another', async () => {
     const digests: string[][] = []
     for (let turn = 0; turn < 2; turn++) {
       const folder = join(newFolder(), 'log')
@@ -107,7 +110,7 @@ describe('the log', () => {
     expect(digests[0]?.[0]).not.toBe(digests[1]?.[0])
   })
 
-  test('refuses more than may wait for the disk, and what is longer than a record may be', async () => {
+  test('the log refuses more than may wait for the disk, and what is longer than a record may be', async () => {
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder, limits: { pendingRecords: 3, recordBytes: 2_000, textLength: 5_000 } })
     const many = await Promise.allSettled(Array.from({ length: 5 }, () => log.refusal(entry())))
@@ -125,7 +128,7 @@ describe('the log', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true })
   })
 
-  test('goes on in new segments, and is one chain when it is opened again', async () => {
+  test('the log goes on in new segments, and is one chain when it is opened again', async () => {
     const { folder } = await written(20)
     const log = await openAuditLog({ folder, limits: SMALL })
     await log.refusal(entry({ server: 'deploy' }))
@@ -139,7 +142,7 @@ describe('the log', () => {
     expect(found).toHaveLength(1)
   })
 
-  test('is read by what entries are about, with the outcomes of those', async () => {
+  test('the log is read by what entries are about, with the outcomes of those', async () => {
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
     const intents = await Promise.all(['notes', 'deploy', 'notes'].map((server) => log.intent(entry({ server }))))
@@ -156,7 +159,7 @@ describe('the log', () => {
     expect(later[0]).toEqual(found[1])
   })
 
-  test('is not gone on with under another key, and is not given a new one in silence', async () => {
+  test('the log is not gone on with under another key, and is not given a new one in silence', async () => {
     const { folder } = await written(1)
     const key = join(folder, 'log.key')
     renameSync(key, `${key}.away`)
@@ -167,13 +170,13 @@ describe('the log', () => {
     await (await openAuditLog({ folder })).close()
   })
 
-  test('refuses what cannot be written down', async () => {
+  test('the log refuses what cannot be written down', async () => {
     const log = await openAuditLog({ folder: join(newFolder(), 'log') })
     await expect(log.intent(entry({ args: { run: () => {} } }))).rejects.toMatchObject({ code: 'ERR_AUDIT' })
     await log.close()
   })
 
-  test('signs by itself when some time has passed', async () => {
+  test('the log signs by itself when some time has passed', async () => {
     const folder = join(newFolder(), 'log')
     let signed: (checkpoint: Checkpoint) => void = () => {}
     const checkpoint = new Promise<Checkpoint>((resolve) => {
@@ -184,7 +187,7 @@ describe('the log', () => {
     await log.close()
   })
 
-  test('puts checkpoints that a second place did not take there later, and says so', async () => {
+  test('the log puts checkpoints that a second place did not take there later, and says so', async () => {
     const taken: Checkpoint[] = []
     const warnings: string[] = []
     let isUp = false
@@ -255,7 +258,7 @@ describe('after a crash', () => {
     expect((await verifyAudit(folder)).firstBad?.reason).toContain('keeps the record')
   })
 
-  test('zeros in the place of the last line end take no record away', async () => {
+  test('after a crash zeros in the place of the last line end take no record away', async () => {
     const { folder } = await written(1)
     const records = (await all(folder)).length
     truncateSync(first(folder), statSync(first(folder)).size - 1)
@@ -337,7 +340,7 @@ describe('what no crash leaves', () => {
     ],
     ['text that is no record', (bytes) => Buffer.concat([bytes, Buffer.from('hello')])],
     ['a number that is none', (bytes) => Buffer.concat([bytes, Buffer.from('{"at":[{"at":1')])],
-  ])('is refused by who would write behind it, and told by who verifies or reads: %s', async (_, change) => {
+  ])('what no crash leaves is refused by who would write behind it, and told by who verifies or reads: %s', async (_, change) => {
     // Without a last checkpoint, so that only what is there can tell.
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
@@ -368,7 +371,7 @@ describe('what no crash leaves', () => {
     return Buffer.from(`${lines.join('\n')}\n${last.join(between)}`, 'latin1')
   }
 
-  test('is found in what was set aside: records, changes, and that it is gone', async () => {
+  test('what no crash leaves is found in what was set aside: records, changes, and that it is gone', async () => {
     const { folder } = await written(1)
     appendFileSync(first(folder), '{"at":12,"entry":{"acti')
     await (await openAuditLog({ folder })).close()
@@ -386,7 +389,7 @@ describe('what no crash leaves', () => {
 })
 
 describe('verifying', () => {
-  test('finds and names every record of which one byte was changed', async () => {
+  test('verifying finds and names every record of which one byte was changed', async () => {
     const { folder } = await written(6)
     const names = readdirSync(folder).filter((name) => name.startsWith('audit-'))
     const originals = new Map(names.map((name) => [name, readFileSync(join(folder, name))]))
@@ -409,7 +412,7 @@ describe('verifying', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true })
   })
 
-  test('finds a number that is too large to be one', async () => {
+  test('verifying finds a number that is too large to be one', async () => {
     const { folder } = await written(2)
     const original = readFileSync(first(folder), 'utf8')
     const edited = original.replace(/"at":(\d)\d/, '"at":$1e')
@@ -418,7 +421,7 @@ describe('verifying', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { line: 1 } })
   })
 
-  test('finds an edit that changes nothing of what a record says', async () => {
+  test('verifying finds an edit that changes nothing of what a record says', async () => {
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
     await log.refusal(entry({ args: { text: 'a\u001fb\ufffdc' } }))
@@ -438,7 +441,7 @@ describe('verifying', () => {
     }
   })
 
-  test('finds lines that were removed, swapped, doubled or put in', async () => {
+  test('verifying finds lines that were removed, swapped, doubled or put in', async () => {
     const { folder } = await written(2)
     const lines = linesIn(first(folder))
     const edits: [string[], number][] = [
@@ -455,7 +458,7 @@ describe('verifying', () => {
     }
   })
 
-  test('finds an end that was cut when checkpoints are kept elsewhere, and cannot otherwise', async () => {
+  test('verifying finds an end that was cut when checkpoints are kept elsewhere, and cannot otherwise', async () => {
     const anchors = join(newFolder(), 'anchors')
     const { folder } = await written(3, { limits: {}, anchor: anchors })
     const lines = linesIn(first(folder))
@@ -467,7 +470,7 @@ describe('verifying', () => {
     })
   })
 
-  test('finds segments that were taken away, or replaced by those of another log', async () => {
+  test('verifying finds segments that were taken away, or replaced by those of another log', async () => {
     const { folder } = await written(20)
     const other = (await written(20)).folder
     const second = join(folder, 'audit-000002.jsonl')
@@ -480,7 +483,7 @@ describe('verifying', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { segment: 'audit-000002.jsonl', line: 1 } })
   })
 
-  test('finds a log that was written anew with another key', async () => {
+  test('verifying finds a log that was written anew with another key', async () => {
     const anchors = join(newFolder(), 'anchors')
     const { folder, publicKey } = await written(3, { anchor: anchors })
     rmSync(folder, { recursive: true })
@@ -498,7 +501,7 @@ describe('verifying', () => {
     })
   })
 
-  test('finds a checkpoint that somebody without the key has made', async () => {
+  test('verifying finds a checkpoint that somebody without the key has made', async () => {
     const { folder } = await written(1, { limits: {} })
     const lines = linesIn(first(folder))
     const records = lines.map((line) => JSON.parse(line) as AuditRecord & { checkpoint?: Checkpoint })
@@ -516,7 +519,7 @@ describe('verifying', () => {
     })
   })
 
-  test('a process that is writing notices that its records were taken away, and writes nothing behind the gap', async () => {
+  test('a writing process notices that records were removed, and writes nothing after the gap', async () => {
     const folder = join(newFolder(), 'log')
     const log = await openAuditLog({ folder })
     await log.refusal(entry())
@@ -525,7 +528,7 @@ describe('verifying', () => {
     await expect(log.close()).rejects.toMatchObject({ code: 'ERR_AUDIT' })
   })
 
-  test('says that there is no log where there is none', async () => {
+  test('verifying says that there is no log where there is none', async () => {
     await expect(verifyAudit(newFolder())).rejects.toMatchObject({ code: 'ERR_AUDIT' })
   })
 })

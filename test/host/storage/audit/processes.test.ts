@@ -11,6 +11,7 @@ import { readAudit } from '../../../../src/host/storage/audit/read.ts'
 import { type Verdict, verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
+import { proves } from '../../../support/proves.ts'
 import { entry } from './entries.ts'
 
 const newFolder = temporaryFolders()
@@ -23,7 +24,8 @@ beforeAll(async () => {
 const start = (...args: string[]): ChildProcess => spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
 
 describe('a process that is killed while it writes', () => {
-  test('has lost nothing that was acknowledged, however often it happens [T-TOOL-049]', async () => {
+  test('a process that is killed while writing loses no acknowledged record, however often', async () => {
+    proves('T-TOOL-049')
     const folder = join(newFolder(), 'log')
     const acknowledged: number[] = []
     for (let kill = 0; kill < 20; kill++) {
@@ -68,7 +70,7 @@ describe('several processes', () => {
 })
 
 describe('a disk', () => {
-  test('that is full refuses what cannot be written down, keeps what was, and goes on when there is room', async () => {
+  test('a full disk refuses what cannot be logged, keeps existing records, and recovers', async () => {
     const disk = newFolder()
     const { said, mayGrow } = onSmallDisk(disk, [process.execPath, program, join(disk, 'log'), 'fill'])
     const report = JSON.parse(said) as {
