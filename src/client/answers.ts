@@ -10,10 +10,9 @@ import type { ElicitParams, ElicitResult, FormElicitParams, FormSchema, UrlElici
 import type { InputRequest } from '../protocol/model/input-required.ts'
 import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
 import type { Root } from '../protocol/model/roots.ts'
-import { type CreateMessageParams, type CreateMessageResult, conversationFault } from '../protocol/model/sampling.ts'
+import { type CreateMessageParams, type CreateMessageResult, checkConversation } from '../protocol/model/sampling.ts'
 import { compileForeign } from '../protocol/schema/foreign.ts'
 import { describeIssues } from '../protocol/schema/json-schema.ts'
-import { withDefaults } from './form.ts'
 import type { ClientLimits } from './limits.ts'
 import { checkRoots } from './roots.ts'
 
@@ -124,9 +123,9 @@ export class Answerer {
     if (!isObject(requestedSchema) || !isObject(requestedSchema.properties))
       throw new McpError('ERR_INVALID_PARAMS', 'params.requestedSchema must be an object with properties')
     const validate = await compileForeign(requestedSchema, { assertsFormats: true })
-    const answer = await personally(() => elicit({ message, schema: requestedSchema, defaults: withDefaults({}, requestedSchema) }, asking))
+    const answer = await personally(() => elicit({ message, schema: requestedSchema, defaults: fillDefaults({}, requestedSchema) }, asking))
     if (answer.action !== 'accept') return { action: answer.action }
-    const content = withDefaults(answer.content ?? {}, requestedSchema)
+    const content = fillDefaults(answer.content ?? {}, requestedSchema)
     const checked = validate(content)
     if (!checked.ok) throw new McpError('ERR_ANSWER_INVALID', `The answer does not fit the form: ${describeIssues(checked.issues)}`)
     return { action: 'accept', content: content as NonNullable<ElicitResult['content']> }
@@ -148,7 +147,7 @@ export class Answerer {
     if (!isObject(params) || !Array.isArray(params.messages) || typeof params.maxTokens !== 'number') {
       throw new McpError('ERR_INVALID_PARAMS', 'params must have "messages", a list, and "maxTokens", a number')
     }
-    const fault = conversationFault(params.messages)
+    const fault = checkConversation(params.messages)
     if (fault) throw new McpError('ERR_INVALID_PARAMS', `params.messages[${fault.index}] ${fault.what}`)
     if ((params.tools || params.toolChoice) && !tools) throw new McpError('ERR_INVALID_PARAMS', 'Tools in sampling were not declared')
     // Context of other servers is given only where that was declared; the field is advice.
@@ -186,4 +185,14 @@ async function personally<T extends { action: ElicitResult['action'] }>(
     if (error instanceof Cancelled) return { action: 'cancel' }
     throw error
   }
+}
+
+/** Fills in the form's defaults for missing fields. */
+export function fillDefaults(content: Record<string, unknown>, schema: FormSchema): Record<string, unknown> {
+  const filled: Record<string, unknown> = { ...content }
+  for (const [name, field] of Object.entries(schema.properties)) {
+    if ((!Object.hasOwn(filled, name) || filled[name] === undefined) && isObject(field) && field.default !== undefined)
+      filled[name] = field.default
+  }
+  return filled
 }

@@ -1,8 +1,9 @@
 /** Responses that may be used again: for as long as the server said, by whom it said, until it says otherwise. */
 
+import { BoundedMap } from '../base/bounded-map.ts'
+import { comparableJson } from '../base/canonical-json.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import type { Params } from '../jsonrpc/message.ts'
-import { canonical } from '../protocol/schema/canonical.ts'
 
 interface Entry {
   method: string
@@ -21,12 +22,11 @@ export interface CacheScope {
 
 /** May be shared by many clients: public responses serve all of them, private ones only their own partition. */
 export class ResponseCache {
-  readonly #entries = new Map<string, Entry>()
-  readonly #maxEntries: number
+  readonly #entries: BoundedMap<string, Entry>
   readonly #clock: Clock
 
   constructor(options: { maxEntries?: number; clock?: Clock } = {}) {
-    this.#maxEntries = options.maxEntries ?? 1000
+    this.#entries = new BoundedMap(options.maxEntries ?? 1000)
     this.#clock = options.clock ?? systemClock
   }
 
@@ -47,11 +47,6 @@ export class ResponseCache {
     const { ttlMs, cacheScope } = result
     if (typeof ttlMs !== 'number' || !(ttlMs > 0)) return
     const key = keyOf(method, params, scope.server, cacheScope === 'public' ? undefined : scope.partition)
-    this.#entries.delete(key)
-    if (this.#entries.size >= this.#maxEntries) {
-      const [oldest] = this.#entries.keys()
-      if (oldest !== undefined) this.#entries.delete(oldest)
-    }
     this.#entries.set(key, { method, uri: params.uri, server: scope.server, result, freshUntil: this.#clock.now() + ttlMs })
   }
 
@@ -65,5 +60,5 @@ export class ResponseCache {
 
 const keyOf = (method: string, params: Params, server: string, partition: string | undefined): string => {
   const { _meta: _, ...rest } = params
-  return canonical([server, partition ?? null, method, rest])
+  return comparableJson([server, partition ?? null, method, rest])
 }

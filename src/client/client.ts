@@ -197,7 +197,7 @@ export class Client {
     const before = answerer.answers
     answerer.answers = { ...before, ...answers }
     try {
-      this.#connection.dialect.redeclare()
+      this.#connection.dialect.refreshCapabilities()
     } catch (error) {
       answerer.answers = before
       throw error
@@ -212,7 +212,7 @@ export class Client {
 
   /** The person is done with a page, though the server has not said so. False when nobody waits for that page. */
   completeElicitation(elicitationId: string): boolean {
-    return this.#settings.pages.complete(elicitationId)
+    return this.#settings.pageVisits.complete(elicitationId)
   }
 
   /** Asks the server for a sign of life; in a revision without ping, for its description. */
@@ -316,12 +316,12 @@ export class Client {
 
   async #checkOutput(name: string, result: Params): Promise<void> {
     if (!this.#outputs.knows(name)) await this.tools().all()
-    const fault = await this.#outputs.faultOf(name, result)
+    const fault = await this.#outputs.check(name, result)
     if (fault === undefined) return
     // The tool may have changed since it was listed.
     this.#onChange({ kind: 'tools' })
     await this.tools().all()
-    const stillWrong = await this.#outputs.faultOf(name, result)
+    const stillWrong = await this.#outputs.check(name, result)
     if (stillWrong !== undefined) throw badResult(name, stillWrong)
   }
 

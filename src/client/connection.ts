@@ -1,8 +1,7 @@
 /** The connection behind a client: opened, watched, and opened again when it may be. */
 
 import { asText } from '../base/as-text.ts'
-import { onAbort } from '../base/on-abort.ts'
-import type { Deadline } from '../jsonrpc/deadlines.ts'
+import { orAborted, orTimeout } from '../base/wait.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { LogLevel } from '../protocol/model/logging.ts'
@@ -11,9 +10,10 @@ import type { Target } from '../protocol/seams/link.ts'
 import { type ClientDialect, explainRefusal } from './dialect/dialect.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import type { CallOptions, ConnectOptions } from './options.ts'
-import { OpenAgain, openDialect, type Verdict, type VerdictMemory, verdictMemory } from './probe.ts'
+import { OpenAgain, openDialect } from './probe.ts'
 import type { Settings } from './settings.ts'
 import { withTrace } from './trace.ts'
+import { type Verdict, type VerdictMemory, verdictMemory } from './verdict-memory.ts'
 import { Wire } from './wire.ts'
 
 export interface ConnectionEvents {
@@ -139,12 +139,14 @@ export class Connection {
     if (this.#isClosed) await abandon(wire)
     this.#wire = wire
     const standsAlone = this.#target.hasRemoteSessions === true
-    const dialect = await openDialect(wire, this.#settings, { expected, standsAlone }).catch(async (error: unknown) => {
-      // Some old servers exit at the first request they do not know.
-      const hasEnded = wire.isClosed && expected === undefined && !this.#isClosed
-      await wire.close().catch(() => {})
-      throw hasEnded && !isRefusal(error) ? new OpenAgain('session', error as Error) : error
-    })
+    const dialect = await openDialect(wire, this.#settings, { expected, hasIndependentRequests: standsAlone }).catch(
+      async (error: unknown) => {
+        // Some old servers exit at the first request they do not know.
+        const hasEnded = wire.isClosed && expected === undefined && !this.#isClosed
+        await wire.close().catch(() => {})
+        throw hasEnded && !isRefusal(error) ? new OpenAgain('session', error as Error) : error
+      },
+    )
     if (this.#isClosed) await abandon(wire)
     this.#dialect = dialect
     this.#memory.set(this.#target.key, dialect.revision.dialect)
@@ -250,25 +252,9 @@ export class Connection {
   #reopened(reopening: Promise<void>, method: string, options: CallOptions): Promise<void> {
     const { deadlines, limits } = this.#settings
     const { signal, timeoutMs = limits.timeoutMs } = options
-    return new Promise((resolve, reject) => {
-      let unwatch = (): void => {}
-      const settle = (end: () => void): void => {
-        deadlines.clear(deadline)
-        unwatch()
-        end()
-      }
-      const limit = (): Deadline =>
-        deadlines.set(timeoutMs, () => {
-          // A person who has to log in first is not the server being silent.
-          if (this.#wire?.isHeld) deadline = limit()
-          else settle(() => reject(new McpError('ERR_TIMEOUT', `No connection to send ${method} on within ${timeoutMs} ms (timeoutMs)`)))
-        })
-      let deadline = limit()
-      if (signal) unwatch = onAbort(signal, () => settle(() => reject(signal.reason as Error)))
-      reopening.then(
-        () => settle(resolve),
-        (error: unknown) => settle(() => reject(error)),
-      )
+    const limit = { deadlines, ms: timeoutMs, isHeld: () => this.#wire?.isHeld ?? false }
+    return orTimeout(signal ? orAborted(reopening, signal) : reopening, limit, () => {
+      throw new McpError('ERR_TIMEOUT', `No connection to send ${method} on within ${timeoutMs} ms (timeoutMs)`)
     })
   }
 

@@ -1,8 +1,7 @@
 /** A client and a server in one process: the same messages as on any wire, as text, without the wire. */
 
 import type { Outlet } from '../jsonrpc/outlet.ts'
-import { read } from '../jsonrpc/read.ts'
-import { ANSWER_BOUNDS, DEFAULT_READ_BOUNDS } from '../protocol/bounds.ts'
+import { ANSWER_BOUNDS, DEFAULT_READ_BOUNDS, read } from '../jsonrpc/read.ts'
 import type { Link, LinkReceiver, Target } from '../protocol/seams/link.ts'
 import type { Channel, Service } from '../protocol/seams/service.ts'
 

@@ -9,8 +9,10 @@ import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { Answers } from './answers.ts'
 import type { ResponseCache } from './cache.ts'
 import type { ClientLimits } from './limits.ts'
-import type { VerdictMemory } from './probe.ts'
-import type { TraceSource } from './trace.ts'
+import type { VerdictMemory } from './verdict-memory.ts'
+
+/** Trace context for every request of a connection: a fixed one, or a function called before each request. */
+export type TraceSource = TraceContext | (() => TraceContext | undefined)
 
 export interface ConnectOptions {
   /** Who the client says it is. */

@@ -1,9 +1,9 @@
 /** Requests that the server refused because they came too fast. They are sent again one by one, as fast as it allows. */
 
 import type { Clock, Timer } from '../base/clock.ts'
+import type { Deadlines } from '../base/deadlines.ts'
 import { isObject } from '../base/json.ts'
 import { onAbort } from '../base/on-abort.ts'
-import type { Deadlines } from '../jsonrpc/deadlines.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 
 export interface PacingOptions {

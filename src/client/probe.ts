@@ -1,7 +1,7 @@
 /** Finding out which kind of server this is: ask as the newest client would, and fall back on any other answer. */
 
-import type { Timer } from '../base/clock.ts'
 import { isObject } from '../base/json.ts'
+import { orTimeout } from '../base/wait.ts'
 import { METHOD_NOT_FOUND, type Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { requestJson } from '../jsonrpc/write.ts'
@@ -11,36 +11,12 @@ import type { ServerCapabilities } from '../protocol/model/lifecycle.ts'
 import { describeRevisions } from '../revisions/index.ts'
 import { chooseStateless, isBareVersionError, isModernError, offerHandshake, offerStateless, versionsIn } from '../revisions/negotiate.ts'
 import type { Revision } from '../revisions/revision.ts'
-import { type ClientDialect, faultOfResultType, implementationIn, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
+import { type ClientDialect, checkResultType, implementationIn, type ServerDescription, serverInfoIn } from './dialect/dialect.ts'
 import { ClientSession } from './dialect/session.ts'
 import { ClientStateless, statelessCapabilities } from './dialect/stateless.ts'
 import type { Settings } from './settings.ts'
+import type { Verdict } from './verdict-memory.ts'
 import type { Wire } from './wire.ts'
-
-/** Which kind a server turned out to be. */
-export type Verdict = 'session' | 'stateless'
-
-/** Keeps verdicts between connections; what it says is an assumption that may fail. */
-export interface VerdictMemory {
-  get(server: string): Verdict | undefined
-  set(server: string, verdict: Verdict | undefined): void
-}
-
-const MAX_REMEMBERED = 1000
-
-export function verdictMemory(): VerdictMemory {
-  const verdicts = new Map<string, Verdict>()
-  return {
-    get: (server) => verdicts.get(server),
-    set: (server, verdict) => {
-      verdicts.delete(server)
-      if (verdict === undefined) return
-      const [oldest] = verdicts.keys()
-      if (verdicts.size >= MAX_REMEMBERED && oldest !== undefined) verdicts.delete(oldest)
-      verdicts.set(server, verdict)
-    },
-  }
-}
 
 /**
  * The connection showed what the server is, but can no longer be used for it: server and client would mean different
@@ -63,7 +39,7 @@ export interface Opening {
   /** What was found out before. It may no longer be true. */
   expected: Verdict | undefined
   /** Requests of one connection have nothing to do with each other: a handshake changes nothing for the others. */
-  standsAlone: boolean
+  hasIndependentRequests: boolean
 }
 
 /** Throws `OpenAgain` when only a new connection can be used. */
@@ -127,10 +103,10 @@ class Probe {
       // A server that has no handshake either, and said which versions it has, shares none with us.
       const hasNoHandshake = error instanceof McpError && error.code === 'ERR_NO_ENDPOINT'
       const doesNotKnowIt = error instanceof RemoteError && error.code === METHOD_NOT_FOUND
-      if (strange && (hasNoHandshake || doesNotKnowIt)) throw versionFault(strange, this.#settings, error)
+      if (strange && (hasNoHandshake || doesNotKnowIt)) throw versionError(strange, this.#settings, error)
       if (!(error instanceof RemoteError)) throw error
       // A bridge may open a session of its own at the first request, whatever it is, and then refuse ours.
-      if (!this.#opening.standsAlone) throw new OpenAgain('session', why)
+      if (!this.#opening.hasIndependentRequests) throw new OpenAgain('session', why)
       throw why ?? error
     }
   }
@@ -157,7 +133,7 @@ class Probe {
       return late?.kind === 'stateless' ? this.#stateless(late) : this.#afterProbe(session, {})
     }
     if (first.kind === 'legacy') return this.#afterProbe(session, first)
-    if (this.#opening.standsAlone) {
+    if (this.#opening.hasIndependentRequests) {
       given.abort()
       return this.#stateless(first)
     }
@@ -199,7 +175,7 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, sign
       timeoutMs: settings.limits.connectTimeoutMs,
       signal,
     })
-    const fault = faultOfResultType('server/discover', result)
+    const fault = checkResultType('server/discover', result)
     if (fault) return { kind: 'legacy', why: fault }
     const chosen = chooseStateless(result.supportedVersions, settings.supported)
     if (chosen) return { kind: 'stateless', revision: chosen, server: describe(result) }
@@ -220,11 +196,11 @@ async function discover(wire: Wire, settings: Settings, revision: Revision, sign
       settings.supported.some(({ version, dialect }) => dialect === 'session' && theirs.includes(version))
     )
       return { kind: 'legacy' }
-    throw versionFault(theirs, settings, error)
+    throw versionError(theirs, settings, error)
   }
 }
 
-function versionFault(theirs: readonly string[] | undefined, settings: Settings, cause: unknown): McpError {
+function versionError(theirs: readonly string[] | undefined, settings: Settings, cause: unknown): McpError {
   const message = `The server speaks ${theirs?.join(', ') ?? 'another revision'}; this client speaks ${describeRevisions(settings.supported)}`
   return new McpError('ERR_VERSION_UNSUPPORTED', message, { cause })
 }
@@ -239,20 +215,6 @@ function describe(result: Params): ServerDescription {
   }
 }
 
-/** What `discovery` gives; undefined when it gives nothing in the time a probe has. */
-async function within<T>(discovery: Promise<T>, wire: Wire, { clock, limits }: Settings): Promise<T | undefined> {
-  let timer: Timer | undefined
-  const silence = new Promise<undefined>((resolve) => {
-    const wait = (): void => {
-      // A server that wants a person to log in is not silent.
-      timer = clock.after(limits.probeTimeoutMs, () => (wire.isHeld ? wait() : resolve(undefined)))
-      timer.hold(true)
-    }
-    wait()
-  })
-  try {
-    return await Promise.race([discovery, silence])
-  } finally {
-    timer?.cancel()
-  }
-}
+/** The result of `promise`; undefined when it takes longer than a probe may. */
+const within = <T>(promise: Promise<T>, wire: Wire, { deadlines, limits }: Settings): Promise<T | undefined> =>
+  orTimeout(promise, { deadlines, ms: limits.probeTimeoutMs, isHeld: () => wire.isHeld }, () => undefined)

@@ -1,7 +1,8 @@
 /** Options of a connection with every blank filled in. */
 
 import { type Clock, systemClock } from '../base/clock.ts'
-import { Deadlines } from '../jsonrpc/deadlines.ts'
+import { Deadlines } from '../base/deadlines.ts'
+import { VERSION } from '../base/version.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { ClientCapabilities } from '../protocol/model/lifecycle.ts'
@@ -14,7 +15,7 @@ import type { Revision } from '../revisions/revision.ts'
 import { Answerer, capabilitiesOf } from './answers.ts'
 import { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
 import type { ConnectOptions } from './options.ts'
-import { Pages } from './pages.ts'
+import { PageVisits } from './page-visits.ts'
 
 export interface Settings {
   info: Implementation
@@ -23,7 +24,7 @@ export interface Settings {
   clock: Clock
   deadlines: Deadlines
   answerer: Answerer
-  pages: Pages
+  pageVisits: PageVisits
   /** Aborted when the client is closed: nobody waits for a person any more. */
   over: AbortController
   /** What is declared now; handlers may be added later. */
@@ -42,13 +43,13 @@ export function settingsOf(options: ConnectOptions, events: Pick<Settings, 'onCh
   const clock = options.clock ?? systemClock
   const answerer = new Answerer(options.answer ?? {}, limits, () => clock.now())
   return {
-    info: options.info ?? { name: 'portico', version: '0.1.0' },
+    info: options.info ?? { name: 'portico', version: VERSION },
     supported: selectRevisions(options.revisions),
     limits,
     clock,
     deadlines: new Deadlines(clock, { holdsProcess: true }),
     answerer,
-    pages: new Pages(),
+    pageVisits: new PageVisits(),
     over: new AbortController(),
     capabilities: () => capabilitiesOf(answerer.answers, options),
     logLevel: options.logLevel,

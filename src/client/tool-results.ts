@@ -44,7 +44,7 @@ export class OutputSchemas {
   }
 
   /** Says what is wrong with a result, or undefined. Throws ERR_SCHEMA when the schema itself is refused. */
-  async faultOf(name: string, result: Params): Promise<string | undefined> {
+  async check(name: string, result: Params): Promise<string | undefined> {
     const schema = this.#tools.get(name)?.outputSchema
     if (schema === undefined || result.isError === true) return undefined
     if (result.structuredContent === undefined) return 'it has no structured content, though the tool declares an output schema'

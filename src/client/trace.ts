@@ -2,10 +2,7 @@
 
 import { asText } from '../base/as-text.ts'
 import { hasTrace, readTrace, TRACE_KEYS, type TraceContext } from '../protocol/model/trace-context.ts'
-import type { CallOptions } from './options.ts'
-
-/** Trace context for every request of a connection: the same one, or a function that is asked before each. */
-export type TraceSource = TraceContext | (() => TraceContext | undefined)
+import type { CallOptions, TraceSource } from './options.ts'
 
 /**
  * The options of a call with its trace context in `meta`: that of the call, else that in its metadata, else that of the

@@ -1,7 +1,7 @@
 /** One open connection: our requests, the server's requests, and the notices of both, below any dialect. */
 
 import type { Clock } from '../base/clock.ts'
-import type { Deadlines } from '../jsonrpc/deadlines.ts'
+import type { Deadlines } from '../base/deadlines.ts'
 import type { Exchange } from '../jsonrpc/exchange.ts'
 import { type Id, METHOD_NOT_FOUND, type NotificationMessage, numbered, type Params } from '../jsonrpc/message.ts'
 import type { Outlet } from '../jsonrpc/outlet.ts'

@@ -5,9 +5,9 @@
  */
 
 import { asText } from '../base/as-text.ts'
+import { Deadline, type Deadlines } from '../base/deadlines.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { BatchOutlet } from './batch.ts'
-import { Deadline, type Deadlines } from './deadlines.ts'
 import { Exchange } from './exchange.ts'
 import { IdTable } from './id-table.ts'
 import {
@@ -29,7 +29,7 @@ import { errorJson } from './write.ts'
 
 export type PeerFailure = 'ERR_ANSWER_INVALID' | 'ERR_CLOSED' | 'ERR_TIMEOUT'
 
-export interface PeerOptions {
+export interface PeerHandler {
   /** Answers one request, now or later; throwing is answered as an internal error. */
   onRequest(exchange: Exchange): void
   onNotification(message: NotificationMessage, outlet: Outlet): void
@@ -116,7 +116,7 @@ interface PeerState {
 const NOBODY = new Map<Id, Exchange>()
 
 export class Peer {
-  readonly #options: PeerOptions
+  readonly #options: PeerHandler
   readonly #state: PeerState = {
     nextId: 1,
     pending: new IdTable(),
@@ -128,7 +128,7 @@ export class Peer {
     onIdle: undefined,
   }
 
-  constructor(options: PeerOptions) {
+  constructor(options: PeerHandler) {
     this.#options = options
   }
 

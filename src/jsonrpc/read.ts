@@ -86,7 +86,7 @@ export function classify(value: unknown): SingleMessage {
   const { id, method } = value
   if (method === undefined) return classifyResponse(value)
   const hasId = id !== undefined
-  const fault = faultOf(value)
+  const fault = checkRequest(value)
   if (fault) {
     if (!hasId && typeof method === 'string') return { kind: 'ignored', reason: fault.message }
     return { kind: 'malformed', id: isId(id) ? id : undefined, error: fault, isRequest: true }
@@ -97,7 +97,7 @@ export function classify(value: unknown): SingleMessage {
 }
 
 /** What is wrong with a request or notification, in the order a sender would want to hear it. */
-function faultOf(value: Params): ErrorObject | undefined {
+function checkRequest(value: Params): ErrorObject | undefined {
   const { jsonrpc, id, method, params } = value
   if (jsonrpc !== '2.0') return invalid(`"jsonrpc" must be "2.0", not ${shown(jsonrpc)}`)
   if (typeof method !== 'string') return invalid(`"method" must be a string, not ${nameOf(method)}`)

@@ -1,10 +1,10 @@
 /** Every method of every revision, by name. */
 
-import type { MethodRow } from './method.ts'
 import { completionMethods } from './model/completion.ts'
 import { elicitationMethods } from './model/elicitation.ts'
 import { lifecycleMethods } from './model/lifecycle.ts'
 import { loggingMethods } from './model/logging.ts'
+import type { MethodRow } from './model/method.ts'
 import { progressMethods } from './model/progress.ts'
 import { promptMethods } from './model/prompts.ts'
 import { resourceMethods } from './model/resources.ts'

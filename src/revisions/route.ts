@@ -50,7 +50,7 @@ function versionIn(message: Pick<RequestMessage, 'params'>): unknown {
 }
 
 /** Whether a message over HTTP is meant to stand alone: its metadata says so, or the version in its header. */
-export function standsAlone(message: Incoming, version: string | undefined): boolean {
+export function isStateless(message: Incoming, version: string | undefined): boolean {
   if (message.kind === 'request') {
     if (versionIn(message) !== undefined) return true
     if (message.method === 'initialize') return false
@@ -59,7 +59,11 @@ export function standsAlone(message: Incoming, version: string | undefined): boo
 }
 
 /** Why the version in the header of a request that stands alone is not the one in the request. */
-export function faultOfHeader(message: RequestMessage, header: string | undefined, supported: readonly Revision[]): McpError | undefined {
+export function checkVersionHeader(
+  message: RequestMessage,
+  header: string | undefined,
+  supported: readonly Revision[],
+): McpError | undefined {
   const version = versionIn(message)
   if (version !== undefined && version === header) return undefined
   const data = { supported: supported.map((revision) => revision.version) }
@@ -88,11 +92,11 @@ function routeStateless(meta: Params, version: unknown, supported: readonly Revi
     const data = { supported: supported.map((each) => each.version), requested: version }
     return { revision: latest, error: new McpError('ERR_VERSION_UNSUPPORTED', 'Unsupported protocol version', { data }) }
   }
-  const missing = faultOf(meta)
+  const missing = checkMeta(meta)
   return missing ? { revision, error: new McpError('ERR_INVALID_PARAMS', missing) } : { revision }
 }
 
-function faultOf(meta: Params): string | undefined {
+function checkMeta(meta: Params): string | undefined {
   if (!isObject(meta[META.clientCapabilities])) return `params._meta must have ${META.clientCapabilities}, an object`
   const info = meta[META.clientInfo]
   if (info !== undefined && !isObject(info)) return `params._meta.${META.clientInfo} must be an object`

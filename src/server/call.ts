@@ -10,7 +10,7 @@ import type { LogLevel } from '../protocol/model/logging.ts'
 import { readTrace, type TraceContext } from '../protocol/model/trace-context.ts'
 import type { Access, TokenClaims } from '../protocol/seams/access.ts'
 import type { Revision } from '../revisions/revision.ts'
-import type { Asker } from './ask/asker.ts'
+import type { Asker } from './input/asker.ts'
 import type { Quota } from './quota.ts'
 
 /** Who is calling, and what it can do. */
@@ -87,4 +87,11 @@ export class Call {
   withParams(params: Params): Call {
     return params === this.params ? this : new Call(this.exchange, params, this.revision, this.dialect, this.quota)
   }
+}
+
+/** Spells out the short form of older clients: `elicitation: {}` means forms. */
+export function normalCapabilities(declared: ClientCapabilities): ClientCapabilities {
+  const { elicitation } = declared
+  if (!isObject(elicitation) || 'form' in elicitation || 'url' in elicitation) return declared
+  return { ...declared, elicitation: { form: {} } }
 }

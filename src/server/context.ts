@@ -10,10 +10,10 @@ import type { Root } from '../protocol/model/roots.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../protocol/model/sampling.ts'
 import type { TraceContext } from '../protocol/model/trace-context.ts'
 import type { AnySchema, ObjectOf } from '../protocol/schema/port.ts'
-import { form, page, type Question, rootList, sampling } from './ask/question.ts'
 import type { Call, Caller } from './call.ts'
-import type { Core } from './core.ts'
+import type { FeatureEnvironment } from './feature-environment.ts'
 import type { Log } from './features/logging.ts'
+import { form, page, type Question, rootList, sampling } from './input/question.ts'
 
 /** The questions of one `ask`, by name, and the answers to them. */
 export type Questions = Record<string, Question>
@@ -70,15 +70,15 @@ const DONE = Promise.resolve()
 
 export class CallContext implements Context {
   readonly #call: Call
-  readonly #core: Core
+  readonly #environment: FeatureEnvironment
   readonly #progressToken: ProgressToken | undefined
   #log: Log | undefined
   #progress = Number.NEGATIVE_INFINITY
   #progressBucket: Bucket | undefined
 
-  constructor(call: Call, core: Core) {
+  constructor(call: Call, environment: FeatureEnvironment) {
     this.#call = call
-    this.#core = core
+    this.#environment = environment
     const token = (call.params._meta as Meta | undefined)?.progressToken
     this.#progressToken = isProgressToken(token) ? token : undefined
   }
@@ -109,7 +109,7 @@ export class CallContext implements Context {
   }
 
   get log(): Log {
-    this.#log ??= this.#core.logging.forCall(this.#call)
+    this.#log ??= this.#environment.logging.forCall(this.#call)
     return this.#log
   }
 
@@ -118,9 +118,9 @@ export class CallContext implements Context {
     if (total !== undefined) checkFinite('total', total)
     const token = this.#progressToken
     if (token === undefined || !(progress > this.#progress) || this.#call.exchange.isOver) return DONE
-    const rate = this.#core.limits.progressNotices
+    const rate = this.#environment.limits.progressNotices
     if (rate !== false) {
-      const now = this.#core.now()
+      const now = this.#environment.now()
       this.#progressBucket ??= new Bucket(rate, now)
       if (this.#progressBucket.take(now) > 0) return DONE
     }
@@ -134,25 +134,25 @@ export class CallContext implements Context {
   }
 
   elicit<S extends AnySchema>(name: string, message: string, schema: S): Promise<ObjectOf<S>> {
-    return droppable(async () => accepted(await this.#call.asker.ask(name, form(message, schema)), message).content)
+    return ignoringRejection(async () => accepted(await this.#call.asker.ask(name, form(message, schema)), message).content)
   }
 
   elicitUrl(name: string, message: string, url: string, options: { elicitationId?: string } = {}): Promise<void> {
-    return droppable(async () => {
+    return ignoringRejection(async () => {
       accepted(await this.#call.asker.ask(name, page(message, url, options.elicitationId)), message)
     })
   }
 
   sample(name: string, params: CreateMessageParams): Promise<CreateMessageResult> {
-    return droppable(async () => this.#call.asker.ask(name, sampling(params)))
+    return ignoringRejection(async () => this.#call.asker.ask(name, sampling(params)))
   }
 
   roots(): Promise<Root[]> {
-    return droppable(async () => (await this.#call.asker.ask('roots', rootList())).roots)
+    return ignoringRejection(async () => (await this.#call.asker.ask('roots', rootList())).roots)
   }
 
   ask<Q extends Questions>(questions: Q): Promise<AnswersTo<Q>> {
-    return droppable(async () => {
+    return ignoringRejection(async () => {
       const { asker } = this.#call
       const answers = await Promise.all(
         Object.entries(questions).map(async ([name, question]) => [name, await asker.ask(name, question)] as const),
@@ -162,12 +162,12 @@ export class CallContext implements Context {
   }
 
   once<T>(name: string, step: () => T | Promise<T>): Promise<T> {
-    return droppable(async () => this.#call.asker.once(name, step))
+    return ignoringRejection(async () => this.#call.asker.once(name, step))
   }
 }
 
 /** A promise that the handler may leave unwatched: a call that is unwound or cancelled must not end the process. */
-function droppable<T>(work: () => Promise<T>): Promise<T> {
+function ignoringRejection<T>(work: () => Promise<T>): Promise<T> {
   const promise = work()
   promise.catch(() => {})
   return promise

@@ -27,11 +27,11 @@ export function checkWritable(what: string, listed: unknown): void {
 
 /** How long a result may be kept, as the protocol allows it. */
 export function checkCache(what: string, cache: Cacheable | undefined): void {
-  const fault = faultOfCache(cache ?? {})
+  const fault = checkCacheMembers(cache ?? {})
   if (fault !== undefined) throw new McpError('ERR_DEFINITION', `${what}: ${fault}`)
 }
 
-export function faultOfCache({ ttlMs, cacheScope }: Cacheable): string | undefined {
+export function checkCacheMembers({ ttlMs, cacheScope }: Cacheable): string | undefined {
   if (ttlMs !== undefined && !(Number.isSafeInteger(ttlMs) && ttlMs >= 0))
     return `ttlMs must be a whole number of milliseconds, 0 or more, not ${asText(ttlMs)}`
   if (cacheScope !== undefined && cacheScope !== 'public' && cacheScope !== 'private')

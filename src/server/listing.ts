@@ -1,5 +1,6 @@
 /** One list of a server, cut into pages and kept until it changes. Callers see what they may use. */
 
+import { BoundedMap } from '../base/bounded-map.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { type Access, permits } from '../protocol/seams/access.ts'
 import type { KeyRing } from '../protocol/seams/ports.ts'
@@ -22,6 +23,9 @@ export interface ListingOptions<Item> {
   cache: { ttlMs: number; cacheScope: 'public' | 'private' }
 }
 
+/** Sets of scopes whose view of the list is kept. A caller with another set gets a list that is built for it. */
+const MAX_VIEWS = 64
+
 /** The list as callers with the same scopes see it. */
 interface ListView<Item> {
   items: readonly Item[]
@@ -33,7 +37,7 @@ interface ListView<Item> {
 export class Listing<Item> {
   readonly #options: ListingOptions<Item>
   /** By the scopes that make a difference; everything is under '' where none does. */
-  #views = new Map<string, ListView<Item>>()
+  readonly #views = new BoundedMap<string, ListView<Item>>(MAX_VIEWS)
   #relevant: readonly string[] | undefined
 
   constructor(options: ListingOptions<Item>) {
@@ -41,7 +45,7 @@ export class Listing<Item> {
   }
 
   invalidate(): void {
-    this.#views = new Map()
+    this.#views.clear()
     this.#relevant = undefined
   }
 
@@ -69,8 +73,6 @@ export class Listing<Item> {
     if (!view) {
       const visible = entries().filter(({ scopes }) => permits(access, scopes))
       view = { items: visible.map(({ item }) => item), pages: new Map() }
-      const [oldest] = this.#views.keys()
-      if (this.#views.size >= MAX_KEPT_VIEWS && oldest !== undefined) this.#views.delete(oldest)
       this.#views.set(key, view)
     }
     return view
@@ -89,8 +91,6 @@ export class Listing<Item> {
 }
 
 const MAX_KEPT_PAGES = 1000
-/** Different sets of scopes seen lately; a caller beyond that has its list made anew. */
-const MAX_KEPT_VIEWS = 64
 
 /** After the item that the cursor names, wherever it stands now; if it is gone, the list starts anew rather than skip anything. */
 function startAfter<Item>(items: readonly Item[], keyOf: (item: Item) => string, { index, mark }: Place): number {

@@ -26,13 +26,17 @@ export type Middleware = (
   next: (call?: Pick<MiddlewareCall, 'params'>) => Promise<Params>,
 ) => Params | Promise<Params>
 
-export type RunCall = (call: Call) => Params | Promise<Params>
-
-/** The last middleware added is the innermost, so that the first sees everything. */
-export function withMiddleware(run: RunCall, middleware: readonly Middleware[]): RunCall {
-  return middleware.reduceRight<RunCall>(
-    (inner, each) => (call) => each(new View(call), async (changed) => inner(changed ? call.withParams(changed.params) : call)),
-    run,
+/** Runs the middleware from the first to the last, then `inner`. */
+export function runMiddleware(
+  middleware: readonly Middleware[],
+  call: Call,
+  inner: (call: Call) => Params | Promise<Params>,
+  at = 0,
+): Params | Promise<Params> {
+  const current = middleware[at]
+  if (!current) return inner(call)
+  return current(new View(call), async (changed) =>
+    runMiddleware(middleware, changed ? call.withParams(changed.params) : call, inner, at + 1),
   )
 }
 

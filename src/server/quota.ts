@@ -1,5 +1,6 @@
 /** What one caller may still do: its token buckets, made when first needed. */
 
+import { BoundedMap } from '../base/bounded-map.ts'
 import { Bucket } from '../base/rate.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { ServerLimits } from './limits.ts'
@@ -40,5 +41,27 @@ export class Quota {
       this.#buckets.set(what, bucket)
     }
     return bucket.take(now)
+  }
+}
+
+/** A limit on memory: beyond it the oldest account is forgotten, and starts with full buckets when it returns. */
+const MAX_ACCOUNTS = 10_000
+
+/** One quota per account, shared by all sessions and stateless requests of that account. */
+export class Quotas {
+  readonly #around: QuotaSurroundings
+  readonly #quotas = new BoundedMap<string, Quota>(MAX_ACCOUNTS)
+
+  constructor(around: QuotaSurroundings) {
+    this.#around = around
+  }
+
+  of(account: string): Quota {
+    let quota = this.#quotas.get(account)
+    if (!quota) {
+      quota = new Quota(this.#around)
+      this.#quotas.set(account, quota)
+    }
+    return quota
   }
 }

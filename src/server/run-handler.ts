@@ -1,10 +1,10 @@
 /** Runs an author's handler to a result, with a time limit and a way out: it may have to stop and wait for answers. */
 
-import { Deadline, type Deadlines } from '../jsonrpc/deadlines.ts'
+import { Deadline, type Deadlines } from '../base/deadlines.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { McpError } from '../protocol/errors.ts'
-import { Suspended } from './ask/replay.ts'
 import type { Call } from './call.ts'
+import { Suspended } from './input/replay.ts'
 
 /** @param finish makes the handler's value a result */
 export function runHandler(

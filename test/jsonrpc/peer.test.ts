@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Deadlines } from '../../src/jsonrpc/deadlines.ts'
+import { Deadlines } from '../../src/base/deadlines.ts'
 import type { Exchange } from '../../src/jsonrpc/exchange.ts'
 import type { Id, NotificationMessage, Params } from '../../src/jsonrpc/message.ts'
 import type { Outlet } from '../../src/jsonrpc/outlet.ts'
-import { Peer, type PeerOptions, type RequestOptions } from '../../src/jsonrpc/peer.ts'
+import { Peer, type PeerHandler, type RequestOptions } from '../../src/jsonrpc/peer.ts'
 import { read } from '../../src/jsonrpc/read.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { notificationJson, requestJson } from '../../src/jsonrpc/write.ts'
@@ -31,7 +31,7 @@ interface Bench {
   ask(method?: string, options?: Partial<RequestOptions>): Promise<Params>
 }
 
-function bench(options: Partial<PeerOptions> = {}): Bench {
+function bench(options: Partial<PeerHandler> = {}): Bench {
   const clock = fakeClock()
   const it: Omit<Bench, 'peer'> = {
     clock,

@@ -1,5 +1,7 @@
 /** A URL that a person is asked to open: whether it may be opened at all, and what they should be warned of. */
 
+import { isLoopback } from './loopback.ts'
+
 export interface PersonUrl {
   /** The whole address, as it will be opened. */
   href: string
@@ -43,9 +45,6 @@ export function personUrl(text: string): PersonUrl | undefined {
   if (url.protocol === 'http:') warnings.push('not-encrypted')
   return { href: url.href, host: url.hostname, hostUnicode, warnings }
 }
-
-export const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname.endsWith('.localhost') || /^127(?:\.\d{1,3}){3}$/.test(hostname) || hostname === '[::1]'
 
 const SCRIPTS = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u, /\p{Script=Cherokee}/u]
 

@@ -31,12 +31,12 @@ export interface ClientDialect {
   /** The directories given by the client are others now. */
   announceRoots(): void
   /** What is declared has changed; throws where that was settled when the session began. */
-  redeclare(): void
+  refreshCapabilities(): void
   close(): void
 }
 
 /** Why a request cannot be sent: the server would not understand it, or has not offered it. Undefined when it can. */
-export function faultOfRequest(method: string, { capabilities }: ServerDescription, revision: Revision): McpError | undefined {
+export function checkSendable(method: string, { capabilities }: ServerDescription, revision: Revision): McpError | undefined {
   const row = METHODS.get(method)
   if (!row) return undefined
   if (!revision.has(method)) return new McpError('ERR_UNSUPPORTED', `Protocol revision ${revision.version} has no ${method}`)
@@ -69,7 +69,7 @@ function isDeclared(capability: string, capabilities: ServerCapabilities): boole
 }
 
 /** What makes a result invalid whatever else it holds: a type that the request cannot have. Servers before types sent complete results only. */
-export function faultOfResultType(method: string, { resultType }: Params): McpError | undefined {
+export function checkResultType(method: string, { resultType }: Params): McpError | undefined {
   if (resultType === undefined || resultType === 'complete') return undefined
   const row = METHODS.get(method)
   // The results of methods of extensions are the extension's business.

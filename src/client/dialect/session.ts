@@ -19,7 +19,7 @@ import type { Revision } from '../../revisions/revision.ts'
 import type { CallOptions } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { Wire } from '../wire.ts'
-import { type ClientDialect, changeIn, faultOfRequest, type ServerDescription } from './dialect.ts'
+import { type ClientDialect, changeIn, checkSendable, type ServerDescription } from './dialect.ts'
 
 /** A server's reason for giving up is shown and logged: a bound of its own. */
 const MAX_REASON_CHARS = 1000
@@ -70,15 +70,15 @@ export class ClientSession implements ClientDialect {
   }
 
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const unsendable = faultOfRequest(method, this.server, this.revision)
+    const unsendable = checkSendable(method, this.server, this.revision)
     if (unsendable) return Promise.reject(unsendable)
-    const { answerer, pages, limits, deadlines, over } = this.#settings
+    const { answerer, pageVisits, limits, deadlines, over } = this.#settings
     if (!this.revision.hasUrlElicitationError || !answerer.answers.elicitUrl || !METHODS.get(method)?.mayAsk) {
       return this.#send(method, params, options)
     }
     const { signal = new AbortController().signal, maxTotalMs = limits.maxTotalMs } = options
     const visit = { server: this.server.info.name, signal, over: over.signal, maxTotalMs, deadlines }
-    return pages.through(() => this.#send(method, params, options), answerer, visit)
+    return pageVisits.through(() => this.#send(method, params, options), answerer, visit)
   }
 
   #send(method: string, params: Params, options: CallOptions): Promise<Params> {
@@ -107,7 +107,7 @@ export class ClientSession implements ClientDialect {
     if (this.#declared.roots?.listChanged) this.#wire.notify('notifications/roots/list_changed')
   }
 
-  redeclare(): void {
+  refreshCapabilities(): void {
     const wanted = declaredIn(this.#settings.capabilities(), this.revision)
     const missing = (['roots', 'sampling', 'elicitation'] as const).filter((name) => wanted[name] && !this.#declared[name])
     if (missing.length > 0)
@@ -180,7 +180,7 @@ export class ClientSession implements ClientDialect {
       }
       case 'notifications/elicitation/complete': {
         const id = params?.elicitationId
-        if (typeof id === 'string') this.#settings.pages.complete(id)
+        if (typeof id === 'string') this.#settings.pageVisits.complete(id)
       }
     }
   }

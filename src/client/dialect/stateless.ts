@@ -1,8 +1,8 @@
 /** Talking to a server that knows nothing between requests: each carries all that is needed. */
 
 import { asText } from '../../base/as-text.ts'
+import type { Deadline } from '../../base/deadlines.ts'
 import { isObject } from '../../base/json.ts'
-import type { Deadline } from '../../jsonrpc/deadlines.ts'
 import { type Id, type NotificationMessage, numbered, type Params } from '../../jsonrpc/message.ts'
 import { jsonOf, writtenRequestJson } from '../../jsonrpc/write.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -15,7 +15,7 @@ import type { CallOptions } from '../options.ts'
 import { runRounds } from '../rounds.ts'
 import type { Settings } from '../settings.ts'
 import type { Wire } from '../wire.ts'
-import { type ClientDialect, changeIn, faultOfRequest, faultOfResultType, type ServerDescription, serverInfoIn } from './dialect.ts'
+import { type ClientDialect, changeIn, checkResultType, checkSendable, type ServerDescription, serverInfoIn } from './dialect.ts'
 
 export class ClientStateless implements ClientDialect {
   readonly revision: Revision
@@ -36,7 +36,7 @@ export class ClientStateless implements ClientDialect {
     this.revision = revision
     this.server = server
     this.#logLevel = settings.logLevel
-    this.redeclare()
+    this.refreshCapabilities()
     wire.onNotification = (message) => this.#onNotification(message)
     wire.unreadableId = undefined
     wire.mayAnswer = false
@@ -44,7 +44,7 @@ export class ClientStateless implements ClientDialect {
   }
 
   request(method: string, params: Params, options: CallOptions): Promise<Params> {
-    const unsendable = faultOfRequest(method, this.server, this.revision)
+    const unsendable = checkSendable(method, this.server, this.revision)
     if (unsendable) return Promise.reject(unsendable)
     const first = this.#send(method, params, options)
     return METHODS.get(method)?.mayAsk ? this.#answering(method, first, params, options) : first
@@ -52,7 +52,7 @@ export class ClientStateless implements ClientDialect {
 
   async setLogLevel(level: LogLevel): Promise<void> {
     this.#logLevel = level
-    this.redeclare()
+    this.refreshCapabilities()
   }
 
   async listenTo(filter: SubscriptionFilter): Promise<void> {
@@ -66,7 +66,7 @@ export class ClientStateless implements ClientDialect {
   /** A revision without sessions asks for roots when it needs them. */
   announceRoots(): void {}
 
-  redeclare(): void {
+  refreshCapabilities(): void {
     const meta: Params = {
       [META.protocolVersion]: this.revision.version,
       [META.clientInfo]: this.#settings.info,
@@ -98,7 +98,7 @@ export class ClientStateless implements ClientDialect {
   }
 
   #read(method: string, result: Params): Params {
-    const fault = faultOfResultType(method, result)
+    const fault = checkResultType(method, result)
     if (fault) throw fault
     // Every result may say who the server is.
     const info = serverInfoIn(result)

@@ -1,7 +1,7 @@
 /** Completion: suggestions for the argument of a prompt or a resource template while it is typed. */
 
-import { methodRows } from '../method.ts'
 import type { Result } from './base.ts'
+import { methodRows } from './method.ts'
 
 export type CompletionReference = { type: 'ref/prompt'; name: string; title?: string } | { type: 'ref/resource'; uri: string }
 

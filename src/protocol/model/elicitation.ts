@@ -1,7 +1,7 @@
 /** Elicitation: a server asks the person behind the client, by a form or by a page of its own. */
 
-import { methodRows } from '../method.ts'
 import type { Result } from './base.ts'
+import { methodRows } from './method.ts'
 
 interface FieldText {
   title?: string

@@ -1,7 +1,7 @@
 /** Log messages from server to client, by the severities of RFC 5424. */
 
-import { methodRows } from '../method.ts'
 import type { Meta } from './base.ts'
+import { methodRows } from './method.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 

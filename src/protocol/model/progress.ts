@@ -1,8 +1,8 @@
 /** Signs of life of a running request, and the wish that it stop. */
 
 import type { Id } from '../../jsonrpc/message.ts'
-import { methodRows } from '../method.ts'
 import type { Meta, ProgressToken } from './base.ts'
+import { methodRows } from './method.ts'
 
 export interface Progress {
   progress: number

@@ -1,7 +1,7 @@
 /** Resources: data a server offers by URI. */
 
-import { methodRows } from '../method.ts'
 import type { Annotations, Cacheable, Icon, Meta, Paged, Result } from './base.ts'
+import { methodRows } from './method.ts'
 
 export interface Resource {
   uri: string

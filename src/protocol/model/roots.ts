@@ -1,7 +1,7 @@
 /** Roots: the directories a client lets a server work in. */
 
-import { methodRows } from '../method.ts'
 import type { Meta, Result } from './base.ts'
+import { methodRows } from './method.ts'
 
 export interface Root {
   /** Always a file URI. */

@@ -1,9 +1,9 @@
 /** Sampling: a server asks the client's model for a message. */
 
 import { isObject } from '../../base/json.ts'
-import { methodRows } from '../method.ts'
 import type { Meta, Result, Role } from './base.ts'
 import type { AudioContent, ContentBlock, ImageContent, TextContent } from './content.ts'
+import { methodRows } from './method.ts'
 import type { Tool } from './tools.ts'
 
 export interface ToolUseContent {
@@ -69,13 +69,13 @@ export const samplingMethods = methodRows([{ method: 'sampling/createMessage', k
 const ROLES = new Set<unknown>(['user', 'assistant'])
 
 /** What is wrong with a conversation that is to be continued, and where: a role, the content, or the use of tools. */
-export function conversationFault(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
+export function checkConversation(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
   for (const [index, message] of messages.entries()) {
     if (!ROLES.has(message?.role)) return { index, what: 'must have the role "user" or "assistant"' }
     const { content } = message
     if (!(Array.isArray(content) ? content : [content]).every(isObject)) return { index, what: 'must have content' }
   }
-  return toolUseFault(messages)
+  return checkToolUse(messages)
 }
 
 /**
@@ -83,7 +83,7 @@ export function conversationFault(messages: readonly SamplingMessage[]): { index
  * nothing but results, and only the assistant uses tools.
  * @see sampling, Message Content Constraints
  */
-export function toolUseFault(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
+export function checkToolUse(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
   let open: string[] = []
   for (const [index, { role, content }] of messages.entries()) {
     const blocks = Array.isArray(content) ? content : [content]

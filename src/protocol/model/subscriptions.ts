@@ -1,6 +1,6 @@
 /** One long answer that carries the change notices a client asked for. */
 
-import { methodRows } from '../method.ts'
+import { methodRows } from './method.ts'
 
 export interface SubscriptionFilter {
   toolsListChanged?: boolean

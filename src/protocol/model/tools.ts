@@ -1,9 +1,9 @@
 /** Tools: functions a model may call. */
 
-import { methodRows } from '../method.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Cacheable, Icon, Meta, Paged, Result } from './base.ts'
 import type { ContentBlock } from './content.ts'
+import { methodRows } from './method.ts'
 
 /** Hints about behaviour. They come from the server, so they can tighten a policy and never loosen it. */
 export interface ToolAnnotations {

@@ -1,7 +1,7 @@
 /** Keywords about arrays. */
 
-import { hasUniqueItems } from './canonical.ts'
 import type { SchemaObject } from './document.ts'
+import { hasUniqueItems } from './equality.ts'
 import { asNumber, type KeywordContext } from './keyword.ts'
 import { type Check, descend, issue, type Run, spend, spendOn, wantsMore } from './run.ts'
 

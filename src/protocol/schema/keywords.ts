@@ -1,8 +1,8 @@
 /** What each JSON Schema keyword asks of a value. */
 
 import { arrayCheck, unevaluatedItems } from './array-keywords.ts'
-import { countNodes, isEqual } from './canonical.ts'
 import { isSchemaObject, refused, type SchemaObject } from './document.ts'
+import { countNodes, isEqual } from './equality.ts'
 import { FORMATS } from './formats.ts'
 import { describeValue } from './json-schema.ts'
 import { asNumber, type KeywordContext, matches } from './keyword.ts'

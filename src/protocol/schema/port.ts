@@ -2,8 +2,8 @@
 
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import { McpError } from '../errors.ts'
+import { checkSchema } from './check-schema.ts'
 import { compile, type Validate } from './compile.ts'
-import { faultOfSchema } from './fault.ts'
 import type { Checked, FromJsonSchema, Issue, JsonSchema } from './json-schema.ts'
 
 /** A schema of TypeBox: plain JSON Schema at run time, but its type is an interface, which is no `JsonSchema`. */
@@ -35,7 +35,7 @@ export function schemaPort(schema: AnySchema, side: 'input' | 'output', where: s
   if (typeof schema !== 'object' || schema === null) {
     throw new McpError('ERR_SCHEMA', `${where}: expected a Standard Schema or a JSON Schema object, got ${typeof schema}`)
   }
-  const fault = faultOfSchema(schema)
+  const fault = checkSchema(schema)
   if (fault !== undefined) throw new McpError('ERR_SCHEMA', `${where}: the schema is not valid: ${fault}`)
   // Compiled on first use: most tools of a large server are never called in one process.
   let validate: Validate | undefined

@@ -13,13 +13,13 @@ import type { LogLevel } from '../../protocol/model/logging.ts'
 import { type Access, demand, permits } from '../../protocol/seams/access.ts'
 import type { Change } from '../../protocol/seams/ports.ts'
 import type { Revision } from '../../revisions/revision.ts'
-import type { Asker } from '../ask/asker.ts'
-import { LiveAsker } from '../ask/live.ts'
-import type { Question } from '../ask/question.ts'
 import type { Call, Caller, Dialect } from '../call.ts'
 import type { Core } from '../core.ts'
 import { notFound, readUri } from '../features/resources.ts'
 import { changeNotice, covers, tooLong, tooMany } from '../features/subscriptions.ts'
+import type { Asker } from '../input/asker.ts'
+import { LiveAsker } from '../input/live.ts'
+import type { Question } from '../input/question.ts'
 import type { Quota } from '../quota.ts'
 
 export interface SessionOptions {
@@ -60,7 +60,7 @@ export class Session implements Dialect {
     this.revision = revision
     this.#caller = { principal, client, capabilities, revision: revision.version }
     this.#logLevel = core.logging.defaultLevel
-    core.audience.add(this)
+    core.changeListeners.add(this)
   }
 
   caller(): Omit<Caller, 'auth'> {
@@ -95,7 +95,7 @@ export class Session implements Dialect {
 
   requirePages(call: Call, error: UrlElicitationRequired): Promise<Params> {
     if (this.revision.hasUrlElicitationError && isObject(this.#caller.capabilities.elicitation?.url)) {
-      for (const { elicitationId } of error.pages) this.#options.core.elicitations.add(elicitationId, () => this.#complete(elicitationId))
+      for (const { elicitationId } of error.pages) this.#options.core.openPages.add(elicitationId, () => this.#complete(elicitationId))
       throw error
     }
     // Without a code for it, the person reads the address in the failure of the tool.
@@ -142,7 +142,7 @@ export class Session implements Dialect {
   }
 
   close(): void {
-    this.#options.core.audience.delete(this)
+    this.#options.core.changeListeners.delete(this)
     this.#subscriptions = undefined
     // Whoever waits for a client that never became ready is told so.
     for (const { reject } of this.#onReady ?? []) reject(new McpError('ERR_CLOSED', 'The session ended before the client was ready'))
@@ -239,7 +239,7 @@ export class Session implements Dialect {
   /** A page is given an id here, so that the client can be told when the person is done with it. */
   #withId({ request, elicitationId = randomId() }: Sendable): Params | undefined {
     if (request.method !== 'elicitation/create' || request.params.mode !== 'url') return request.params as Params | undefined
-    this.#options.core.elicitations.add(elicitationId, () => this.#complete(elicitationId))
+    this.#options.core.openPages.add(elicitationId, () => this.#complete(elicitationId))
     return { ...request.params, elicitationId }
   }
 }

@@ -11,12 +11,12 @@ import { demand } from '../../protocol/seams/access.ts'
 import type { Call } from '../call.ts'
 import { type PromptReturn, toPromptResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import type { Core } from '../core.ts'
 import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
+import type { FeatureEnvironment } from '../feature-environment.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
-import type { Completers } from './completion.ts'
+import type { Completers } from './completer.ts'
 
 export interface PromptDefinition<In extends AnySchema | undefined = AnySchema | undefined> {
   title?: string
@@ -49,22 +49,22 @@ interface PromptEntry {
 }
 
 export class Prompts {
-  readonly #core: Core
+  readonly #environment: FeatureEnvironment
   readonly #registry: Registry<PromptEntry>
   readonly #listing: Listing<Prompt>
   #hadCompleters = false
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(environment: FeatureEnvironment) {
+    this.#environment = environment
     this.#registry = new Registry('prompt', () => {
       this.#listing.invalidate()
-      core.announce({ kind: 'prompts' })
+      environment.announce({ kind: 'prompts' })
     })
     this.#listing = new Listing<Prompt>({
       member: 'prompts',
       keyOf: ({ name }) => name,
       entries: () => this.#registry.enabled().map(({ prompt, definition }) => ({ item: prompt, scopes: definition.scopes })),
-      ...core.listOptions,
+      ...environment.listOptions,
     })
   }
 
@@ -106,10 +106,16 @@ export class Prompts {
     if (input && !input.ok)
       throw new McpError('ERR_INVALID_PARAMS', `Prompt ${JSON.stringify(name)} arguments: ${describeIssues(input.issues)}`)
 
-    const context = new CallContext(call, this.#core)
+    const context = new CallContext(call, this.#environment)
     const run = (): unknown => entry.handler(input ? input.value : args, context)
     const finish = (value: unknown): Params => toPromptResult(value as PromptReturn, entry.prompt.description)
-    return runHandler(call, run, finish, entry.definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs, this.#core.deadlines)
+    return runHandler(
+      call,
+      run,
+      finish,
+      entry.definition.timeoutMs ?? this.#environment.limits.handlerTimeoutMs,
+      this.#environment.deadlines,
+    )
   }
 
   get hasScopes(): boolean {

@@ -9,12 +9,12 @@ import { MAX_URI_LENGTH, type MatchedValues, type UriTemplate, uriTemplate } fro
 import type { Call } from '../call.ts'
 import { toReadResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import type { Core } from '../core.ts'
-import { checkCache, checkMeta, checkScopes, checkWritable, faultOfCache } from '../definition.ts'
+import { checkCache, checkCacheMembers, checkMeta, checkScopes, checkWritable } from '../definition.ts'
+import type { FeatureEnvironment } from '../feature-environment.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
-import type { Completers } from './completion.ts'
+import type { Completers } from './completer.ts'
 
 export interface ResourceDefinition {
   name: string
@@ -50,19 +50,19 @@ interface ResourceEntry {
 }
 
 export class Resources {
-  readonly #core: Core
+  readonly #environment: FeatureEnvironment
   readonly #fixed: Registry<ResourceEntry>
   readonly #templates: Registry<ResourceEntry>
   readonly #fixedListing: Listing<Resource>
   readonly #templateListing: Listing<ResourceTemplate>
   #hadCompleters = false
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(environment: FeatureEnvironment) {
+    this.#environment = environment
     const changed = (): void => {
       this.#fixedListing.invalidate()
       this.#templateListing.invalidate()
-      core.announce({ kind: 'resources' })
+      environment.announce({ kind: 'resources' })
     }
     this.#fixed = new Registry('resource', changed)
     this.#templates = new Registry('resource template', changed)
@@ -74,13 +74,13 @@ export class Resources {
       member: 'resources',
       keyOf: ({ uri }) => uri,
       entries: listed<Resource>(this.#fixed),
-      ...core.listOptions,
+      ...environment.listOptions,
     })
     this.#templateListing = new Listing({
       member: 'resourceTemplates',
       keyOf: (each) => each.uriTemplate,
       entries: listed<ResourceTemplate>(this.#templates),
-      ...core.listOptions,
+      ...environment.listOptions,
     })
   }
 
@@ -109,7 +109,7 @@ export class Resources {
 
   changed(uri: string): void {
     if (uri.includes('{')) throw new McpError('ERR_DEFINITION', `Say which resource of the template ${uri} changed`)
-    this.#core.announce({ kind: 'resource', uri })
+    this.#environment.announce({ kind: 'resource', uri })
   }
 
   list(call: Call): Params | Promise<Params> {
@@ -126,14 +126,14 @@ export class Resources {
     if (!found) throw notFound(uri)
     const { definition, handler } = found.entry
     demand(call.access, definition.scopes)
-    const context = new CallContext(call, this.#core)
-    const timeoutMs = definition.timeoutMs ?? this.#core.limits.handlerTimeoutMs
+    const context = new CallContext(call, this.#environment)
+    const timeoutMs = definition.timeoutMs ?? this.#environment.limits.handlerTimeoutMs
     return runHandler(
       call,
       () => handler(found.variables, context),
       (value) => toResult(value, uri, definition),
       timeoutMs,
-      this.#core.deadlines,
+      this.#environment.deadlines,
     )
   }
 
@@ -180,7 +180,7 @@ function toResult(value: unknown, uri: string, { cache, mimeType }: ResourceDefi
   if (value === undefined || value === null) throw notFound(uri)
   const { ttlMs = 0, cacheScope = 'private' } = cache ?? {}
   const result = { ttlMs, cacheScope, ...toReadResult(value, uri, mimeType) }
-  const fault = faultOfCache(result)
+  const fault = checkCacheMembers(result)
   if (fault !== undefined) throw new TypeError(`The handler of ${uri} returned a result whose ${fault}`)
   return result
 }

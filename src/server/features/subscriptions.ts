@@ -10,7 +10,7 @@ import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
 import { type Access, demand, permits } from '../../protocol/seams/access.ts'
 import type { Change } from '../../protocol/seams/ports.ts'
 import { MAX_URI_LENGTH } from '../../protocol/uri-template/index.ts'
-import type { Hearer } from '../audience.ts'
+import type { ChangeListener } from '../change-listeners.ts'
 import type { Core } from '../core.ts'
 import { scopesOfAll } from '../required-scopes.ts'
 
@@ -25,7 +25,7 @@ export const covers = (subscribed: string, changed: string): boolean =>
   changed === subscribed || changed.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`)
 
 /** One `subscriptions/listen` request: open until either side ends it. */
-export class Listener implements Hearer {
+export class Listener implements ChangeListener {
   readonly #exchange: Exchange
   readonly #filter: SubscriptionFilter
   readonly #core: Core
@@ -46,12 +46,12 @@ export class Listener implements Hearer {
     const { id } = this.#exchange
     const about = { [META.subscriptionId]: id }
     void this.#exchange.push(notificationJson('notifications/subscriptions/acknowledged', { _meta: about, notifications: this.#filter }))
-    this.#core.audience.add(this)
+    this.#core.changeListeners.add(this)
     return new Promise<Params>((resolve) => {
       this.#end = () => resolve({ _meta: about })
       this.#exchange.onAborted = this.#end
     }).finally(() => {
-      this.#core.audience.delete(this)
+      this.#core.changeListeners.delete(this)
       onOver()
     })
   }

@@ -12,12 +12,11 @@ import { demand } from '../../protocol/seams/access.ts'
 import type { Call } from '../call.ts'
 import { errorResult, isWholeResult, type ToolReturn, toCallResult } from '../content.ts'
 import { CallContext, type Context } from '../context.ts'
-import type { Core } from '../core.ts'
 import { checkMeta, checkScopes, checkWritable } from '../definition.ts'
+import type { FeatureEnvironment } from '../feature-environment.ts'
 import { Listing } from '../listing.ts'
 import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
-import { whenReady } from '../when-ready.ts'
 
 export interface ToolDefinition<
   In extends AnySchema | undefined = AnySchema | undefined,
@@ -63,21 +62,21 @@ const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/
 const TOOL_NAME_WITH_SLASHES = /^[A-Za-z0-9_./-]{1,128}$/
 
 export class Tools {
-  readonly #core: Core
+  readonly #environment: FeatureEnvironment
   readonly #registry: Registry<ToolEntry>
   readonly #listing: Listing<Tool>
 
-  constructor(core: Core) {
-    this.#core = core
+  constructor(environment: FeatureEnvironment) {
+    this.#environment = environment
     this.#registry = new Registry('tool', () => {
       this.#listing.invalidate()
-      core.announce({ kind: 'tools' })
+      environment.announce({ kind: 'tools' })
     })
     this.#listing = new Listing<Tool>({
       member: 'tools',
       keyOf: (tool) => tool.name,
       entries: () => this.#registry.enabled().map(({ tool, scopes }) => ({ item: tool, scopes })),
-      ...core.listOptions,
+      ...environment.listOptions,
     })
   }
 
@@ -86,7 +85,7 @@ export class Tools {
   }
 
   define(name: string, definition: ToolDefinition, handler: AnyToolHandler): ToolHandle {
-    const { slashesInToolNames } = this.#core
+    const { slashesInToolNames } = this.#environment
     if (!(slashesInToolNames ? TOOL_NAME_WITH_SLASHES : TOOL_NAME).test(name)) {
       const hint = !slashesInToolNames && TOOL_NAME_WITH_SLASHES.test(name) ? ' (the option slashesInToolNames allows slashes)' : ''
       const characters = `A-Z a-z 0-9 _ . -${slashesInToolNames ? ' /' : ''}`
@@ -119,20 +118,20 @@ export class Tools {
     if (!entry) throw new McpError('ERR_TOOL_NOT_FOUND', `Unknown tool: ${name}`)
     demand(call.access, entry.scopes)
     call.quota.spend('toolCalls')
-    return whenReady(entry.input.check(args), (input) =>
+    return thenMaybe(entry.input.check(args), (input) =>
       input.ok ? this.#run(call, entry, input.value) : badArguments(name, input.issues, call),
     )
   }
 
   #run(call: Call, entry: ToolEntry, args: unknown): Params | Promise<Params> {
-    const context = new CallContext(call, this.#core)
-    const timeoutMs = entry.timeoutMs ?? this.#core.limits.handlerTimeoutMs
+    const context = new CallContext(call, this.#environment)
+    const timeoutMs = entry.timeoutMs ?? this.#environment.limits.handlerTimeoutMs
     return runHandler(
       call,
       () => entry.handler(args, context),
       (value) => toResult(value, entry),
       timeoutMs,
-      this.#core.deadlines,
+      this.#environment.deadlines,
     )
   }
 
@@ -187,11 +186,16 @@ function toResult(value: unknown, { tool, output }: ToolEntry): Params | Promise
   const isWhole = isWholeResult(value)
   if (!output || (isWhole && value.isError)) return toCallResult(value, output !== undefined)
   // Checked before it is written: that it does not fit the schema says more than that it has no JSON text.
-  return whenReady(output.check(isWhole ? value.structuredContent : (value ?? null)), (checked) => {
+  return thenMaybe(output.check(isWhole ? value.structuredContent : (value ?? null)), (checked) => {
     if (checked.ok) return toCallResult(value, true)
     const cause = new Error(describeIssues(checked.issues))
     throw new McpError('ERR_OUTPUT_INVALID', `Tool ${JSON.stringify(tool.name)} returned something else than its output schema says`, {
       cause,
     })
   })
+}
+
+/** Continues at once when the value is there: waiting for a promise costs a turn that most calls do not need. */
+function thenMaybe<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value)
 }

@@ -1,7 +1,7 @@
 /** What a call has done so far, as far as the next round must know it. */
 
+import { comparableJson } from '../../base/canonical-json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { canonical } from '../../protocol/schema/canonical.ts'
 import type { KeyRing } from '../../protocol/seams/ports.ts'
 import { seal, sha256, unseal } from './seal.ts'
 
@@ -52,7 +52,7 @@ export async function openJournal(sealed: unknown, owner: JournalOwner, keys: Ke
   return journal
 }
 
-export const digestOf = (request: unknown): Promise<string> => sha256(canonical(request))
+export const digestOf = (request: unknown): Promise<string> => sha256(comparableJson(request))
 
 const bindingOf = ({ principal, method, target, arguments: args }: JournalOwner): Promise<string> =>
-  sha256(canonical([principal ?? null, method, target ?? null, args ?? null]))
+  sha256(comparableJson([principal ?? null, method, target ?? null, args ?? null]))

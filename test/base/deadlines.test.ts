@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/base/clock.ts'
-import { type Deadline, Deadlines } from '../../src/jsonrpc/deadlines.ts'
+import { type Deadline, Deadlines } from '../../src/base/deadlines.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 
 test('a deadline fires once, at its time and not before', async () => {

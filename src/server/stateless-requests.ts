@@ -11,9 +11,9 @@ import type { Core } from './core.ts'
 import { runStateless } from './dialect/stateless.ts'
 import { Listener } from './features/subscriptions.ts'
 
-export class Standalone {
+export class StatelessRequests {
   readonly #core: Core
-  readonly #open = new Set<StandaloneExchange>()
+  readonly #open = new Set<StatelessExchange>()
   readonly #onIdle: (() => void)[] = []
 
   constructor(core: Core) {
@@ -21,7 +21,7 @@ export class Standalone {
   }
 
   answer(request: RequestMessage, outlet: Outlet, { principal, account, canListen = true }: Sender, revision: Revision): Answering {
-    const exchange = new StandaloneExchange(request, outlet, this.#over)
+    const exchange = new StatelessExchange(request, outlet, this.#over)
     this.#open.add(exchange)
     try {
       const listen = (call: Call): Promise<Params> => exchange.listen(call.params, this.#core)
@@ -44,12 +44,12 @@ export class Standalone {
   }
 
   readonly #over = (exchange: Exchange): void => {
-    this.#open.delete(exchange as StandaloneExchange)
+    this.#open.delete(exchange as StatelessExchange)
     if (this.#onIdle.length > 0 && this.#open.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 }
 
-class StandaloneExchange extends Exchange implements Answering {
+class StatelessExchange extends Exchange implements Answering {
   #listener: Listener | undefined
 
   listen(params: Params, core: Core): Promise<Params> {

@@ -8,24 +8,24 @@ import { isSchemaObject, type SchemaObject } from './document.ts'
 import { describeValue } from './json-schema.ts'
 
 /** Why this is not a valid schema of its dialect; undefined when it is one. */
-export function faultOfSchema(root: unknown): string | undefined {
+export function checkSchema(root: unknown): string | undefined {
   const dialect = findDialect(isSchemaObject(root) ? root.$schema : undefined)
   if (!dialect) {
     const named = JSON.stringify((root as SchemaObject).$schema)
     return `its dialect ${named} is not supported; supported are ${DIALECT_NAMES.join(', ')}`
   }
-  const fault = faultIn(root, dialect)
+  const fault = checkSubschema(root, dialect)
   return fault && `${fault.path.join('.') || 'it'} must be ${fault.expected}, not ${describeValue(fault.value)}`
 }
 
 /** The path grows on the way back, so that a schema without a fault costs no text. */
-interface Fault {
+interface SchemaFault {
   path: (string | number)[]
   expected: string
   value: unknown
 }
 
-function faultIn(schema: unknown, dialect: Dialect): Fault | undefined {
+function checkSubschema(schema: unknown, dialect: Dialect): SchemaFault | undefined {
   if (typeof schema === 'boolean') return undefined
   if (!isSchemaObject(schema)) return { path: [], expected: 'a schema', value: schema }
   // Beside $ref the older dialects ignore everything.
@@ -35,22 +35,22 @@ function faultIn(schema: unknown, dialect: Dialect): Fault | undefined {
     const expected = KEYWORDS.get(keyword)
     const value = known[keyword]
     if (expected === undefined || value === undefined) continue
-    const fault = faultOfValue(expected, value, dialect)
+    const fault = checkKeyword(expected, value, dialect)
     if (fault) return below(keyword, fault)
   }
   return undefined
 }
 
-function faultOfValue(expected: Expected, value: unknown, dialect: Dialect): Fault | undefined {
+function checkKeyword(expected: Expected, value: unknown, dialect: Dialect): SchemaFault | undefined {
   switch (expected) {
     case 'schema':
-      return faultIn(value, dialect)
+      return checkSubschema(value, dialect)
     case 'items':
-      return dialect.hasItemLists && Array.isArray(value) ? faultOfValue('schemas', value, dialect) : faultIn(value, dialect)
+      return dialect.hasItemLists && Array.isArray(value) ? checkKeyword('schemas', value, dialect) : checkSubschema(value, dialect)
     case 'schemas':
       if (!Array.isArray(value) || value.length === 0) return { path: [], expected: 'a list of schemas', value }
       for (let i = 0; i < value.length; i++) {
-        const fault = faultIn(value[i], dialect)
+        const fault = checkSubschema(value[i], dialect)
         if (fault) return below(i, fault)
       }
       return undefined
@@ -60,7 +60,7 @@ function faultOfValue(expected: Expected, value: unknown, dialect: Dialect): Fau
       for (const name in value) {
         const each = value[name]
         const isNames = expected === 'dependencies' && Array.isArray(each)
-        const fault = isNames ? faultOfValue('names', each, dialect) : faultIn(each, dialect)
+        const fault = isNames ? checkKeyword('names', each, dialect) : checkSubschema(each, dialect)
         if (fault) return below(name, fault)
       }
       return undefined
@@ -71,7 +71,7 @@ function faultOfValue(expected: Expected, value: unknown, dialect: Dialect): Fau
   }
 }
 
-function below(step: string | number, fault: Fault): Fault {
+function below(step: string | number, fault: SchemaFault): SchemaFault {
   fault.path.unshift(step)
   return fault
 }

@@ -1,12 +1,9 @@
-/** One timer for any number of deadlines: setting and clearing one costs two links, not a timer. */
+/** One timer for any number of deadlines: setting or clearing a deadline changes two links and creates no timer. */
 
-import type { Clock, Timer } from '../base/clock.ts'
+import type { Clock, Timer } from './clock.ts'
+import { LinkedList, type ListNode } from './linked-list.ts'
 
-/**
- * A link of a list rather than an entry of a Set: a Set that is filled and emptied without pause leaves its outgrown
- * tables behind, and those keep alive what was in them until the next full collection.
- */
-export abstract class Deadline {
+export abstract class Deadline implements ListNode<Deadline> {
   at = 0
   previous: Deadline | undefined
   next: Deadline | undefined
@@ -15,15 +12,14 @@ export abstract class Deadline {
 }
 
 export interface DeadlinesOptions {
-  /** An open deadline keeps the process alive: someone waits for what it guards. */
+  /** Whether an open deadline keeps the process alive. Default: false. */
   holdsProcess?: boolean
 }
 
 export class Deadlines {
   readonly #clock: Clock
   readonly #holdsProcess: boolean
-  #first: Deadline | undefined
-  #last: Deadline | undefined
+  readonly #open = new LinkedList<Deadline>()
   #timer: Timer | undefined
   #timerAt = Number.POSITIVE_INFINITY
 
@@ -39,42 +35,27 @@ export class Deadlines {
   /** Fires `deadline` after `ms`, unless it is cleared before. */
   start(deadline: Deadline, ms: number, now = this.#clock.now()): void {
     deadline.at = now + ms
-    const wasEmpty = this.#first === undefined
-    deadline.previous = this.#last
-    if (this.#last) this.#last.next = deadline
-    else this.#first = deadline
-    this.#last = deadline
+    const wasEmpty = this.#open.first === undefined
+    this.#open.add(deadline)
     if (deadline.at < this.#timerAt) this.#arm(deadline.at)
     else if (this.#holdsProcess && wasEmpty) this.#timer?.hold(true)
   }
 
-  /** A deadline from a function. */
+  /** Calls `fire` after `ms`, unless the returned deadline is cleared before. */
   set(ms: number, fire: () => void): Deadline {
     const deadline = new FunctionDeadline(fire)
     this.start(deadline, ms)
     return deadline
   }
 
-  /** Moves a deadline. To a later time it costs nothing: the timer finds out when it fires. */
+  /** Moves a deadline. Moving it to a later time is free: the timer reads the new time when it fires. */
   move(deadline: Deadline, ms: number): void {
     deadline.at = this.#clock.now() + ms
     if (deadline.at < this.#timerAt) this.#arm(deadline.at)
   }
 
   clear(deadline: Deadline): void {
-    if (!this.#isOpen(deadline)) return
-    const { previous, next } = deadline
-    if (previous) previous.next = next
-    else this.#first = next
-    if (next) next.previous = previous
-    else this.#last = previous
-    deadline.previous = undefined
-    deadline.next = undefined
-    if (this.#holdsProcess && this.#first === undefined) this.#timer?.hold(false)
-  }
-
-  #isOpen(deadline: Deadline): boolean {
-    return deadline.previous !== undefined || this.#first === deadline
+    if (this.#open.remove(deadline) && this.#holdsProcess && this.#open.first === undefined) this.#timer?.hold(false)
   }
 
   #arm(at: number): void {
@@ -90,17 +71,17 @@ export class Deadlines {
     const now = this.#clock.now()
     const due: Deadline[] = []
     let next = Number.POSITIVE_INFINITY
-    for (let each = this.#first; each; each = each.next) {
+    for (let each = this.#open.first; each; each = each.next) {
       if (each.at <= now) due.push(each)
       else if (each.at < next) next = each.at
     }
     for (const deadline of due) {
-      // What fires may clear what is due as well, or put it off.
-      if (deadline.at > now || !this.#isOpen(deadline)) continue
+      // A deadline that fired before may have cleared or moved this one.
+      if (deadline.at > now || !this.#open.has(deadline)) continue
       this.clear(deadline)
       deadline.fire()
     }
-    if (this.#first && next < this.#timerAt) this.#arm(next)
+    if (this.#open.first && next < this.#timerAt) this.#arm(next)
   }
 }
 

@@ -1,8 +1,9 @@
 /** Requests that fail until the person has visited a page: show the page, wait until it is done, try again. */
 
+import { BoundedMap } from '../base/bounded-map.ts'
+import type { Deadlines } from '../base/deadlines.ts'
 import { isObject } from '../base/json.ts'
-import { onAbort } from '../base/on-abort.ts'
-import type { Deadlines } from '../jsonrpc/deadlines.ts'
+import { orAborted, orTimeout } from '../base/wait.ts'
 import type { Params } from '../jsonrpc/message.ts'
 import { RemoteError } from '../jsonrpc/remote-error.ts'
 import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
@@ -13,15 +14,15 @@ const URL_ELICITATION_REQUIRED = -32042
 const MAX_OPEN = 1000
 
 /** Who asks, and how long the person may take. */
-export interface Visit extends Asking {
+export interface PageVisit extends Asking {
   /** Aborted when the client is closed. */
   over: AbortSignal
   maxTotalMs: number
   deadlines: Deadlines
 }
 
-export class Pages {
-  readonly #waiting = new Map<string, () => void>()
+export class PageVisits {
+  readonly #waiting = new BoundedMap<string, () => void>(MAX_OPEN, (_id, done) => done())
 
   /** The person is done with a page, as the server, or the person, says. Ids that nobody waits for are ignored. */
   complete(elicitationId: string): boolean {
@@ -32,7 +33,7 @@ export class Pages {
   }
 
   /** Runs `send`; when it needs pages visited first, has them visited and runs it once more. */
-  async through(send: () => Promise<Params>, answerer: Answerer, visit: Visit): Promise<Params> {
+  async through(send: () => Promise<Params>, answerer: Answerer, visit: PageVisit): Promise<Params> {
     try {
       return await send()
     } catch (error) {
@@ -44,7 +45,7 @@ export class Pages {
     }
   }
 
-  async #visit(page: RequiredPage, answerer: Answerer, visit: Visit): Promise<void> {
+  async #visit(page: RequiredPage, answerer: Answerer, visit: PageVisit): Promise<void> {
     const { elicitationId, message } = page
     // Waiting starts before the question: the notice may come while the person is still asked.
     const done = this.#wait(elicitationId, visit)
@@ -60,22 +61,10 @@ export class Pages {
     }
   }
 
-  #wait(elicitationId: string, { signal, maxTotalMs, deadlines }: Visit): Promise<void> {
-    const [oldest] = this.#waiting.keys()
-    if (this.#waiting.size >= MAX_OPEN && oldest !== undefined) this.complete(oldest)
-    return new Promise((resolve, reject) => {
-      // A server need not say that the person is done.
-      const deadline = deadlines.set(maxTotalMs, () =>
-        settle(() => reject(new McpError('ERR_TIMEOUT', `Nobody said within ${maxTotalMs} ms that the page was visited (maxTotalMs)`))),
-      )
-      let unwatch = (): void => {}
-      const settle = (end: () => void): void => {
-        deadlines.clear(deadline)
-        unwatch()
-        end()
-      }
-      unwatch = onAbort(signal, () => settle(() => reject(signal.reason as Error)))
-      this.#waiting.set(elicitationId, () => settle(resolve))
+  #wait(elicitationId: string, { signal, maxTotalMs, deadlines }: PageVisit): Promise<void> {
+    const done = new Promise<void>((resolve) => this.#waiting.set(elicitationId, resolve))
+    return orTimeout(orAborted(done, signal), { deadlines, ms: maxTotalMs }, () => {
+      throw new McpError('ERR_TIMEOUT', `No notice within ${maxTotalMs} ms that the page was visited (maxTotalMs)`)
     })
   }
 }

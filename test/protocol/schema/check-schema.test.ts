@@ -2,7 +2,7 @@ import { Ajv } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
-import { faultOfSchema } from '../../../src/protocol/schema/fault.ts'
+import { checkSchema } from '../../../src/protocol/schema/check-schema.ts'
 import { proves } from '../../support/proves.ts'
 
 const D2019 = 'https://json-schema.org/draft/2019-09/schema'
@@ -68,7 +68,7 @@ describe.each(VALIDATORS)('a schema of %s', (_name, $schema, ajv) => {
       for (const value of VALUES.filter((each) => !isOdd(keyword, each))) {
         const schema = { ...($schema ? { $schema } : {}), [keyword]: value }
         const deep = { ...($schema ? { $schema } : {}), properties: { p: { not: { [keyword]: value } } } }
-        for (const each of [schema, deep]) expect(faultOfSchema(each) === undefined, JSON.stringify(each)).toBe(ajv.validateSchema(each))
+        for (const each of [schema, deep]) expect(checkSchema(each) === undefined, JSON.stringify(each)).toBe(ajv.validateSchema(each))
       }
     },
   )
@@ -86,7 +86,7 @@ describe('a fault', () => {
       'its dialect "http://example.com/x" is not supported; supported are 2020-12, 2019-09, draft-07, draft-06',
     ],
   ])('of %j is told with its place', (schema, fault) => {
-    expect(faultOfSchema(schema)).toBe(fault)
+    expect(checkSchema(schema)).toBe(fault)
   })
 
   test.each<unknown>([
@@ -98,6 +98,6 @@ describe('a fault', () => {
     { $schema: D7, $ref: '#/definitions/a', minLength: 'ignored' },
     { type: undefined, 'x-mcp-header': 'A', toString: 5 },
   ])('is not found in %j', (schema) => {
-    expect(faultOfSchema(schema)).toBeUndefined()
+    expect(checkSchema(schema)).toBeUndefined()
   })
 })

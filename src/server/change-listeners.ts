@@ -2,25 +2,25 @@
 
 import type { Bus, Change } from '../protocol/seams/ports.ts'
 
-export interface Hearer {
+export interface ChangeListener {
   tell(change: Change): void
 }
 
-export class Audience {
+export class ChangeListeners {
   readonly #bus: Bus
-  readonly #hearers = new Set<Hearer>()
+  readonly #hearers = new Set<ChangeListener>()
   #unsubscribe: (() => void) | undefined
 
   constructor(bus: Bus) {
     this.#bus = bus
   }
 
-  add(hearer: Hearer): void {
+  add(hearer: ChangeListener): void {
     this.#hearers.add(hearer)
     this.#unsubscribe ??= this.#bus.subscribe((change) => this.#tell(change))
   }
 
-  delete(hearer: Hearer): void {
+  delete(hearer: ChangeListener): void {
     if (!this.#hearers.delete(hearer) || this.#hearers.size > 0) return
     this.#unsubscribe?.()
     this.#unsubscribe = undefined

@@ -7,7 +7,7 @@ import type { ElicitResult, FormElicitParams, UrlElicitParams } from '../../prot
 import type { InputRequest } from '../../protocol/model/input-required.ts'
 import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { ListRootsResult } from '../../protocol/model/roots.ts'
-import { type CreateMessageParams, type CreateMessageResult, conversationFault } from '../../protocol/model/sampling.ts'
+import { type CreateMessageParams, type CreateMessageResult, checkConversation } from '../../protocol/model/sampling.ts'
 import { compile, type Validate } from '../../protocol/schema/compile.ts'
 import { toFormSchema } from '../../protocol/schema/form.ts'
 import { type Checked, describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
@@ -143,13 +143,13 @@ const judge = (check: (value: unknown) => Checked, answer: unknown): Checked =>
 const within = (key: string, issues: readonly Issue[]): Issue[] => issues.map(({ path, message }) => ({ path: [key, ...path], message }))
 
 function checkSampling(params: CreateMessageParams): CreateMessageParams {
-  const fault = conversationFault(params.messages) ?? toolResultFault(params)
+  const fault = checkConversation(params.messages) ?? checkToolResults(params)
   if (fault) throw new McpError('ERR_ASK', `Sampling message ${fault.index} ${fault.what}`)
   return params
 }
 
 /** What a tool of the conversation returned is what its output schema says. */
-function toolResultFault({ messages, tools = [] }: CreateMessageParams): { index: number; what: string } | undefined {
+function checkToolResults({ messages, tools = [] }: CreateMessageParams): { index: number; what: string } | undefined {
   const schemas = new Map(tools.flatMap(({ name, outputSchema }) => (outputSchema ? [[name, outputSchema] as const] : [])))
   if (schemas.size === 0) return undefined
   const used = new Map<string, string>()

@@ -1,19 +1,8 @@
-/** Equality of JSON values, one with another and one among many. */
+/** Equality of JSON values. */
 
-/** JSON text with sorted keys: equal values, equal text. */
-export function canonical(value: unknown): string {
-  // Not as JSON: an Infinity that came as 1e400 is not null.
-  if (typeof value === 'number') return String(value)
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  const object = value as Record<string, unknown>
-  return `{${Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonical(object[key])}`)
-    .join(',')}}`
-}
+import { comparableJson } from '../../base/canonical-json.ts'
 
-/** Ends at the first difference, so that it costs no more than the smaller of the two. */
+/** Stops at the first difference, so it costs no more than walking the smaller value. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -26,8 +15,8 @@ export function isEqual(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Comparing every pair would be quadratic in a list that a peer may choose.
- * @param spend pays for the work before it is done
+ * Compares texts, because comparing every pair takes quadratic time and a peer may choose the list.
+ * @param spend charged for the work before it is done
  */
 export function hasUniqueItems(items: readonly unknown[], spend: (steps: number) => void): boolean {
   spend(items.length)
@@ -35,16 +24,16 @@ export function hasUniqueItems(items: readonly unknown[], spend: (steps: number)
   const others = new Set<string>()
   for (const item of items) {
     const isSimple = typeof item !== 'object' || item === null
-    // Writing a value out costs several steps a part.
+    // Writing a value costs about five steps for each of its parts.
     if (!isSimple) spend(5 * countNodes(item))
-    const [set, key] = isSimple ? [simple, item] : [others as Set<unknown>, canonical(item)]
+    const [set, key] = isSimple ? [simple, item] : [others as Set<unknown>, comparableJson(item)]
     if (set.has(key)) return false
     set.add(key)
   }
   return true
 }
 
-/** How many values a value is made of, itself included. */
+/** The number of values inside a value, itself included. */
 export function countNodes(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1
   let count = 1
