@@ -1,4 +1,4 @@
-/** Every method of every revision, by name. */
+/** All methods of all revisions, by name. */
 
 import { completionMethods } from './model/completion.ts'
 import { elicitationMethods } from './model/elicitation.ts'
@@ -27,7 +27,7 @@ const rows: readonly MethodRow[] = [
   ...subscriptionMethods,
 ]
 
-/** A row with the feature that its capability belongs to. */
+/** A method with the feature that its capability belongs to. */
 export type KnownMethod = MethodRow & { feature: string | undefined }
 
 export const METHODS: ReadonlyMap<string, KnownMethod> = new Map(

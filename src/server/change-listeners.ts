@@ -1,4 +1,4 @@
-/** Everybody who wants to hear of changes, behind one subscription to the bus. */
+/** The sessions and listen requests that want change notices, with one subscription to the bus for all of them. */
 
 import type { Bus, Change } from '../protocol/seams/ports.ts'
 
@@ -31,7 +31,7 @@ export class ChangeListeners {
       try {
         hearer.tell(change)
       } catch (error) {
-        // One that fails must not keep the news from the others.
+        // A listener that fails must not stop the others.
         console.error('portico: a listener for changes failed:', error)
       }
     }

@@ -18,8 +18,8 @@ import type { Core } from './core.ts'
 import { Session } from './dialect/session.ts'
 import { runStateless } from './dialect/stateless.ts'
 import { dispatch, toErrorObject } from './dispatch.ts'
-import { Listener, tooMany } from './features/subscriptions.ts'
 import { Quota } from './quota.ts'
+import { Listener, tooMany } from './subscriptions.ts'
 
 const NO_PARAMS: Params = Object.freeze({})
 const encoder = new TextEncoder()

@@ -2,9 +2,9 @@
 
 import type { Deadlines } from '../base/deadlines.ts'
 import type { Change } from '../protocol/seams/ports.ts'
-import type { Logging } from './features/logging.ts'
 import type { ServerLimits } from './limits.ts'
 import type { ListingOptions } from './listing.ts'
+import type { Logging } from './logging.ts'
 
 export interface FeatureEnvironment {
   readonly limits: ServerLimits

@@ -4,8 +4,8 @@ import type { Clock } from '../base/clock.ts'
 import type { Implementation } from '../protocol/model/base.ts'
 import type { Settings } from '../protocol/model/lifecycle.ts'
 import type { Bus, KeyRing } from '../protocol/seams/ports.ts'
-import type { LoggingOptions } from './features/logging.ts'
 import type { ServerLimits } from './limits.ts'
+import type { LoggingOptions } from './logging.ts'
 
 /** Describes a failure whose text is not sent to the client. */
 export interface Failure {

@@ -1,4 +1,4 @@
-/** What one caller may still do: its token buckets, made when first needed. */
+/** Rate limits per caller. */
 
 import { BoundedMap } from '../base/bounded-map.ts'
 import { Bucket } from '../base/rate.ts'
@@ -12,6 +12,7 @@ export interface QuotaSurroundings {
   now(): number
 }
 
+/** The rate limits of one caller. Buckets are created on first use. */
 export class Quota {
   readonly #around: QuotaSurroundings
   readonly #buckets = new Map<Metered, Bucket>()
@@ -20,7 +21,7 @@ export class Quota {
     this.#around = around
   }
 
-  /** Throws ERR_RATE_LIMITED, saying when to come back. */
+  /** Throws ERR_RATE_LIMITED with the time to wait. */
   spend(what: 'toolCalls' | 'completions'): void {
     const retryAfterMs = this.tryTake(what)
     if (retryAfterMs === 0) return
@@ -31,6 +32,7 @@ export class Quota {
     })
   }
 
+  /** Returns 0, or the milliseconds to wait. */
   tryTake(what: Metered): number {
     const rate = this.#around.limits[what]
     if (rate === false) return 0

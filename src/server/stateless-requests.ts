@@ -1,4 +1,4 @@
-/** Requests that stand alone, each from whoever sent it: no ids shared, nothing kept but who may do how much. */
+/** Stateless requests over HTTP. They share no ids, and nothing is kept between them except rate limits. */
 
 import { Exchange } from '../jsonrpc/exchange.ts'
 import type { Params, RequestMessage } from '../jsonrpc/message.ts'
@@ -9,7 +9,7 @@ import type { Revision } from '../revisions/revision.ts'
 import type { Call } from './call.ts'
 import type { Core } from './core.ts'
 import { runStateless } from './dialect/stateless.ts'
-import { Listener } from './features/subscriptions.ts'
+import { Listener } from './subscriptions.ts'
 
 export class StatelessRequests {
   readonly #core: Core
@@ -32,7 +32,7 @@ export class StatelessRequests {
     return exchange
   }
 
-  /** Ends what would stay open for ever, and resolves when the rest is answered. */
+  /** Ends listen requests, and resolves when all other requests are answered. */
   drain(): Promise<void> {
     for (const exchange of this.#open) exchange.finish()
     if (this.#open.size === 0) return Promise.resolve()

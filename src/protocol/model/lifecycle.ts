@@ -1,4 +1,4 @@
-/** Opening a conversation: the handshake of the session revisions, discovery in the stateless one, and ping. */
+/** Opening a connection: the handshake of the session dialect, discovery in the stateless dialect, and ping. */
 
 import type { Cacheable, Implementation, Result } from './base.ts'
 import { methodRows } from './method.ts'

@@ -1,4 +1,4 @@
-/** What is known about a method whatever the revision; which revisions have it is written in `revisions/`. */
+/** The properties of a method that hold in all revisions. `revisions/` says which revisions have the method. */
 
 export interface MethodRow {
   method: string
@@ -7,11 +7,11 @@ export interface MethodRow {
   from: 'client' | 'server' | 'either'
   /** The capability the receiver of a request, or the sender of a notification, must have declared. */
   capability?: string
-  /** Its handler may put questions to the user or the model on the other side. */
+  /** The handler may ask the client's person or model. */
   mayAsk?: true
-  /** Its result says how long it may be kept. */
+  /** The result says how long it may be cached. */
   isCacheable?: true
-  /** The parameter that names what it acts on. */
+  /** The parameter with the name or URI that the method acts on. */
   target?: 'name' | 'uri'
 }
 

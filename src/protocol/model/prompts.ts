@@ -1,4 +1,4 @@
-/** Prompts: templates a person picks. */
+/** Prompts: templates that a person selects. */
 
 import type { Cacheable, Icon, Meta, Paged, Result, Role } from './base.ts'
 import type { ContentBlock } from './content.ts'

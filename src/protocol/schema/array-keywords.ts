@@ -1,4 +1,4 @@
-/** Keywords about arrays. */
+/** JSON Schema keywords for arrays. */
 
 import type { SchemaObject } from './document.ts'
 import { hasUniqueItems } from './equality.ts'
@@ -53,7 +53,7 @@ function itemChecks(schema: SchemaObject, context: KeywordContext): { prefix: Ch
   return { prefix, rest: items === undefined ? undefined : context.compile(items, 'items') }
 }
 
-/** Where the items are that match; that others do not is no fault. */
+/** The indexes of the matching items. Items that do not match are not reported. */
 function findItems(value: readonly unknown[], check: Check, run: Run): number[] {
   const { issues } = run
   run.issues = undefined

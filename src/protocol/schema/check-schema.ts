@@ -1,13 +1,13 @@
 /**
- * What is wrong with a schema that this side wrote, found without compiling it: a server is to offer no tool whose
- * schema is none. A schema of a peer is judged by what happens when it is used.
+ * Checks a schema of this side without compiling it, so that a server does not offer a tool with an invalid schema.
+ * Schemas from peers are checked when they are compiled.
  */
 
 import { DIALECT_NAMES, type Dialect, findDialect, knownKeywords } from './dialect.ts'
 import { isSchemaObject, type SchemaObject } from './document.ts'
 import { describeValue } from './json-schema.ts'
 
-/** Why this is not a valid schema of its dialect; undefined when it is one. */
+/** Describes why this is not a valid schema of its dialect; undefined when it is valid. */
 export function checkSchema(root: unknown): string | undefined {
   const dialect = findDialect(isSchemaObject(root) ? root.$schema : undefined)
   if (!dialect) {
@@ -18,7 +18,7 @@ export function checkSchema(root: unknown): string | undefined {
   return fault && `${fault.path.join('.') || 'it'} must be ${fault.expected}, not ${describeValue(fault.value)}`
 }
 
-/** The path grows on the way back, so that a schema without a fault costs no text. */
+/** The path is built on the way back, so that a valid schema costs nothing. */
 interface SchemaFault {
   path: (string | number)[]
   expected: string
@@ -28,7 +28,7 @@ interface SchemaFault {
 function checkSubschema(schema: unknown, dialect: Dialect): SchemaFault | undefined {
   if (typeof schema === 'boolean') return undefined
   if (!isSchemaObject(schema)) return { path: [], expected: 'a schema', value: schema }
-  // Beside $ref the older dialects ignore everything.
+  // Older dialects ignore all keywords beside $ref.
   if (dialect.refStandsAlone && typeof schema.$ref === 'string') return undefined
   const known = knownKeywords(schema, dialect)
   for (const keyword in known) {
@@ -80,7 +80,7 @@ const TYPES = new Set<unknown>(['null', 'boolean', 'object', 'array', 'number', 
 const isText = (value: unknown): boolean => typeof value === 'string'
 const isNames = (value: unknown): boolean => Array.isArray(value) && value.every(isText) && new Set(value).size === value.length
 
-/** As the compiler makes them: with the flag for Unicode, or else without. */
+/** Tries the Unicode flag first, like the compiler. */
 const isExpression = (value: unknown): boolean => typeof value === 'string' && (isSource(value, 'u') || isSource(value, ''))
 
 function isSource(source: string, flags: string): boolean {

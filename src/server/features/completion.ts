@@ -1,4 +1,4 @@
-/** Completion: suggestions for arguments, filtered and ranked so that a completer may return all it has. */
+/** Completion: suggestions for arguments, filtered and ranked here so that a completer may return all candidates. */
 
 import { asText } from '../../base/as-text.ts'
 import { isObject } from '../../base/json.ts'
@@ -14,6 +14,7 @@ import type { Completer, Completers, Found } from './completer.ts'
 import type { Prompts } from './prompts.ts'
 import { notFound, type Resources } from './resources.ts'
 
+/** The maximum length of the typed text. Ranking compares it with every candidate. */
 const MAX_VALUE_LENGTH = 4096
 
 export class Completions {
@@ -52,7 +53,7 @@ export class Completions {
     return runHandler(call, run, finish, this.#environment.limits.handlerTimeoutMs, this.#environment.deadlines)
   }
 
-  /** Suggestions tell as much as what they are for. */
+  /** Suggestions need the scopes of the prompt or template that they are for. */
   scopesOf(ref: unknown): readonly string[] | undefined {
     if (!isObject(ref)) return undefined
     return ref.type === 'ref/prompt' ? this.#prompts.scopesOf(ref.name) : this.#resources.scopesOfTemplate(ref.uri)
@@ -87,7 +88,7 @@ const own = (completers: Completers, name: string): Completer | undefined =>
 function readSettled(value: unknown): Record<string, string> {
   if (value === undefined) return {}
   if (!isObject(value) || Object.values(value).some((each) => typeof each !== 'string'))
-    throw new McpError('ERR_INVALID_PARAMS', 'params.context.arguments must hold strings')
+    throw new McpError('ERR_INVALID_PARAMS', 'params.context.arguments must contain strings only')
   return value as Record<string, string>
 }
 
@@ -103,7 +104,7 @@ const cut = (completion: Completion): Completion =>
         hasMore: true,
       }
 
-/** Best first: the same, a prefix, the start of a word, anywhere, and letters in order. */
+/** Ranks candidates: equal, prefix, start of a word, anywhere, letters in order. */
 export function rank(candidates: readonly string[], typed: string): Completion {
   const wanted = typed.toLowerCase()
   const scored: { value: string; score: number }[] = []
@@ -111,13 +112,13 @@ export function rank(candidates: readonly string[], typed: string): Completion {
     const score = scoreOf(value.toLowerCase(), wanted)
     if (score >= 0) scored.push({ value, score })
   }
-  // The sort is stable: what the completer put first stays first among equals.
+  // The sort is stable, so the completer's order is kept among equal scores.
   scored.sort((a, b) => a.score - b.score)
   const values = scored.slice(0, MAX_COMPLETION_VALUES).map(({ value }) => value)
   return { values, total: scored.length, hasMore: scored.length > values.length }
 }
 
-/** Lower is better; -1 is no match. */
+/** Lower is better; -1 for no match. */
 function scoreOf(value: string, wanted: string): number {
   if (value === wanted) return 0
   if (value.startsWith(wanted)) return 1

@@ -16,29 +16,32 @@ import { type Handle, Registry } from '../registry.ts'
 import { runHandler } from '../run-handler.ts'
 import type { Completers } from './completer.ts'
 
+/** The definition of a resource or a template. */
 export interface ResourceDefinition {
   name: string
   title?: string
   description?: string
   mimeType?: string
-  /** Size in bytes, if known; not for templates. */
+  /** The size in bytes, if known. Not for templates. */
   size?: number
   annotations?: Annotations
   icons?: Icon[]
-  /** How long clients may keep what is read. */
+  /** How long clients may cache the content. Default: not at all. */
   cache?: Cacheable
-  /** Suggestions for the variables of a template. */
+  /** Suggests values for the variables of a template, by name. */
   complete?: Completers
-  /** Scopes that a caller must all have to see and use it, where there is authorization. */
+  /** The scopes that a caller needs to see and use the resource, if the transport has authorization. */
   scopes?: readonly string[]
+  /** The time limit of the handler. Default: `limits.handlerTimeoutMs`. */
   timeoutMs?: number
   _meta?: Meta
 }
 
 export type ResourceHandler<V> = (variables: V, context: Context) => unknown
 
+/** Changes a resource after its definition. */
 export type ResourceHandle = Handle<ResourceDefinition, ResourceHandler<MatchedValues>> & {
-  /** Tells subscribers that the content changed. For a template, `uri` says which. */
+  /** Notifies subscribers that the content changed. For a template, `uri` names the resource. */
   changed(uri?: string): void
 }
 
@@ -91,24 +94,21 @@ export class Resources {
   define(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceHandle {
     const isTemplate = uri.includes('{')
     if (!isUri(isTemplate ? uri.replace(/\{[^}]*\}/g, 'x') : uri))
-      throw new McpError('ERR_DEFINITION', `A resource's URI has a scheme and no spaces: ${JSON.stringify(uri)}`)
+      throw new McpError('ERR_DEFINITION', `The URI of a resource must have a scheme and no spaces, got ${JSON.stringify(uri)}`)
     if (uri.length > MAX_URI_LENGTH)
-      throw new McpError(
-        'ERR_DEFINITION',
-        `A resource's URI has at most ${MAX_URI_LENGTH} characters, not ${uri.length}: nobody could read it`,
-      )
+      throw new McpError('ERR_DEFINITION', `The URI of a resource has at most ${MAX_URI_LENGTH} characters, got ${uri.length}`)
     const registry = isTemplate ? this.#templates : this.#fixed
     const handle = registry.add(uri, definition, handler, (current, run) => {
       const entry = toEntry(uri, current, run)
       if (current.complete !== undefined) this.#hadCompleters = true
       return entry
     })
-    // Not a spread: the handle's `isEnabled` is computed when read.
+    // Not a spread, because `isEnabled` of the handle is a getter.
     return Object.assign(handle, { changed: (changedUri = uri) => this.changed(changedUri) })
   }
 
   changed(uri: string): void {
-    if (uri.includes('{')) throw new McpError('ERR_DEFINITION', `Say which resource of the template ${uri} changed`)
+    if (uri.includes('{')) throw new McpError('ERR_DEFINITION', `Expected the URI of a changed resource, got the template ${uri}`)
     this.#environment.announce({ kind: 'resource', uri })
   }
 
@@ -137,7 +137,7 @@ export class Resources {
     )
   }
 
-  /** The resource of this very URI, or the first template that fits it. */
+  /** The resource with this URI, or the first template that matches it. */
   find(uri: string): { entry: ResourceEntry; variables: MatchedValues } | undefined {
     const fixed = this.#fixed.get(uri)
     if (fixed) return { entry: fixed, variables: {} }
@@ -157,20 +157,20 @@ export class Resources {
     return typeof uri === 'string' && uri.length <= MAX_URI_LENGTH ? this.find(uri)?.entry.definition.scopes : undefined
   }
 
-  /** The scopes that a template needs, named as it is listed. */
+  /** The scopes that a template needs, by its listed URI. */
   scopesOfTemplate(uri: unknown): readonly string[] | undefined {
     if (typeof uri !== 'string') return undefined
     return (this.#templates.get(uri) ?? this.#fixed.get(uri))?.definition.scopes
   }
 
-  /** For completion: the suggestions of a template, or of a resource that has none. */
+  /** The completers of a template; empty for a resource, undefined when there is neither. */
   completersOf(uri: string): Completers | undefined {
     const entry = this.#templates.get(uri)
     if (entry) return entry.definition.complete ?? {}
     return this.#fixed.get(uri) ? {} : undefined
   }
 
-  /** Whether there ever were suggestions. */
+  /** Whether a template ever had completers. The declared capability stays even if that template is removed. */
   get hadCompleters(): boolean {
     return this.#hadCompleters
   }
@@ -195,7 +195,7 @@ export function readUri(params: Params): string {
 
 export const notFound = (uri: string): McpError => new McpError('ERR_RESOURCE_NOT_FOUND', 'Resource not found', { data: { uri } })
 
-/** RFC 3986 asks for a scheme; beyond that only what would break a line or a path is refused. */
+/** RFC 3986 requires a scheme. Beyond that, only characters that break lines or paths are refused. */
 const isUri = (text: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{Cc}<>"`{}|\\^]*$/u.test(text)
 
 function toEntry(uri: string, definition: ResourceDefinition, handler: ResourceHandler<MatchedValues>): ResourceEntry {

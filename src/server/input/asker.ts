@@ -1,4 +1,4 @@
-/** How a running handler puts questions: live on a session, by replay where requests stand alone. */
+/** How a handler asks the client: live in a session, by replay in stateless requests. */
 
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -6,15 +6,15 @@ import type { ClientCapabilities } from '../../protocol/model/lifecycle.ts'
 import type { Question } from './question.ts'
 
 export interface Asker {
-  /** The same in every round of one call: an idempotency key for its last effect. */
+  /** The same in every round of one call. Can be used as an idempotency key. */
   readonly callId: string
-  /** @param key names the question within the call */
+  /** @param key the name of the question, unique within the call */
   ask<Answer>(key: string, question: Question<Answer>): Promise<Answer>
-  /** Runs `step` once in the life of the call and remembers its JSON value. */
+  /** Runs `step` once per call, also if the call takes several rounds, and remembers its JSON value. */
   once<T>(key: string, step: () => T | Promise<T>): Promise<T>
 }
 
-/** Throws ERR_CAPABILITY_MISSING with what is missing, so that a client can tell its user. */
+/** Throws ERR_CAPABILITY_MISSING with the missing capabilities. */
 export function requireCapabilities(needs: ClientCapabilities, declared: ClientCapabilities): void {
   const missing = missingFrom(needs as Record<string, unknown>, declared as Record<string, unknown>)
   if (!missing) return
@@ -41,7 +41,7 @@ const describe = (missing: Record<string, unknown>): string =>
     .map(([name, inner]) => (isObject(inner) && Object.keys(inner).length > 0 ? `${name}.${Object.keys(inner).join(`, ${name}.`)}` : name))
     .join(', ')
 
-/** A name is used for one question or step of a call: a second use could not be told from a replay of the first. */
+/** The names of questions and steps in one call. Each may be used once, because a second use looks like a replay of the first. */
 export class Names {
   readonly #used = new Set<string>()
 

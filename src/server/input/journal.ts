@@ -1,4 +1,4 @@
-/** What a call has done so far, as far as the next round must know it. */
+/** The journal of a call: the answers and steps that the next round needs. The client carries it sealed. */
 
 import { comparableJson } from '../../base/canonical-json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -7,17 +7,17 @@ import { seal, sha256, unseal } from './seal.ts'
 
 export interface Journal {
   callId: string
-  /** How many times the call has come back with questions. */
+  /** The number of rounds so far. */
   round: number
-  /** Digests of the questions asked, by name: an answer counts only for the question that was asked. */
+  /** Digests of the questions asked, by name. An answer counts only for exactly that question. */
   asked: Record<string, string>
-  /** Raw answers that were accepted. */
+  /** Accepted answers, as they came. */
   answers: Record<string, unknown>
   /** Values of finished steps. */
   steps: Record<string, unknown>
 }
 
-/** What a journal belongs to: presented with anything else it does not open. */
+/** What a journal is bound to. It cannot be opened with another caller, method, target or arguments. */
 export interface JournalOwner {
   principal: string | undefined
   method: string
@@ -43,7 +43,7 @@ export async function sealJournal(journal: Journal, owner: JournalOwner, keys: K
   return seal(text, await bindingOf(owner), keys)
 }
 
-/** Throws one and the same ERR_STATE_INVALID whatever is wrong: a reason would help only who forges. */
+/** Throws the same ERR_STATE_INVALID for every problem, because a reason would only help a forger. */
 export async function openJournal(sealed: unknown, owner: JournalOwner, keys: KeyRing): Promise<Journal> {
   const text = typeof sealed === 'string' ? await unseal(sealed, await bindingOf(owner), keys) : undefined
   const value = text === undefined ? undefined : (JSON.parse(text) as Journal & { expires: number })

@@ -1,4 +1,4 @@
-/** Questions on a session: each is a request to the client, on the stream of the call that caused it. */
+/** Questions in a session: each is a request to the client, sent on the stream of the call. */
 
 import { randomId } from '../../base/bytes.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -8,7 +8,7 @@ import { describeAnswerIssues, type Question } from './question.ts'
 
 export interface LiveLine {
   capabilities: ClientCapabilities
-  /** Sends a request of the neutral model and resolves with the answer of the neutral model. */
+  /** Sends a question and resolves with the answer, both in the types of the newest revision. */
   send(question: Pick<Question, 'request' | 'elicitationId'>): Promise<Record<string, unknown>>
 }
 

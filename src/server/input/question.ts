@@ -1,4 +1,4 @@
-/** What a handler may ask the other side, and how an answer is judged. */
+/** The questions that a handler may ask the client, and the checks of their answers. */
 
 import { isPersonUrl } from '../../base/address/person-url.ts'
 import { isObject } from '../../base/json.ts'
@@ -13,22 +13,30 @@ import { toFormSchema } from '../../protocol/schema/form.ts'
 import { type Checked, describeIssues, type Issue, type JsonSchema } from '../../protocol/schema/json-schema.ts'
 import { type AnySchema, type ObjectOf, schemaPort } from '../../protocol/schema/port.ts'
 
+/** A question for `ctx.ask`. Create it with `form`, `page`, `sampling` or `rootList`. */
 export interface Question<Answer = unknown> {
   request: InputRequest
-  /** What the client must have declared to be asked this. */
+  /** The capabilities that the client must have declared. */
   needs: ClientCapabilities
-  /** Ties a later notice of completion to a page, where the revision has such notices. */
+  /** Connects a page to its later notice of completion, in revisions that have such notices. */
   elicitationId?: string | undefined
-  /** Judges an answer and gives it its final form. */
+  /** Checks an answer and converts it. */
   read(answer: unknown): Checked<Answer> | Promise<Checked<Answer>>
 }
 
-/** An answer to a form: the accepted content as the schema gives it out, or that there is none. */
+/** The answer to a form: the content after validation, or that the person declined or dismissed it. */
 export type FormAnswer<T> = { action: 'accept'; content: T } | { action: 'decline' | 'cancel' }
 
+/** The answer to a page: whether the person agreed to visit it. */
 export type UrlAnswer = { action: 'accept' | 'decline' | 'cancel' }
 
-/** Asks the person to fill in a form. The schema is a flat object of strings, numbers, booleans and choices. */
+/**
+ * Asks the person to fill in a form. The schema is a flat object of strings, numbers, booleans and choices.
+ *
+ * @example
+ * const { name } = await ctx.ask({ name: form('What is your name?', z.object({ name: z.string() })) })
+ * if (name.action === 'accept') return `Hello, ${name.content.name}!`
+ */
 export function form<S extends AnySchema>(message: string, schema: S): Question<FormAnswer<ObjectOf<S>>> {
   const port = schemaPort(schema, 'input', 'The form')
   const params: FormElicitParams = { mode: 'form', message, requestedSchema: toFormSchema(port.json) }
@@ -47,7 +55,12 @@ export function form<S extends AnySchema>(message: string, schema: S): Question<
   }
 }
 
-/** Asks the person to visit a page. Accepting means that they agreed to, not that they are done there. */
+/**
+ * Asks the person to visit a page. `accept` means that they agreed, not that they have finished there.
+ *
+ * @example
+ * const { consent } = await ctx.ask({ consent: page('Connect your account', 'https://example.com/connect') })
+ */
 export function page(message: string, url: string, elicitationId?: string): Question<UrlAnswer> {
   checkPageUrl(url)
   const params: UrlElicitParams = { mode: 'url', message, url }
@@ -62,15 +75,18 @@ export function page(message: string, url: string, elicitationId?: string): Ques
   }
 }
 
-/** Throws ERR_ASK for an address that no client should open. */
+/** Throws ERR_ASK for a URL that clients must not open. */
 export function checkPageUrl(url: string): void {
-  if (!isPersonUrl(url))
-    throw new McpError('ERR_ASK', `Not a URL to send a person to: ${JSON.stringify(url)}; https, or http to this machine`)
+  if (!isPersonUrl(url)) throw new McpError('ERR_ASK', `Expected an https URL, or http to this machine, got ${JSON.stringify(url)}`)
 }
 
 /**
  * Asks the client's model for a message.
- * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Call a provider of models directly.
+ *
+ * @example
+ * const { reply } = await ctx.ask({ reply: sampling({ messages: [{ role: 'user', content: text('Hi') }], maxTokens: 100 }) })
+ *
+ * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Call a model provider directly.
  */
 export function sampling(params: CreateMessageParams): Question<CreateMessageResult> {
   const needs: ClientCapabilities = { sampling: {} }
@@ -84,8 +100,12 @@ export function sampling(params: CreateMessageParams): Question<CreateMessageRes
 }
 
 /**
- * Asks which directories the server may work in.
- * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use arguments of tools, URIs of resources or configuration.
+ * Asks for the folders that the server may work in.
+ *
+ * @example
+ * const { roots } = await ctx.ask({ roots: rootList() })
+ *
+ * @deprecated by the newest revision, and may be removed from the protocol in a revision of 2027-07-28 or later. Use tool arguments, resource URIs or configuration.
  */
 export function rootList(): Question<ListRootsResult> {
   return {
@@ -126,7 +146,7 @@ const checkRoots = compiledLater({
   required: ['roots'],
 })
 
-/** Compiled when the first answer is judged: most servers never ask, and all of them have to start. */
+/** Compiled for the first answer, because most servers never ask and start-up time matters. */
 function compiledLater(schema: JsonSchema): Validate {
   let validate: Validate | undefined
   return (value) => {
@@ -148,7 +168,7 @@ function checkSampling(params: CreateMessageParams): CreateMessageParams {
   return params
 }
 
-/** What a tool of the conversation returned is what its output schema says. */
+/** Checks the tool results in a conversation against the output schemas. Returns the first problem. */
 function checkToolResults({ messages, tools = [] }: CreateMessageParams): { index: number; what: string } | undefined {
   const schemas = new Map(tools.flatMap(({ name, outputSchema }) => (outputSchema ? [[name, outputSchema] as const] : [])))
   if (schemas.size === 0) return undefined
@@ -161,11 +181,14 @@ function checkToolResults({ messages, tools = [] }: CreateMessageParams): { inde
       const schema = name === undefined ? undefined : schemas.get(name)
       const checked = schema && compile(schema)(block.structuredContent)
       if (checked && !checked.ok)
-        return { index, what: `has a result that the output schema of ${JSON.stringify(name)} forbids: ${describeIssues(checked.issues)}` }
+        return {
+          index,
+          what: `has a result that does not match the output schema of ${JSON.stringify(name)}: ${describeIssues(checked.issues)}`,
+        }
     }
   }
   return undefined
 }
 
 export const describeAnswerIssues = (question: Question, issues: readonly Issue[]): string =>
-  `The answer to ${question.request.method} is not usable: ${describeIssues(issues)}`
+  `The answer to ${question.request.method} is invalid: ${describeIssues(issues)}`

@@ -1,6 +1,6 @@
 /**
- * Questions where every request stands alone: the handler is run again from the start each round. What it did and
- * was told before comes from the journal; the first thing it does not know ends the run with questions.
+ * Questions in stateless requests: the handler runs again from the start in each round. Earlier answers and steps come
+ * from the journal. The first question without an answer ends the round.
  */
 
 import { randomId } from '../../base/bytes.ts'
@@ -21,15 +21,15 @@ export interface ReplayOptions {
   capabilities: ClientCapabilities
   keys: KeyRing
   limits: ServerLimits
-  /** The journal of the rounds before, if any. */
+  /** The journal of the previous rounds, if any. */
   journal: Journal | undefined
-  /** What the client sent with this round. */
+  /** The answers that the client sent in this round. */
   responses: unknown
-  /** Ends the run with a result that carries the questions, or with an error. */
+  /** Ends the round with a result that contains the questions, or with an error. */
   onSuspend(outcome: Promise<Params>): void
 }
 
-/** Unwinds a handler that has to wait. Its `finally` blocks run; what it throws or returns after that is not looked at. */
+/** Thrown into a handler that must wait for answers. Its `finally` blocks run. Whatever it throws or returns then is ignored. */
 export class Suspended extends Error {
   override readonly name = 'Suspended'
 }
@@ -40,7 +40,7 @@ export class ReplayAsker implements Asker {
   readonly #responses: Record<string, unknown>
   readonly #names = new Names()
   readonly #open = new Map<string, { request: InputRequest; unwind: (error: Suspended) => void }>()
-  /** Steps and look-ups in flight: the round is not over before they are. */
+  /** The number of running steps and lookups. The round ends after them. */
   #busy = 0
   #isScheduled = false
   #isSuspended = false
@@ -67,8 +67,8 @@ export class ReplayAsker implements Asker {
   }
 
   /**
-   * An answer of this or an earlier round, if it is one to this very question and has the shape asked for. A first
-   * round may bring its answers along: nothing was asked yet that they could be mistaken for an answer to.
+   * The answer of this or an earlier round, if it is for exactly this question and is valid. A first round may contain
+   * answers too: no other question was asked that they could belong to.
    */
   async #answerTo<Answer>(key: string, question: Question<Answer>): Promise<{ value: Answer } | undefined> {
     const { asked, answers, round } = this.#journal
@@ -90,7 +90,7 @@ export class ReplayAsker implements Asker {
     const { steps } = this.#journal
     if (Object.hasOwn(steps, key)) return steps[key] as T
     return this.#busily(async () => {
-      // What the next round will read is what this round gets: no Date now and a string later.
+      // Convert through JSON, so that this round gets the same value as the next one: not a Date now and a string later.
       steps[key] = JSON.parse(stepJson(key, (await step()) ?? null))
       return steps[key] as T
     })
@@ -111,7 +111,7 @@ export class ReplayAsker implements Asker {
     this.#names.claim(key)
   }
 
-  /** Waits for the end of this turn, so that questions asked together travel together, and for steps in flight. */
+  /** Waits for running steps and for the end of this turn, so that questions asked together are sent together. */
   #scheduleSuspension(): void {
     if (this.#isScheduled || this.#isSuspended) return
     this.#isScheduled = true
@@ -131,10 +131,7 @@ export class ReplayAsker implements Asker {
     const { limits, owner, keys } = this.#options
     const journal = this.#journal
     if (journal.round >= limits.maxRounds) {
-      throw new McpError(
-        'ERR_LIMIT',
-        `The call has come back with questions ${journal.round} times, the most allowed (limits.maxRounds); use a task`,
-      )
+      throw new McpError('ERR_LIMIT', `The call has asked questions in ${journal.round} rounds, the maximum (limits.maxRounds); use a task`)
     }
     const asked: Record<string, string> = {}
     for (const key of Object.keys(journal.answers)) asked[key] = journal.asked[key] as string
@@ -152,6 +149,6 @@ function stepJson(key: string, value: unknown): string {
   try {
     return jsonOf(value)
   } catch (cause) {
-    throw new TypeError(`The step ${JSON.stringify(key)} returned something that is not JSON`, { cause })
+    throw new TypeError(`The step ${JSON.stringify(key)} returned a value that is not JSON`, { cause })
   }
 }

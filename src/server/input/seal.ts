@@ -1,4 +1,4 @@
-/** State that a client carries for us: encrypted, bound to what it was made for, and short-lived. */
+/** Encrypts state that a client carries for the server (AES-GCM), bound to one caller and request. */
 
 import { fromBase64Url, toBase64Url } from '../../base/bytes.ts'
 import type { KeyRing, SealingKey } from '../../protocol/seams/ports.ts'
@@ -11,7 +11,7 @@ type ImportedKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
 const importedKeys = new WeakMap<Uint8Array, Promise<ImportedKey>>()
 
-/** Text to an opaque string; `binding` must be the same to open it. */
+/** Encrypts text. The same `binding` is needed to decrypt it. */
 export async function seal(text: string, binding: string, keys: KeyRing): Promise<string> {
   const key = keys.current()
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
@@ -22,9 +22,9 @@ export async function seal(text: string, binding: string, keys: KeyRing): Promis
   return `${key.id}.${toBase64Url(bytes)}`
 }
 
-/** Undefined for anything that `seal` did not make with this binding; never says why. */
+/** Undefined for anything that `seal` did not create with this binding. */
 export async function unseal(sealed: string, binding: string, keys: KeyRing): Promise<string | undefined> {
-  // The last dot: the id of a key may have dots of its own.
+  // The last dot, because the id of a key may contain dots.
   const dot = sealed.lastIndexOf('.')
   const key = dot < 0 ? undefined : keys.find(sealed.slice(0, dot))
   const bytes = fromBase64Url(sealed.slice(dot + 1))

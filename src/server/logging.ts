@@ -1,27 +1,34 @@
-/** Log messages to clients: filtered by level, cleaned of secrets, and never a flood. */
+/** Log messages to clients: filtered by level, without secrets, and limited in rate. */
 
-import { asText } from '../../base/as-text.ts'
-import { cutTexts, redact } from '../../base/text/redact.ts'
-import type { Params } from '../../jsonrpc/message.ts'
-import { notificationJson } from '../../jsonrpc/write.ts'
-import { McpError } from '../../protocol/errors.ts'
-import { isAtLeast, isLogLevel, LOG_LEVELS, type LogLevel, type LogMessage } from '../../protocol/model/logging.ts'
-import type { Call } from '../call.ts'
-import type { ServerLimits } from '../limits.ts'
-import type { Quota } from '../quota.ts'
+import { asText } from '../base/as-text.ts'
+import { cutTexts, redact } from '../base/text/redact.ts'
+import type { Params } from '../jsonrpc/message.ts'
+import { notificationJson } from '../jsonrpc/write.ts'
+import { McpError } from '../protocol/errors.ts'
+import { isAtLeast, isLogLevel, LOG_LEVELS, type LogLevel, type LogMessage } from '../protocol/model/logging.ts'
+import type { Call } from './call.ts'
+import type { ServerLimits } from './limits.ts'
+import type { Quota } from './quota.ts'
 
+/** Options for log messages to clients. */
 export interface LoggingOptions {
-  /** What a session gets before it has set a level; `info` unless given. */
+  /** The level of a session that has not set one. Default: `info`. */
   defaultLevel?: LogLevel
-  /** The logger name of messages that name none; the server's name unless given. */
+  /** The logger name of messages without one. Default: the server's name. */
   logger?: string
-  /** Last look at a message before it leaves; undefined drops it. Runs after secrets were taken out. */
+  /** Changes a message before it is sent; undefined drops it. Runs after the built-in redaction. */
   redact?(message: LogMessage): LogMessage | undefined
 }
 
 type LogMethod = (data: unknown, logger?: string) => void
 
-/** One method a severity; each takes any JSON value. */
+/**
+ * One method per level. Each takes any JSON value.
+ *
+ * @example
+ * ctx.log.info('Started')
+ * ctx.log.error({ message: 'Request failed', status: 500 }, 'http')
+ */
 export type Log = Record<LogLevel, LogMethod>
 
 export class Logging {
@@ -51,7 +58,7 @@ export class Logging {
     return level
   }
 
-  /** The log of one call: it goes where the call's answer will go. */
+  /** The log of one call. Its messages go to the client that made the call. */
   forCall(call: Call): Log {
     return logOf((level, data, logger) => {
       const minimum = call.dialect.logLevel()
@@ -61,7 +68,7 @@ export class Logging {
     })
   }
 
-  /** The notification for one message, or undefined when it is not to be sent. */
+  /** The notification for a message; undefined when it must not be sent. */
   write(message: LogMessage, minimum: LogLevel, quota: Quota): string | undefined {
     if (this.options === false || !isAtLeast(message.level, minimum)) return undefined
     if (quota.tryTake('logMessages') > 0) {
@@ -77,7 +84,7 @@ export class Logging {
     return notificationJson('notifications/message', { ...params })
   }
 
-  /** Cut first: to look for secrets costs many times what it costs to write the rest. */
+  /** Cuts first, because the search for secrets is expensive. */
   #cleaned(data: unknown): unknown {
     const { maxLogBytes } = this.#limits
     const { value, isCut } = cutTexts(data, maxLogBytes)
@@ -90,13 +97,13 @@ export class Logging {
 export const logOf = (send: (level: LogLevel, data: unknown, logger: string | undefined) => void): Log =>
   Object.fromEntries(LOG_LEVELS.map((level) => [level, (data: unknown, logger?: string) => send(level, data, logger)])) as Log
 
-/** What can be written as JSON; an Error as its name and message, without the stack. */
+/** Converts a value to JSON. An Error becomes its name and message, without the stack. */
 function toJson(data: unknown): unknown {
   if (typeof data === 'string') return data
   if (data instanceof Error) return { name: data.name, message: data.message }
   try {
     const json = JSON.stringify(data) ?? 'null'
-    // NaN and Infinity become text: a message must not fail the work it is about, nor say null.
+    // NaN and Infinity become text: logging must not fail, and null would be wrong.
     return JSON.parse(json.includes('null') ? (JSON.stringify(data, writableNumber) ?? 'null') : json)
   } catch {
     return asText(data)

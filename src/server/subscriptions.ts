@@ -1,30 +1,30 @@
-/** Who hears about which changes: subscriptions of sessions, and open listen requests. */
+/** Change notices: which subscription covers which change, and open `subscriptions/listen` requests. */
 
-import { isObject } from '../../base/json.ts'
-import type { Exchange } from '../../jsonrpc/exchange.ts'
-import type { Params } from '../../jsonrpc/message.ts'
-import { notificationJson } from '../../jsonrpc/write.ts'
-import { McpError } from '../../protocol/errors.ts'
-import { META } from '../../protocol/model/base.ts'
-import type { SubscriptionFilter } from '../../protocol/model/subscriptions.ts'
-import { type Access, demand, permits } from '../../protocol/seams/access.ts'
-import type { Change } from '../../protocol/seams/ports.ts'
-import { MAX_URI_LENGTH } from '../../protocol/uri-template/index.ts'
-import type { ChangeListener } from '../change-listeners.ts'
-import type { Core } from '../core.ts'
-import { scopesOfAll } from '../required-scopes.ts'
+import { isObject } from '../base/json.ts'
+import type { Exchange } from '../jsonrpc/exchange.ts'
+import type { Params } from '../jsonrpc/message.ts'
+import { notificationJson } from '../jsonrpc/write.ts'
+import { McpError } from '../protocol/errors.ts'
+import { META } from '../protocol/model/base.ts'
+import type { SubscriptionFilter } from '../protocol/model/subscriptions.ts'
+import { type Access, demand, permits } from '../protocol/seams/access.ts'
+import type { Change } from '../protocol/seams/ports.ts'
+import { MAX_URI_LENGTH } from '../protocol/uri-template/index.ts'
+import type { ChangeListener } from './change-listeners.ts'
+import type { Core } from './core.ts'
+import { scopesOfAll } from './required-scopes.ts'
 
-/** The notification that tells of a change. */
+/** The notification for a change. */
 export function changeNotice(change: Change): { method: string; params: Params | undefined } {
   if (change.kind === 'resource') return { method: 'notifications/resources/updated', params: { uri: change.uri } }
   return { method: `notifications/${change.kind}/list_changed`, params: undefined }
 }
 
-/** A subscription covers the resource itself and what lies below it. */
+/** A subscription covers the resource and all resources below it. */
 export const covers = (subscribed: string, changed: string): boolean =>
   changed === subscribed || changed.startsWith(subscribed.endsWith('/') ? subscribed : `${subscribed}/`)
 
-/** One `subscriptions/listen` request: open until either side ends it. */
+/** One `subscriptions/listen` request. It stays open until either side ends it. */
 export class Listener implements ChangeListener {
   readonly #exchange: Exchange
   readonly #filter: SubscriptionFilter
@@ -32,7 +32,7 @@ export class Listener implements ChangeListener {
   readonly #tellsEnd: boolean
   #end: () => void = () => {}
 
-  /** @param tellsEnd the request has no stream of its own, whose end the client would see: it is told by a notification too */
+  /** @param tellsEnd whether to send a notification at the end, for a transport where the request has no stream of its own */
   constructor(exchange: Exchange, params: Params, core: Core, tellsEnd: boolean) {
     this.#exchange = exchange
     this.#core = core
@@ -41,7 +41,7 @@ export class Listener implements ChangeListener {
     demand(exchange.outlet.sender as Access, scopesOfAll(this.#filter.resourceSubscriptions, core))
   }
 
-  /** Acknowledges, then tells of changes; resolves when the server ends it. */
+  /** Acknowledges the request, then sends notices. Resolves when the server ends it. */
   run(onOver: () => void): Promise<Params> {
     const { id } = this.#exchange
     const about = { [META.subscriptionId]: id }
@@ -63,11 +63,11 @@ export class Listener implements ChangeListener {
     void this.#exchange.push(notificationJson(method, { ...params, _meta: about }))
   }
 
-  /** Ends the stream with a result, so that the client knows it was meant. */
+  /** Ends the request with a result, so that the client knows that this is not a failure. */
   end(): void {
     if (this.#tellsEnd && !this.#exchange.isOver) {
       const { id } = this.#exchange
-      const params = { requestId: id, reason: 'The server ends the subscription', _meta: { [META.subscriptionId]: id } }
+      const params = { requestId: id, reason: 'The server ended the subscription', _meta: { [META.subscriptionId]: id } }
       void this.#exchange.push(notificationJson('notifications/cancelled', params))
     }
     this.#end()
@@ -86,14 +86,14 @@ export class Listener implements ChangeListener {
     }
   }
 
-  /** Something below a resource that was asked for may need more than the resource itself. */
+  /** A resource below a subscribed one may need other scopes than that one. */
   #hears(changed: string): boolean {
     const isCovered = this.#filter.resourceSubscriptions?.some((uri) => covers(uri, changed)) ?? false
     return isCovered && permits(this.#exchange.outlet.sender as Access, this.#core.resources.scopesOf(changed))
   }
 }
 
-/** The part of what was asked for that this server can do. */
+/** The part of the requested notices that this server can send. */
 function honoured(wanted: unknown, core: Core): SubscriptionFilter {
   if (!isObject(wanted)) throw new McpError('ERR_INVALID_PARAMS', 'params.notifications must be an object')
   const filter: SubscriptionFilter = {}
@@ -118,7 +118,7 @@ function honoured(wanted: unknown, core: Core): SubscriptionFilter {
   return filter
 }
 
-/** Characters of all URIs together. */
+/** The total length of the URIs. */
 function lengthOf(uris: Iterable<string>): number {
   let length = 0
   for (const uri of uris) length += uri.length
