@@ -1,4 +1,4 @@
-/** Completion as it is typed: the first key is answered at once, fast ones after it wait, repeats come from memory. */
+/** Completion while a person types: the first request is sent immediately, quick successors are delayed, repeats are cached. */
 
 import { BoundedMap } from '../base/bounded-map.ts'
 import { comparableJson } from '../base/canonical-json.ts'
@@ -13,8 +13,10 @@ export interface CompleterOptions {
   send(params: CompleteParams, signal: AbortSignal | undefined): Promise<Params>
 }
 
+/** The pause between two requests for one argument. */
 const QUIET_MS = 100
 const FRESH_MS = 10_000
+/** Cached answers, and arguments being typed. A person types in few fields at a time. */
 const MAX_KEPT = 200
 
 interface Line {
@@ -24,7 +26,7 @@ interface Line {
 
 export class Completer {
   readonly #options: CompleterOptions
-  /** One argument being typed. */
+  /** By argument. */
   readonly #lines = new BoundedMap<string, Line>(MAX_KEPT)
   readonly #kept = new BoundedMap<string, { completion: Completion; until: number }>(MAX_KEPT)
 
@@ -32,7 +34,7 @@ export class Completer {
     this.#options = options
   }
 
-  /** Rejects with an AbortError when a newer value of the same argument takes its place before it was sent. */
+  /** Rejects with an AbortError when a newer value of the same argument replaces it before it is sent. */
   async complete(params: CompleteParams, signal?: AbortSignal): Promise<Completion> {
     const { clock } = this.#options
     const key = comparableJson(params)
@@ -48,7 +50,7 @@ export class Completer {
     this.#kept.clear()
   }
 
-  /** Resolves when this value may be sent. */
+  /** Resolves when the request may be sent. */
   #turn(name: string, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options
     const line = this.#lines.get(name) ?? { sentAt: Number.NEGATIVE_INFINITY, waiting: undefined }
@@ -71,14 +73,14 @@ export class Completer {
         line.waiting = undefined
         end()
       }
-      const giveWay = (): void => settle(() => reject(new DOMException('A newer value of this argument took its place', 'AbortError')))
+      const giveWay = (): void => settle(() => reject(new DOMException('A newer value of this argument replaced it', 'AbortError')))
       line.waiting = { giveWay }
       if (signal) unwatch = onAbort(signal, () => settle(() => reject(signal.reason as Error)))
     })
   }
 }
 
-/** What is missing or of the wrong kind is left out; a list that is too long is cut. */
+/** Drops invalid members and cuts a list that is too long. */
 function readCompletion(result: Params): Completion {
   const { completion } = result
   if (!isObject(completion) || !Array.isArray(completion.values)) return { values: [] }

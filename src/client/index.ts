@@ -1,4 +1,4 @@
-/** portico/client: one client for every protocol revision. Transports come from their own subpaths. */
+/** portico/client: one client for all protocol revisions. Transports have their own subpaths. */
 
 export { RemoteError } from '../jsonrpc/remote-error.ts'
 export { Cancelled, Declined, type ErrorCode, McpError } from '../protocol/errors.ts'

@@ -1,4 +1,4 @@
-/** Requests that fail until the person has visited a page: show the page, wait until it is done, try again. */
+/** Requests that need a page visit first: shows the page, waits for its completion and repeats the request. */
 
 import { BoundedMap } from '../base/bounded-map.ts'
 import type { Deadlines } from '../base/deadlines.ts'
@@ -11,9 +11,10 @@ import type { UrlElicitParams } from '../protocol/model/elicitation.ts'
 import type { Answerer, Asking } from './answers.ts'
 
 const URL_ELICITATION_REQUIRED = -32042
+/** Pages that are waited for at the same time. Beyond that the oldest wait ends and its request is repeated. */
 const MAX_OPEN = 1000
 
-/** Who asks, and how long the person may take. */
+/** The origin of the request, and how long the person may take. */
 export interface PageVisit extends Asking {
   /** Aborted when the client is closed. */
   over: AbortSignal
@@ -24,7 +25,7 @@ export interface PageVisit extends Asking {
 export class PageVisits {
   readonly #waiting = new BoundedMap<string, () => void>(MAX_OPEN, (_id, done) => done())
 
-  /** The person is done with a page, as the server, or the person, says. Ids that nobody waits for are ignored. */
+  /** Ends the wait for a page. False when nothing waits for it. */
   complete(elicitationId: string): boolean {
     const done = this.#waiting.get(elicitationId)
     this.#waiting.delete(elicitationId)
@@ -32,7 +33,7 @@ export class PageVisits {
     return done !== undefined
   }
 
-  /** Runs `send`; when it needs pages visited first, has them visited and runs it once more. */
+  /** Calls `send`. If it fails because pages must be visited, asks the person and calls it again. */
   async through(send: () => Promise<Params>, answerer: Answerer, visit: PageVisit): Promise<Params> {
     try {
       return await send()
@@ -47,16 +48,15 @@ export class PageVisits {
 
   async #visit(page: RequiredPage, answerer: Answerer, visit: PageVisit): Promise<void> {
     const { elicitationId, message } = page
-    // Waiting starts before the question: the notice may come while the person is still asked.
+    // Start waiting before asking, because the notice may arrive while the person is being asked.
     const done = this.#wait(elicitationId, visit)
     done.catch(() => {})
     try {
       const { action } = await answerer.answer({ method: 'elicitation/create', params: page }, visit)
       if (action === 'decline') throw new Declined(`The person declined: ${message}`)
-      if (action !== 'accept') throw new Cancelled(`The person gave no answer: ${message}`)
+      if (action !== 'accept') throw new Cancelled(`The person dismissed the question: ${message}`)
       await done
     } finally {
-      // Whatever ended the visit, nobody waits for this page any more.
       this.complete(elicitationId)
     }
   }

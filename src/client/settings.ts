@@ -1,4 +1,4 @@
-/** Options of a connection with every blank filled in. */
+/** The options of a connection with all defaults filled in, and the state that its parts share. */
 
 import { type Clock, systemClock } from '../base/clock.ts'
 import { Deadlines } from '../base/deadlines.ts'
@@ -25,13 +25,13 @@ export interface Settings {
   deadlines: Deadlines
   answerer: Answerer
   pageVisits: PageVisits
-  /** Aborted when the client is closed: nobody waits for a person any more. */
+  /** Aborted when the client is closed, to end questions to the person. */
   over: AbortController
-  /** What is declared now; handlers may be added later. */
+  /** The capabilities to declare. They change when handlers are added. */
   capabilities(): ClientCapabilities
-  /** What is wanted now; a session that is opened later begins with it. */
+  /** The current log level. New sessions start with it. */
   logLevel: LogLevel | undefined
-  /** Arguments of a tool call that travel beside the message as well; undefined where nothing does. */
+  /** The mirrored arguments of a tool call; undefined on transports without headers. */
   mirrored: ((params: Params) => readonly MirroredParam[] | undefined) | undefined
   onLog(message: LogMessage): void
   onWarning(message: string): void

@@ -60,7 +60,7 @@ describe('a form', () => {
       const { error } = await asked('elicitation/create', form(properties), {
         elicit: () => ({ action: 'accept', content: content as never }),
       })
-      expect(error).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
+      expect(error).toEqual({ code: -32603, message: 'The answer does not match the question' })
     }
   })
 
@@ -337,7 +337,7 @@ describe('roots', () => {
     ]) {
       const warnings: string[] = []
       const { error } = await asked('roots/list', undefined, { roots: [uri] }, { onWarning: (message) => warnings.push(message) })
-      expect(error, uri).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
+      expect(error, uri).toEqual({ code: -32603, message: 'The answer does not match the question' })
       expect(warnings.join()).toContain('Not a root')
     }
   })

@@ -144,7 +144,7 @@ describe('our requests', () => {
     const others = ['01', ' 1', '1.0', '+1', '1e0', '', 'one', '9007199254740993']
     for (const id of others) receive(answer(id, { wrong: 'id' }))
     expect(await outcome(reply)).toBe('open')
-    expect(ignored).toEqual(others.map((id) => `an answer to ${JSON.stringify(id)}, which is not waited for`))
+    expect(ignored).toEqual(others.map((id) => `an answer to ${JSON.stringify(id)}, which is not an open request`))
     receive(answer(1, { right: true }))
     expect(await reply).toEqual({ right: true })
   })
@@ -292,9 +292,9 @@ describe('our requests', () => {
     receive({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'what?' } })
     expect(await reply).toEqual({ first: true })
     expect(ignored).toEqual([
-      'an answer to 1, which is not waited for',
-      'an answer to 1, which is not waited for: no',
-      'an answer to 12, which is not waited for',
+      'an answer to 1, which is not an open request',
+      'an answer to 1, which is not an open request: no',
+      'an answer to 12, which is not an open request',
       'an error without an id: what?',
     ])
   })
@@ -413,7 +413,7 @@ describe('the time a request may take', () => {
     await clock.advance(1000)
     receive(answer(1, { late: true }))
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
-    expect(ignored).toEqual(['an answer to 1, which is not waited for'])
+    expect(ignored).toEqual(['an answer to 1, which is not an open request'])
   })
 
   test('runs out even when the other side cannot be told', async () => {

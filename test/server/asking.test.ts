@@ -199,7 +199,7 @@ describe.each(withElicitation)('forms in %s', (revision) => {
         return { action: 'cancel' }
       },
     )
-    expect((await run(client)).text).toMatch(/form field "address" is "object"; a form holds strings, numbers, booleans and choices/)
+    expect((await run(client)).text).toMatch(/form field "address" is "object"; a form has strings, numbers, booleans and choices/)
     expect(asked).toBe(0)
   })
 
@@ -267,7 +267,7 @@ describe.each(withUrls)('pages in %s', (revision) => {
     ]) {
       const { client, sent } = await connect(url)
       await expect(client.call('run'), url).rejects.toMatchObject({
-        message: `Not a URL to send a person to: ${JSON.stringify(url)}; https, or http to this machine`,
+        message: `Expected an https URL, or http to this machine, got ${JSON.stringify(url)}; https, or http to this machine`,
       })
       expect(JSON.stringify(sent('server'))).not.toContain('elicitation/create')
       expect(() => pageRequired('Go', url)).toThrow('Not a URL to send a person to')

@@ -389,7 +389,7 @@ test('a server that speaks only the stateless revision says so to an initialize'
   const { error } = await raw.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
   expect(error).toMatchObject({
     code: -32601,
-    message: 'This server has no initialize; it speaks 2026-07-28',
+    message: 'This server has no initialize; it supports 2026-07-28',
     data: { supported: ['2026-07-28'] },
   })
 })

@@ -287,7 +287,7 @@ test('definitions that cannot work are refused', () => {
   expect(() => server.resource('a:{id}', { name: 'x', complete: { other: () => [] } }, () => 'x')).toThrow(
     'has no variable "other" to complete',
   )
-  expect(() => server.resource('b:{id}', { name: 'x' }, () => 'x').changed()).toThrow('Say which resource of the template')
+  expect(() => server.resource('b:{id}', { name: 'x' }, () => 'x').changed()).toThrow('Expected the URI of a changed resource, got the template')
 })
 
 test('variables are typed by the template', () => {

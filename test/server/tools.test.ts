@@ -148,7 +148,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(result.structuredContent).toEqual({ celsius: 21 })
     await expect(client.call('broken')).rejects.toMatchObject({
       code: -32603,
-      message: 'Tool "broken" returned something else than its output schema says',
+      message: 'Tool "broken" returned a value that does not match its output schema',
     })
   })
 
@@ -240,8 +240,8 @@ test('a definition that cannot work is refused when it is made, with the reason'
     'Tool "odd" input: the schema is not valid: properties.a.minLength must be an integer of 0 or more, not number (-1)',
   )
   expect(() => createServer({ name: '', version: '1' })).toThrow('A server needs a name and a version')
-  expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is no key of _meta')
-  expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow('An extension is named like "com.example/feature", not "noPrefix"')
+  expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is not a valid key of _meta')
+  expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow('The name of an extension must be like "com.example/feature", not "noPrefix"')
 })
 
 test('names of tools have no slash unless the server allows it, and whoever lists them takes what comes', async () => {
