@@ -159,7 +159,7 @@ test('an address that a browser must not be sent to never reaches the person [T-
     5,
   ]) {
     const { error } = await asked('elicitation/create', { mode: 'url', message: 'Go', url, elicitationId: '1' }, { elicitUrl })
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('https, or http to this machine') })
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('https URL, or http to this machine') })
   }
   expect(shown).toBe(0)
 })
@@ -338,7 +338,7 @@ describe('roots', () => {
       const warnings: string[] = []
       const { error } = await asked('roots/list', undefined, { roots: [uri] }, { onWarning: (message) => warnings.push(message) })
       expect(error, uri).toEqual({ code: -32603, message: 'The answer does not match the question' })
-      expect(warnings.join()).toContain('Not a root')
+      expect(warnings.join()).toContain('Invalid root')
     }
   })
 

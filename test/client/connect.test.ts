@@ -117,7 +117,7 @@ describe('connecting', () => {
       message: expect.stringContaining('Cannot connect to "nonsense"'),
     })
     await expect(connect({} as never)).rejects.toThrow('expected a URL, { command, args }')
-    await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('not "1999-01-01"')
+    await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('Unknown revision "1999-01-01"')
   })
 
   test('declares exactly what it has handlers for [T-ROOT-003] [T-SAMP-008] [T-ELIC-010] [T-ELIC-013] [T-LIFE-014] [T-LIFE-015] [T-LIFE-016] [T-LIFE-017] [T-ARCH-025] [T-ARCH-032]', async () => {

@@ -155,7 +155,7 @@ test('tools whose header annotations are invalid are left out where parameters b
     return (await client.tools().all()).map(({ name }) => name)
   }
   expect(await names(true)).toEqual(['plain', 'good'])
-  expect(warnings).toEqual(['Tool "bad" is left out: property "n": only a string, an integer or a boolean can be mirrored, not "number"'])
+  expect(warnings).toEqual(['Tool "bad" is ignored: property "n": only a string, an integer or a boolean can be mirrored, not "number"'])
   expect(await names(false)).toEqual(['plain', 'good', 'bad'])
 })
 

@@ -427,7 +427,7 @@ describe('the time a request may take', () => {
     await clock.advance(1000)
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
     expect(await outcome(other)).toMatchObject({ code: 'ERR_TIMEOUT' })
-    expect(ignored).toEqual(['The other side could not be told that x was given up: Error: no pipe'])
+    expect(ignored).toEqual(['The cancellation of x could not be sent: Error: no pipe'])
   })
 })
 

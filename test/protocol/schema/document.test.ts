@@ -103,9 +103,7 @@ describe('bounds', () => {
     // One step for the list, one for each item.
     expect(validate(list(maxSteps - 2)).ok).toBe(true)
     expect(validate(list(maxSteps - 1)).ok).toBe(true)
-    expect(() => validate(list(maxSteps))).toThrow(
-      `The schema is refused: checking one value takes more than ${maxSteps} steps (maxSteps)`,
-    )
+    expect(() => validate(list(maxSteps))).toThrow(`The schema is refused: checking one value takes more than ${maxSteps} steps (maxSteps)`)
   })
 
   test('cannot be passed by where a reference leads', () => {
