@@ -62,7 +62,7 @@ describe('a form', () => {
       const { error } = await asked('elicitation/create', form(properties), {
         elicit: () => ({ action: 'accept', content: content as never }),
       })
-      expect(error).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
+      expect(error).toEqual({ code: -32603, message: 'The answer does not match the question' })
     }
   })
 
@@ -165,7 +165,7 @@ test('an address that a browser must not open never reaches the person', async (
     5,
   ]) {
     const { error } = await asked('elicitation/create', { mode: 'url', message: 'Go', url, elicitationId: '1' }, { elicitUrl })
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('https, or http to this machine') })
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('https URL, or http to this machine') })
   }
   expect(shown).toBe(0)
 })
@@ -350,8 +350,8 @@ describe('roots', () => {
     ]) {
       const warnings: string[] = []
       const { error } = await asked('roots/list', undefined, { roots: [uri] }, { onWarning: (message) => warnings.push(message) })
-      expect(error, uri).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
-      expect(warnings.join()).toContain('Not a root')
+      expect(error, uri).toEqual({ code: -32603, message: 'The answer does not match the question' })
+      expect(warnings.join()).toContain('Invalid root')
     }
   })
 

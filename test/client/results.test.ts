@@ -289,7 +289,7 @@ describe('watching', () => {
     const client = await Client.connect(server.target, { clock, onWarning: (message) => warnings.push(message) })
     let changes = 0
     const stop = await client.onChange('tools', () => changes++)
-    expect(warnings).toEqual(['The server does not tell of toolsListChanged'])
+    expect(warnings).toEqual(['The server does not send notices for toolsListChanged'])
     server.send({
       jsonrpc: '2.0',
       id: ids[0],

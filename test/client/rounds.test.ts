@@ -78,7 +78,7 @@ describe('a call that comes back with questions', () => {
     const tooMany = await connect([...Array(11).fill(again), done])
     await expect(tooMany.client.call('x')).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: 'tools/call came back with questions more than 10 times (limits.maxRounds)',
+      message: 'tools/call asked questions in more than 10 rounds (limits.maxRounds)',
     })
     const questions = (count: number) => ({
       resultType: 'input_required',

@@ -162,7 +162,7 @@ describe('answers to questions', () => {
     await settle()
     expect(server.received.filter(({ method }) => method === undefined)).toEqual([])
     expect(warnings).toHaveLength(4)
-    expect(warnings[0]).toBe('Ignored: a message that wants an answer, in a revision without questions')
+    expect(warnings[0]).toBe('Ignored: a request, in a revision where servers send no requests')
     expect(client.isClosed).toBe(false)
     await client.close()
   })
@@ -242,7 +242,7 @@ describe('a client that speaks no older revision', () => {
     const server = cannedServer({ revision: '2025-11-25' })
     await expect(open(server, { revisions: ['2026-07-28'] })).rejects.toMatchObject({
       code: 'ERR_VERSION_UNSUPPORTED',
-      message: 'The server does not speak 2026-07-28; it wants a handshake',
+      message: 'The server does not support 2026-07-28; it needs a handshake',
     })
     expect(server.received.map(({ method }) => method)).toEqual(['server/discover'])
     const modern = serverOf()

@@ -136,7 +136,7 @@ export function describeNegotiation(revisions: readonly string[]): void {
       const { target, sent, hasClosed } = tap(sdkServer('v2', { supportedProtocolVersions: [NEWEST_SESSION] }))
       await expect(reach(target, { revisions: ['2024-11-05'] })).rejects.toMatchObject({
         code: 'ERR_VERSION_UNSUPPORTED',
-        message: expect.stringContaining(`The server speaks ${NEWEST_SESSION}`),
+        message: expect.stringContaining(`The server supports ${NEWEST_SESSION}`),
       })
       expect(sent.map(({ method }) => method)).toEqual(['initialize'])
       expect(hasClosed()).toBe(true)

@@ -1,6 +1,6 @@
 /** Tokens by sending a person to the authorization server, and what they come back with. */
 
-import { isLoopback } from '../../base/address/person-url.ts'
+import { isLoopback } from '../../base/address/loopback.ts'
 import { asText } from '../../base/as-text.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { authFault } from './faults.ts'

@@ -1,6 +1,6 @@
 /** Which URLs that somebody else names may be used, and where documents about an identifier are. */
 
-import { isLoopback } from '../../base/address/person-url.ts'
+import { isLoopback } from '../../base/address/loopback.ts'
 
 const MAX_URL_LENGTH = 4096
 

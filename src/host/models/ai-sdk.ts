@@ -3,7 +3,7 @@
 import { asText } from '../../base/as-text.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { isObject } from '../../base/json.ts'
-import { unlessAborted } from '../../base/unless-aborted.ts'
+import { orAborted } from '../../base/wait.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { callOptions, type ResultMediaPlace } from './ai-sdk-prompt.ts'
@@ -93,14 +93,14 @@ interface Asked {
 async function* partsOf(model: AiSdkModel, { request, words, placeOf, limits, signal, silence }: Asked): AsyncGenerator<ModelPart> {
   const names = toolNames((request.tools ?? []).map(({ name }) => name))
   const options = callOptions(request, { words, names, placeOf, signal })
-  const { stream } = await unlessAborted(model.doStream(options as never), signal)
+  const { stream } = await orAborted(model.doStream(options as never), signal)
   const reader = stream.getReader()
   let chars = 0
   let calls = 0
   let end: ModelPart | undefined
   try {
     for (;;) {
-      const { done, value } = await unlessAborted(reader.read(), signal)
+      const { done, value } = await orAborted(reader.read(), signal)
       if (done) break
       silence.heard()
       const part = readPart(value, { model, words, names })

@@ -1,6 +1,6 @@
 /** What is wrong with rules that can be read: those that never decide anything, and those that protect less than they seem to. */
 
-import { isEqual } from '../../protocol/schema/canonical.ts'
+import { isEqual } from '../../protocol/schema/equality.ts'
 import { rankOf } from '../consent/decide.ts'
 import { DEFAULTS, LOOSENS_DEFAULT } from '../consent/defaults.ts'
 import type { ArgumentTest, PolicyLayer, Rule } from '../model/rule.ts'

@@ -1,6 +1,6 @@
 /** Whether one rule matches whenever another does, as far as that can be seen from how they are written. */
 
-import { isEqual } from '../../protocol/schema/canonical.ts'
+import { isEqual } from '../../protocol/schema/equality.ts'
 import type { Rule } from '../model/rule.ts'
 import { type CompiledRule, nameTest } from './compile-policy.ts'
 import { hasWildcard } from './glob.ts'

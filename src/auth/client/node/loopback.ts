@@ -7,7 +7,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isLoopback } from '../../../base/address/person-url.ts'
+import { isLoopback } from '../../../base/address/loopback.ts'
 import type { OpenRedirect } from '../authorization-code.ts'
 import { authFault } from '../faults.ts'
 import type { VisitOptions } from '../options.ts'

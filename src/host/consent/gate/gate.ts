@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Clock, Timer } from '../../../base/clock.ts'
-import { unlessAborted } from '../../../base/unless-aborted.ts'
+import { orAborted } from '../../../base/wait.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Action, Decision, Usage } from '../../model/action.ts'
 import type { AuditLog, Outcome } from '../../model/audit-record.ts'
@@ -289,7 +289,7 @@ export class Gate {
         widths: isHiding ? ['exact'] : widthsFor(action, decision),
       }
       const signal = want.signal ? AbortSignal.any([want.signal, timeout.signal]) : timeout.signal
-      const answer = checkAnswer(await unlessAborted(asker.ask(question, signal), signal))
+      const answer = checkAnswer(await orAborted(asker.ask(question, signal), signal))
       return isHiding && answer.kind === 'allow' ? onceOf(answer) : answer
     } catch (error) {
       if (error instanceof McpError || want.signal?.aborted) throw error

@@ -1,7 +1,7 @@
 /** One call that a model made: judged, run and reported back to it, whatever comes of it. */
 
 import type { Clock } from '../../../base/clock.ts'
-import { unlessAborted } from '../../../base/unless-aborted.ts'
+import { orAborted } from '../../../base/wait.ts'
 import { RemoteError } from '../../../jsonrpc/remote-error.ts'
 import { Cancelled, Declined, McpError } from '../../../protocol/errors.ts'
 import type { ContentBlock } from '../../../protocol/model/content.ts'
@@ -43,7 +43,7 @@ export async function runCall(call: ToolCall, settings: CallSettings): Promise<C
   const either = AbortSignal.any([signal, tooLong.signal])
   try {
     either.throwIfAborted()
-    return bounded(await unlessAborted(callTool(call.name, call.args, { id: call.id, signal: either }), either), limits)
+    return bounded(await orAborted(callTool(call.name, call.args, { id: call.id, signal: either }), either), limits)
   } catch (error) {
     if (signal.aborted) return failed('The call was cancelled.')
     if (tooLong.signal.aborted) return failed(`The call took longer than ${limits.callTimeoutMs} ms (callTimeoutMs) and was given up.`)

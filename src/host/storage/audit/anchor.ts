@@ -6,8 +6,8 @@
 import { open } from 'node:fs/promises'
 import { isObject } from '../../../base/json.ts'
 import { readPrivate } from '../../../files/private-file.ts'
-import { canonicalJson } from '../../../protocol/canonical-json.ts'
 import { McpError } from '../../../protocol/errors.ts'
+import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
 import type { Checkpoint } from '../../model/audit-record.ts'
 
 /** A file, best on another disk or machine, that gets a line for each; or a function. */

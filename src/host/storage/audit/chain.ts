@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { isObject } from '../../../base/json.ts'
-import { canonicalJson } from '../../../protocol/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
 import type { AuditRecord, RecordBody } from '../../model/audit-record.ts'
 
 /** What the first record of a log follows. */

@@ -4,8 +4,8 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import { asText } from '../../../base/as-text.ts'
 import { isObject } from '../../../base/json.ts'
 import { readPrivate, writePrivate } from '../../../files/private-file.ts'
-import { canonicalJson } from '../../../protocol/canonical-json.ts'
 import { McpError } from '../../../protocol/errors.ts'
+import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
 import type { Checkpoint } from '../../model/audit-record.ts'
 import { sha256 } from './chain.ts'
 
