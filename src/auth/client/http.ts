@@ -1,7 +1,7 @@
 /** One request to somebody who takes part in a login: bounded in time and size, never redirected, answered in JSON. */
 
 import { McpError } from '../../protocol/errors.ts'
-import type { AuthFetch, AuthFetchInit } from './ports.ts'
+import type { AuthFetch, AuthFetchInit } from '../store/token-store.ts'
 
 export interface OAuthLimits {
   /** How long one request may take. */
@@ -18,7 +18,7 @@ export const DEFAULT_OAUTH_LIMITS: OAuthLimits = {
   loginTimeoutMs: 10 * 60_000,
 }
 
-export interface Exchange {
+export interface FetchContext {
   fetch: AuthFetch
   limits: OAuthLimits
   signal?: AbortSignal | undefined
@@ -26,18 +26,18 @@ export interface Exchange {
   version?: string | undefined
 }
 
-export interface Answer {
+export interface JsonResponse {
   status: number
   headers: Headers
   /** Undefined when the answer is no JSON object. */
   json: Record<string, unknown> | undefined
 }
 
-export type Question = Pick<AuthFetchInit, 'method' | 'headers'> & { body?: string }
+export type RequestInit = Pick<AuthFetchInit, 'method' | 'headers'> & { body?: string }
 
 /** Throws ERR_NETWORK, ERR_TIMEOUT or ERR_LIMIT; any status is an answer. */
-export async function ask({ fetch, limits, signal }: Exchange, url: string, question: Question): Promise<Answer> {
-  const where = whereOf(url)
+export async function fetchJson({ fetch, limits, signal }: FetchContext, url: string, question: RequestInit): Promise<JsonResponse> {
+  const where = withoutQuery(url)
   const timeout = AbortSignal.timeout(limits.requestTimeoutMs)
   try {
     const response = await fetch(url, {
@@ -55,14 +55,14 @@ export async function ask({ fetch, limits, signal }: Exchange, url: string, ques
   }
 }
 
-export const getDocument = (exchange: Exchange, url: string): Promise<Answer> =>
-  ask(exchange, url, {
+export const fetchDocument = (exchange: FetchContext, url: string): Promise<JsonResponse> =>
+  fetchJson(exchange, url, {
     method: 'GET',
     headers: { accept: 'application/json', ...(exchange.version !== undefined && { 'mcp-protocol-version': exchange.version }) },
   })
 
 /** A URL as it may be shown: a query may hold a secret. */
-export const whereOf = (url: string): string => url.replace(/[?#].*$/s, '')
+export const withoutQuery = (url: string): string => url.replace(/[?#].*$/s, '')
 
 async function boundedText(response: Response, maxBytes: number, where: string): Promise<string> {
   if (!response.body) return ''

@@ -1,15 +1,15 @@
 /** Permission for requests, got and kept by itself: what a client over HTTP is given to log in with. */
 
 import type { Authorizer, Refusal, SentRequest } from '../../protocol/seams/authorizer.ts'
-import { Account, type Got } from './account.ts'
-import { type Demand, demandOf, parseChallenges } from './challenge.ts'
-import { authFault } from './faults.ts'
+import { memoryTokenStore, type TokenStore } from '../store/token-store.ts'
+import { type OAuthChallenge, oauthChallengeOf, parseChallenges } from './discovery/challenge.ts'
+import { includesAll, scopesIn } from './discovery/scopes.ts'
+import { isPrivateWay } from './discovery/urls.ts'
+import { authError } from './errors.ts'
 import type { OAuthOptions } from './options.ts'
-import { memoryTokenStore, type TokenStore } from './ports.ts'
-import { includesAll, scopesIn } from './scopes.ts'
+import { type Outcome, ServerTokens } from './server-tokens.ts'
 import { SharedWork } from './shared-work.ts'
-import { isExpired, isFresh } from './tokens.ts'
-import { isPrivateWay } from './urls.ts'
+import { isExpired, isFresh } from './tokens/tokens.ts'
 
 export interface OAuth extends Authorizer {
   /** Gets tokens before they are asked for, if there are none. */
@@ -21,11 +21,11 @@ export interface OAuth extends Authorizer {
 /** Logs in when a server asks for it, and keeps the tokens fresh. One will do for any number of servers. */
 export function oauth(options: OAuthOptions = {}): OAuth {
   const store = options.store ?? memoryTokenStore()
-  const keepers = new Map<string, Keeper>()
-  const keeperFor = (url: string | URL): Keeper => {
+  const keepers = new Map<string, ServerAuthorization>()
+  const keeperFor = (url: string | URL): ServerAuthorization => {
     const server = new URL(url)
     const name = `${server.origin}${server.pathname}`
-    const keeper = keepers.get(name) ?? new Keeper(server, options, store)
+    const keeper = keepers.get(name) ?? new ServerAuthorization(server, options, store)
     keepers.set(name, keeper)
     return keeper
   }
@@ -43,7 +43,13 @@ export function oauth(options: OAuthOptions = {}): OAuth {
 /** How long an operation that was refused in spite of more scopes is not helped again. */
 const STEP_UP_PAUSE_MS = 10 * 60_000
 const MAX_OPERATIONS = 256
-const NOTHING_ASKED: Demand = { offersBearer: true, offersDpop: false, resourceMetadata: undefined, scope: undefined, error: undefined }
+const NOTHING_ASKED: OAuthChallenge = {
+  offersBearer: true,
+  offersDpop: false,
+  resourceMetadata: undefined,
+  scope: undefined,
+  error: undefined,
+}
 
 /** What has been done for one request. */
 interface Help {
@@ -52,20 +58,20 @@ interface Help {
 }
 
 /** The permission of one server. */
-class Keeper {
+class ServerAuthorization {
   readonly #server: URL
-  readonly #account: Account
+  readonly #account: ServerTokens
   /** What has been done for a request that was refused; it goes with the request. */
   readonly #helped = new WeakMap<SentRequest, Help>()
   /** When more scopes were last got for an operation. */
   readonly #stepUps = new Map<string, number>()
   #loading: Promise<void> | undefined
   /** The one thing that is being done. */
-  #work: SharedWork<Got | undefined> | undefined
+  #work: SharedWork<Outcome | undefined> | undefined
 
   constructor(server: URL, options: OAuthOptions, store: TokenStore) {
     this.#server = server
-    this.#account = new Account(server, options, store)
+    this.#account = new ServerTokens(server, options, store)
   }
 
   async headers(request: SentRequest): Promise<Record<string, string>> {
@@ -88,7 +94,7 @@ class Keeper {
 
   async onUnauthorized({ request, status, headers, sent }: Refusal): Promise<boolean> {
     if (!isPrivateWay(request.url)) return false
-    const demand = demandOf(parseChallenges(headers['www-authenticate']))
+    const demand = oauthChallengeOf(parseChallenges(headers['www-authenticate']))
     const key = await this.#account.key()
     key?.note(request.url.href, single(headers['dpop-nonce']))
     if (demand.error === 'use_dpop_nonce' && key && sent.dpop !== undefined) return key.hasNewerNonce(request.url.href, sent.dpop)
@@ -149,7 +155,7 @@ class Keeper {
   }
 
   /** @see the specification, Step-Up Authorization Flow */
-  async #stepUp(request: SentRequest, demand: Demand, spent: string | undefined): Promise<boolean> {
+  async #stepUp(request: SentRequest, demand: OAuthChallenge, spent: string | undefined): Promise<boolean> {
     if (demand.error !== 'insufficient_scope') return false
     const needed = scopesIn(demand.scope)
     while (this.#work) await this.#work.done
@@ -158,7 +164,7 @@ class Keeper {
     if (isEnough && tokens.accessToken !== spent) return true
     if (isEnough || this.#wasSteppedUp(request.operation)) {
       const what = needed.length > 0 ? `the scopes ${needed.join(' ')}` : 'more scopes'
-      throw authFault('scope', `${this.#server.origin} wants ${what} for ${request.operation}, and refuses also what was got for that`)
+      throw authError('scope', `${this.#server.origin} wants ${what} for ${request.operation}, and refuses also what was got for that`)
     }
     this.#stepUps.set(request.operation, performance.now())
     const { version } = request
@@ -174,7 +180,7 @@ class Keeper {
   }
 
   /** Waits for what is being done, or does it. */
-  async #share(signal: AbortSignal | undefined, run: (signal: AbortSignal) => Promise<Got | undefined>): Promise<Got | undefined> {
+  async #share(signal: AbortSignal | undefined, run: (signal: AbortSignal) => Promise<Outcome | undefined>): Promise<Outcome | undefined> {
     while (this.#work?.isGivenUp) await this.#work.done
     if (!this.#work) {
       const work = new SharedWork(run)

@@ -1,15 +1,15 @@
 /** What may be said about logging in, every part with its default. */
 
-import type { SafeFetchOptions } from '../safe-fetch.ts'
-import type { RegisteredClient } from './client-identity.ts'
-import type { DpopKeyPair } from './dpop.ts'
-import type { Grant } from './grant.ts'
+import type { SafeFetchOptions } from '../fetch/safe-fetch.ts'
+import type { TokenStore } from '../store/token-store.ts'
 import type { OAuthLimits } from './http.ts'
-import type { TokenStore } from './ports.ts'
+import type { OAuthGrant } from './login/oauth-grant.ts'
+import type { RegisteredClient } from './registration/client-authentication.ts'
+import type { DpopKeyPair } from './tokens/dpop-key.ts'
 
 export interface OAuthOptions {
   /** How tokens are got; by sending a person to the browser unless given. */
-  grant?: Grant
+  grant?: OAuthGrant
   /** A client that is registered already, or one for each of several authorization servers. No other is used then. */
   client?: RegisteredClient | readonly RegisteredClient[]
   /** Asked for a client when there is none and none can be made: a person may register one by hand, and say what came of it. */
@@ -58,10 +58,10 @@ export interface Redirect {
   /** The address that logins are sent back to: https, or on this machine. */
   uri: string
   /** Sends the person to `url`, and resolves with the address that they were sent back to, query and all. */
-  visit(url: string, options: VisitOptions): Promise<string | URL>
+  visit(url: string, options: RedirectOptions): Promise<string | URL>
 }
 
-export interface VisitOptions {
+export interface RedirectOptions {
   /** The login is given up. */
   signal: AbortSignal
   /** Whether this is the way back from this login, and not something that anybody else sent. */

@@ -1,6 +1,6 @@
 /** What people have let the server use elsewhere: tokens of others, kept here and bound to whom they belong to. */
 
-import type { Invited } from './visits.ts'
+import type { Invited } from './person-pages/visits.ts'
 
 export interface Account {
   accessToken: string

@@ -1,6 +1,6 @@
 /** Asks an issuer. What the operator named may be anywhere; what the metadata of the issuer names is judged like any foreign URL. */
 
-import { type SafeFetchInit, safeFetch } from '../safe-fetch.ts'
+import { type SafeFetchInit, safeFetch } from '../fetch/safe-fetch.ts'
 import type { Fetch } from './fetch-json.ts'
 import type { ResourceServerLimits } from './limits.ts'
 

@@ -11,20 +11,20 @@ import {
   permits,
   type RequestHead,
 } from '../../protocol/seams/access.ts'
+import { readCredentials } from './authorization-headers.ts'
 import { type Challenge, type ChallengeOptions, challengeHeader } from './challenge.ts'
-import { readCredentials } from './credentials.ts'
-import { DPOP_ALGORITHMS, type DpopOptions, judgeProof, type ProofRules, type ProofVerdict } from './dpop.ts'
+import { sealedNonces } from './dpop/nonces.ts'
+import { checkProof, DPOP_ALGORITHMS, type DpopOptions, type ProofRules, type ProofVerdict } from './dpop/proof.ts'
+import { memoryReplays } from './dpop/replays.ts'
 import type { Fetch } from './fetch-json.ts'
-import { principalOf } from './grant.ts'
-import type { IssuerOptions } from './issuer.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from './limits.ts'
-import { type MetadataOptions, metadataDocument } from './metadata.ts'
-import { sealedNonces } from './nonces.ts'
-import { keepPresented } from './presented.ts'
-import { memoryReplays } from './replays.ts'
-import { canonicalResource, metadataPlaces } from './resource.ts'
-import { TokenReader } from './token-reader.ts'
-import { BadToken, CannotTell } from './verdict.ts'
+import { type MetadataOptions, metadataDocument } from './resource-metadata.ts'
+import { canonicalResource, metadataPlaces } from './secure-url.ts'
+import type { IssuerOptions } from './tokens/issuer.ts'
+import { rememberToken } from './tokens/presented-token.ts'
+import { principalOf } from './tokens/token-claims.ts'
+import { BadToken, IssuerUnavailable } from './tokens/token-errors.ts'
+import { TokenReader } from './tokens/token-reader.ts'
 
 export interface ResourceServerOptions extends MetadataOptions {
   /** The URL of the endpoint as clients know it. Only tokens that were issued for it are taken. */
@@ -104,11 +104,11 @@ class ResourceServer implements HttpAuth {
       if (unproved) return unproved
       const visitor: AuthenticatedCaller = { principal: principalOf(grant), auth: grant }
       if (!permits(grant, this.#scopes)) return this.forbid([], visitor)
-      keepPresented(grant, token)
+      rememberToken(grant, token)
       return visitor
     } catch (error) {
       if (error instanceof BadToken) return this.#invalidToken(error.message, scheme)
-      if (error instanceof CannotTell) return { status: 503, message: error.message, headers: { 'retry-after': '5' } }
+      if (error instanceof IssuerUnavailable) return { status: 503, message: error.message, headers: { 'retry-after': '5' } }
       throw error
     }
   }
@@ -138,7 +138,7 @@ class ResourceServer implements HttpAuth {
       return this.#challenge.isDpopRequired ? this.#invalidToken('Only tokens that are bound to a key are taken', scheme) : undefined
     }
     if (!this.#proofs || jkt === undefined) return this.#invalidToken('The token is not bound to a key', scheme)
-    const verdict = await judgeProof(knock, token, jkt, this.#proofs)
+    const verdict = await checkProof(knock, token, jkt, this.#proofs)
     return verdict.ok ? undefined : this.#unproved(verdict)
   }
 

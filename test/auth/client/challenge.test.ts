@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { demandOf, parseChallenges } from '../../../src/auth/client/challenge.ts'
+import { oauthChallengeOf, parseChallenges } from '../../../src/auth/client/discovery/challenge.ts'
 
 const parsed = (header: string | string[]) =>
   parseChallenges(header).map(({ scheme, params }) => ({ scheme, ...Object.fromEntries(params) }))
@@ -45,8 +45,8 @@ describe('the challenges of a refused request [T-AUTH-022]', () => {
   })
 
   test('ask for what comes with a scheme of ours, not with that of others', () => {
-    const demand = demandOf(parseChallenges('Basic scope="x", error="y", Bearer scope="a", resource_metadata="https://a/b"'))
+    const demand = oauthChallengeOf(parseChallenges('Basic scope="x", error="y", Bearer scope="a", resource_metadata="https://a/b"'))
     expect(demand).toEqual({ offersBearer: true, offersDpop: false, scope: 'a', resourceMetadata: 'https://a/b', error: undefined })
-    expect(demandOf([])).toMatchObject({ offersBearer: false, offersDpop: false, scope: undefined })
+    expect(oauthChallengeOf([])).toMatchObject({ offersBearer: false, offersDpop: false, scope: undefined })
   })
 })

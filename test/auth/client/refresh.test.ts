@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { memoryTokenStore } from '../../../src/auth/client/index.ts'
-import { type RefreshRequest, refreshTokens } from '../../../src/auth/client/refresh.ts'
-import type { Tokens } from '../../../src/auth/client/tokens.ts'
+import { type RefreshRequest, refreshTokens } from '../../../src/auth/client/tokens/refresh.ts'
+import type { Tokens } from '../../../src/auth/client/tokens/tokens.ts'
 
 const tokens: Tokens = { accessToken: 'a1', type: 'Bearer', refreshToken: 'r1', scopes: [], asked: [] }
 
