@@ -1,37 +1,39 @@
 /**
- * What can go wrong on the way to a token, each with a reason that programs can tell apart. No message holds a token, a
- * code, a secret, a state, or the text of an error that somebody else wrote for people.
+ * The errors of a login. Each has a reason that programs can compare. No message contains a token, a code, a secret, a state,
+ * or the free text of a peer's error.
  */
 
 import { McpError } from '../../protocol/errors.ts'
 
+/** Why a login failed: `error.data.reason` of `ERR_AUTH`. */
 export type AuthFailure =
-  | 'challenge' // the server refuses and says nothing that could be acted on
-  | 'resource-metadata' // the document about the server is missing or says something impossible
-  | 'resource-mismatch' // it is about another server
-  | 'server-metadata' // the document about the authorization server is missing or says something impossible
-  | 'issuer-mismatch' // it is about another authorization server
-  | 'pkce' // the authorization server does not protect codes
+  | 'challenge' // the server refuses the request without a usable challenge
+  | 'resource-metadata' // the metadata of the server is missing or invalid
+  | 'resource-mismatch' // the metadata describes another server
+  | 'server-metadata' // the metadata of the authorization server is missing or invalid
+  | 'issuer-mismatch' // the metadata or the response comes from another authorization server
+  | 'pkce' // the authorization server does not support PKCE
   | 'client' // there is no client id for the authorization server
-  | 'registration' // it refused to give one
-  | 'redirect' // the answer to the login did not come, or is not the answer to it
-  | 'denied' // the person or the authorization server said no
-  | 'token' // the token endpoint refused, or answered with something that is no token
-  | 'scope' // the server wants more than could be got
+  | 'registration' // the authorization server refused to register the client
+  | 'redirect' // the response to the login did not arrive, or belongs to another login
+  | 'denied' // the person or the authorization server denied access
+  | 'token' // the token endpoint refused, or its response contains no usable token
+  | 'scope' // the server requires scopes that could not be obtained
   | 'browser' // no browser could be opened
 
 export interface AuthErrorOptions {
   cause?: unknown
-  /** The code of the OAuth error, if there was one. */
+  /** The OAuth error code, if there was one. */
   error?: string | undefined
 }
 
 export const authError = (reason: AuthFailure, message: string, { cause, error }: AuthErrorOptions = {}): McpError =>
   new McpError('ERR_AUTH', message, { data: error === undefined ? { reason } : { reason, error }, cause })
 
+/** The characters that RFC 6749 allows in an error code; the registered codes are much shorter than 64. */
 const ERROR_CODE = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,64}$/
 
-/** The code of an OAuth error as it may be shown: they come from a fixed alphabet, and the known ones are short. */
+/** The OAuth error code in a response, if it is safe to show. */
 export const errorCode = (value: unknown): string | undefined => (typeof value === 'string' && ERROR_CODE.test(value) ? value : undefined)
 
 export const isOAuthError = (error: unknown, code: string): boolean =>

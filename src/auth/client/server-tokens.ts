@@ -1,10 +1,7 @@
-/**
- * What is known about one server: whose tokens it takes, and the tokens. At most one thing is done about them at a time,
- * whatever number of requests need it.
- */
+/** The tokens of one server: loads, obtains, renews, stores and revokes them. The caller runs one operation at a time. */
 
 import { safeFetch } from '../fetch/safe-fetch.ts'
-import type { TokenStore } from '../store/token-store.ts'
+import { readEntry, storeKey, type TokenStore } from '../store/token-store.ts'
 import type { OAuthChallenge } from './discovery/challenge.ts'
 import { type Discovery, discover } from './discovery/discover.ts'
 import { scopesIn, selectScopes, union } from './discovery/scopes.ts'
@@ -20,47 +17,47 @@ import { ClientRegistration } from './registration/client-registration.ts'
 import { DpopKey } from './tokens/dpop-key.ts'
 import { refreshTokens } from './tokens/refresh.ts'
 import { revokeTokens } from './tokens/revoke.ts'
-import { readRecord, readTokens, storeKey, type Tokens } from './tokens/tokens.ts'
+import { readTokens, type Tokens } from './tokens/tokens.ts'
 
-/** Whose tokens they are: kept beside them, to find them again. */
-interface Holding {
+/** Where the tokens of a server come from. Stored under the URL of the server, to find the entry of the tokens. */
+interface TokenSource {
   issuer: string
   resource: string
   clientId: string
-  /** Endpoints by convention. */
+  /** The authorization server has no metadata. */
   isGuessed: boolean
 }
 
 export interface TokenNeed {
-  demand: OAuthChallenge
-  /** The access token that was refused. */
-  spent: string | undefined
-  /** Tokens were renewed already, and that did not help. */
+  challenge: OAuthChallenge
+  refusedToken: string | undefined
+  /** True if renewed tokens were refused too. */
   needsLogin: boolean
-  /** The protocol version that is spoken, if one is agreed on. */
+  /** The negotiated protocol version. */
   version?: string | undefined
 }
 
+/** `refreshed`: with a refresh token. `granted`: with a login or another grant. */
 export type Outcome = 'refreshed' | 'granted'
 
 export class ServerTokens {
   readonly #options: OAuthOptions
   readonly #store: TokenStore
   readonly #server: URL
-  readonly #clients: ClientRegistration
+  readonly #registration: ClientRegistration
   readonly #grant: OAuthGrant
   readonly #keys = new Map<string, Promise<DpopKey>>()
-  #holding: Holding | undefined
+  #source: TokenSource | undefined
   #tokens: Tokens | undefined
   #metadata: ServerMetadata | undefined
-  /** Everything ever asked for at the issuer: a login asks for no less. */
-  #asked: { issuer: string; scopes: string[] } | undefined
+  /** All scopes that were ever requested from the issuer. A login requests them again. */
+  #requested: { issuer: string; scopes: string[] } | undefined
 
   constructor(server: URL, options: OAuthOptions, store: TokenStore) {
     this.#server = server
     this.#options = options
     this.#store = store
-    this.#clients = new ClientRegistration(options, store, server)
+    this.#registration = new ClientRegistration(options, store, server)
     this.#grant = options.grant ?? authorizationCode
   }
 
@@ -68,145 +65,139 @@ export class ServerTokens {
     return this.#tokens
   }
 
-  /** The key that the tokens are bound to; undefined when they are bound to none. */
+  /** The key that the tokens are bound to; undefined for bearer tokens. */
   async key(): Promise<DpopKey | undefined> {
-    return this.#tokens?.type === 'DPoP' && this.#holding ? this.#keyFor(this.#holding) : undefined
+    return this.#tokens?.type === 'DPoP' && this.#source ? this.#keyFor(this.#source) : undefined
   }
 
-  /** Looks whether the store has tokens that are newer than ours. */
+  /** Reads the tokens from the store: another process may have changed them. */
   async load(): Promise<void> {
-    const holding = readHolding(await this.#store.get(this.#serverName))
-    if (!holding) return this.#drop()
-    const tokens = readTokens(await this.#store.get(this.#tokensName(holding)))
-    // A key that cannot leave a process ends with it, and so do the tokens bound to it.
-    if (tokens?.keyThumbprint !== undefined && tokens.keyThumbprint !== (await this.#keyFor(holding)).thumbprint) return this.#drop()
-    if (tokens) this.#asked = { issuer: holding.issuer, scopes: union(this.#askedAt(holding.issuer), tokens.asked) }
-    this.#holding = holding
+    const source = readTokenSource(await this.#store.get(this.#serverName))
+    if (!source) return this.#clear()
+    const tokens = readTokens(await this.#store.get(this.#tokensName(source)))
+    // The key of an earlier process is lost, so the tokens that are bound to it cannot be used.
+    if (tokens?.keyThumbprint !== undefined && tokens.keyThumbprint !== (await this.#keyFor(source)).thumbprint) return this.#clear()
+    if (tokens) this.#requested = { issuer: source.issuer, scopes: union(this.#requestedFrom(source.issuer), tokens.asked) }
+    this.#source = source
     this.#tokens = tokens
   }
 
-  /** New tokens for those we have. False when only a login can help. */
-  async refresh(spent: string, signal: AbortSignal): Promise<boolean> {
-    const holding = this.#holding
-    if (!holding) return false
-    const exchange = this.#exchange(signal)
-    const metadata = await this.#metadataOf(holding, exchange)
-    const client = await this.#clients.known(metadata)
-    if (client?.id !== holding.clientId) return false
-    const key = this.#tokens?.type === 'DPoP' ? await this.#keyFor(holding) : undefined
-    const name = this.#tokensName(holding)
-    const { resource } = holding
-    const refreshed = await refreshTokens(exchange, { metadata, client, resource, key, store: this.#store, name, spent })
-    if (refreshed.kind === 'client-gone') await this.#clients.forget(holding.issuer)
+  /** Renews the tokens. False if a login is needed. */
+  async refresh(refusedToken: string, signal: AbortSignal): Promise<boolean> {
+    const source = this.#source
+    if (!source) return false
+    const http = this.#httpFor(signal)
+    const metadata = await this.#metadataOf(source, http)
+    const client = await this.#registration.known(metadata)
+    if (client?.id !== source.clientId) return false
+    const key = this.#tokens?.type === 'DPoP' ? await this.#keyFor(source) : undefined
+    const name = this.#tokensName(source)
+    const { resource } = source
+    const refreshed = await refreshTokens(http, { metadata, client, resource, key, store: this.#store, name, refusedToken })
+    if (refreshed.kind === 'client-gone') await this.#registration.forget(source.issuer)
     this.#tokens = refreshed.kind === 'tokens' ? refreshed.tokens : undefined
     return refreshed.kind === 'tokens'
   }
 
-  /** Does what it takes to get tokens that the server will take. */
-  async authorize({ demand, spent, needsLogin, version }: TokenNeed, signal: AbortSignal): Promise<Outcome> {
-    const exchange = { ...this.#exchange(signal), version }
-    const discovery = await this.#discover(demand, exchange)
+  /** Renews the tokens if possible, else obtains new ones with the grant. */
+  async authorize({ challenge, refusedToken, needsLogin, version }: TokenNeed, signal: AbortSignal): Promise<Outcome> {
+    const http = { ...this.#httpFor(signal), version }
+    const discovery = await this.#discover(challenge, http)
     const { issuer } = discovery.metadata
     this.#metadata = discovery.metadata
-    const isSame = this.#holding?.issuer === issuer && this.#holding.resource === discovery.resource
-    const mayRefresh = isSame && !needsLogin && spent !== undefined && demand.error !== 'insufficient_scope'
-    if (mayRefresh && (await this.refresh(spent, signal))) return 'refreshed'
+    const isSame = this.#source?.issuer === issuer && this.#source.resource === discovery.resource
+    const mayRefresh = isSame && !needsLogin && refusedToken !== undefined && challenge.error !== 'insufficient_scope'
+    if (mayRefresh && (await this.refresh(refusedToken, signal))) return 'refreshed'
     const scopes = selectScopes({
-      challenged: scopesIn(demand.scope),
+      challenged: scopesIn(challenge.scope),
       supported: discovery.scopesSupported,
-      before: this.#askedAt(issuer),
+      before: this.#requestedFrom(issuer),
       wanted: this.#options.scopes ?? [],
       known: discovery.metadata.scopesSupported,
       mayRefresh: this.#grant.mayRefresh,
     })
-    await this.#obtain(discovery, demand, scopes, exchange, signal)
+    await this.#obtain(discovery, challenge, scopes, http, signal)
     return 'granted'
   }
 
-  /** Revokes and forgets. */
+  /** Revokes the tokens and removes them from the store. */
   async logout(signal: AbortSignal): Promise<void> {
     await this.load()
-    const holding = this.#holding
+    const source = this.#source
     const tokens = this.#tokens
-    this.#drop()
-    this.#asked = undefined
+    this.#clear()
+    this.#requested = undefined
     await this.#store.delete(this.#serverName)
-    if (!holding) return
-    await this.#store.delete(this.#tokensName(holding))
+    if (!source) return
+    await this.#store.delete(this.#tokensName(source))
     if (!tokens) return
-    const isRevoked = await this.#revoke(holding, tokens, signal).catch(() => false)
-    if (!isRevoked)
-      this.#options.onWarning?.(`${holding.issuer} could not be told that tokens are no longer needed; they expire by themselves`)
+    const isRevoked = await this.#revoke(source, tokens, signal).catch(() => false)
+    if (!isRevoked) this.#options.onWarning?.(`${source.issuer} did not revoke all tokens. They stay valid until they expire`)
   }
 
-  async #obtain(
-    discovery: Discovery,
-    demand: OAuthChallenge,
-    scopes: string[],
-    exchange: FetchContext,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #obtain(discovery: Discovery, challenge: OAuthChallenge, scopes: string[], http: FetchContext, signal: AbortSignal): Promise<void> {
     const { metadata, resource } = discovery
-    const key = this.#isBound(discovery, demand) ? await this.#keyFor({ issuer: metadata.issuer, resource }) : undefined
-    const context = { server: this.#server, discovery, scopes, key, clients: this.#clients, exchange, options: this.#options, signal }
+    const key = this.#needsBinding(discovery, challenge) ? await this.#keyFor({ issuer: metadata.issuer, resource }) : undefined
+    const context = { server: this.#server, discovery, scopes, key, registration: this.#registration, http, options: this.#options, signal }
     const { tokens, client } = await this.#grant.obtain(context).catch(async (error: unknown) => {
-      if (isOAuthError(error, 'invalid_client')) await this.#clients.forget(metadata.issuer)
+      if (isOAuthError(error, 'invalid_client')) await this.#registration.forget(metadata.issuer)
       throw error
     })
-    await this.#keep(discovery, tokens, client)
+    await this.#save(discovery, tokens, client)
   }
 
-  async #keep({ metadata, resource }: Discovery, tokens: Tokens, client: ClientIdentity): Promise<void> {
-    const before = this.#holding
-    const holding: Holding = { issuer: metadata.issuer, resource, clientId: client.id, isGuessed: metadata.isGuessed }
-    const name = this.#tokensName(holding)
+  async #save({ metadata, resource }: Discovery, tokens: Tokens, client: ClientIdentity): Promise<void> {
+    const before = this.#source
+    const source: TokenSource = { issuer: metadata.issuer, resource, clientId: client.id, isGuessed: metadata.isGuessed }
+    const name = this.#tokensName(source)
     await this.#store.withLock(name, () => this.#store.set(name, JSON.stringify(tokens)))
-    await this.#store.set(this.#serverName, JSON.stringify(holding))
+    await this.#store.set(this.#serverName, JSON.stringify(source))
     if (before && this.#tokensName(before) !== name) await this.#store.delete(this.#tokensName(before))
-    this.#holding = holding
+    this.#source = source
     this.#tokens = tokens
-    this.#asked = { issuer: metadata.issuer, scopes: union(this.#askedAt(metadata.issuer), tokens.asked) }
+    this.#requested = { issuer: metadata.issuer, scopes: union(this.#requestedFrom(metadata.issuer), tokens.asked) }
   }
 
-  #discover(demand: OAuthChallenge, exchange: FetchContext): Promise<Discovery> {
+  #discover(challenge: OAuthChallenge, http: FetchContext): Promise<Discovery> {
     const { allowOtherOrigin = false, allowLegacy = true, issuer, onWarning = () => {} } = this.#options
-    return discover(exchange, {
+    return discover(http, {
       server: this.#server,
-      location: demand.resourceMetadata,
+      location: challenge.resourceMetadata,
       allowsOtherOrigin: allowOtherOrigin,
       allowsLegacy: allowLegacy,
-      preferred: [this.#holding?.issuer, ...this.#clients.issuers, issuer],
+      preferred: [this.#source?.issuer, ...this.#registration.issuers, issuer],
       onWarning,
     })
   }
 
-  async #metadataOf({ issuer, isGuessed }: Holding, exchange: FetchContext): Promise<ServerMetadata> {
+  async #metadataOf({ issuer, isGuessed }: TokenSource, http: FetchContext): Promise<ServerMetadata> {
     if (this.#metadata?.issuer === issuer) return this.#metadata
     if (isGuessed) return guessedMetadata(issuer)
-    const metadata = await findServerMetadata(exchange, issuer, rulesFor(this.#server))
-    if (!metadata) throw authError('server-metadata', `${issuer} has no metadata any more`)
+    const metadata = await findServerMetadata(http, issuer, rulesFor(this.#server))
+    if (!metadata) throw authError('server-metadata', `${issuer} no longer publishes its metadata`)
     this.#metadata = metadata
     return metadata
   }
 
-  async #revoke(holding: Holding, tokens: Tokens, signal: AbortSignal): Promise<boolean> {
-    const exchange = this.#exchange(signal)
-    const metadata = await this.#metadataOf(holding, exchange)
-    const client = await this.#clients.known(metadata)
-    return client?.id === holding.clientId && (await revokeTokens(exchange, metadata, client, tokens))
+  async #revoke(source: TokenSource, tokens: Tokens, signal: AbortSignal): Promise<boolean> {
+    const http = this.#httpFor(signal)
+    const metadata = await this.#metadataOf(source, http)
+    const client = await this.#registration.known(metadata)
+    return client?.id === source.clientId && (await revokeTokens(http, metadata, client, tokens))
   }
 
-  /** Whether tokens are to be bound to a key. Once they are, they never are not. */
-  #isBound({ metadata, requiresDpop }: Discovery, { offersBearer, offersDpop }: OAuthChallenge): boolean {
+  /** Whether to bind tokens to a key. Bound tokens are never replaced by bearer tokens. */
+  #needsBinding({ metadata, requiresDpop }: Discovery, { offersBearer, offersDpop }: OAuthChallenge): boolean {
     const { dpop = 'auto' } = this.#options
-    const isAsked = requiresDpop || (offersDpop && !offersBearer)
+    const isRequired = requiresDpop || (offersDpop && !offersBearer)
     if (dpop === 'never') {
-      if (isAsked) throw authError('challenge', `${this.#server.origin} takes only tokens that are bound to a key`)
+      if (isRequired)
+        throw authError('challenge', `${this.#server.origin} requires tokens that are bound to a key, but the option dpop is never`)
       return false
     }
-    const isBound = dpop !== 'auto' || isAsked || this.#tokens?.type === 'DPoP'
+    const isBound = dpop !== 'auto' || isRequired || this.#tokens?.type === 'DPoP'
     if (isBound && metadata.dpopAlgorithms && !metadata.dpopAlgorithms.includes('ES256')) {
-      throw authError('server-metadata', `${metadata.issuer} takes no proofs with ES256 (dpop_signing_alg_values_supported)`)
+      throw authError('server-metadata', `${metadata.issuer} does not support DPoP proofs with ES256 (dpop_signing_alg_values_supported)`)
     }
     return isBound
   }
@@ -219,16 +210,16 @@ export class ServerTokens {
     return key
   }
 
-  #askedAt(issuer: string): string[] {
-    return this.#asked?.issuer === issuer ? this.#asked.scopes : []
+  #requestedFrom(issuer: string): string[] {
+    return this.#requested?.issuer === issuer ? this.#requested.scopes : []
   }
 
-  #drop(): void {
+  #clear(): void {
     this.#tokens = undefined
-    this.#holding = undefined
+    this.#source = undefined
   }
 
-  #exchange(signal: AbortSignal): FetchContext {
+  #httpFor(signal: AbortSignal): FetchContext {
     const limits = { ...DEFAULT_OAUTH_LIMITS, ...this.#options.limits }
     const { maxDocumentBytes, requestTimeoutMs } = limits
     const fetch = safeFetch({
@@ -243,13 +234,13 @@ export class ServerTokens {
     return storeKey('server', `${this.#server.origin}${this.#server.pathname}`, this.#options.user ?? '')
   }
 
-  #tokensName({ issuer, resource, clientId }: Holding): string {
+  #tokensName({ issuer, resource, clientId }: TokenSource): string {
     return storeKey('tokens', issuer, resource, clientId, this.#options.user ?? '')
   }
 }
 
-function readHolding(text: string | undefined): Holding | undefined {
-  const value = readRecord(text)
+function readTokenSource(text: string | undefined): TokenSource | undefined {
+  const value = readEntry(text)
   const { issuer, resource, clientId } = value ?? {}
   if (typeof issuer !== 'string' || typeof resource !== 'string' || typeof clientId !== 'string') return undefined
   return { issuer, resource, clientId, isGuessed: value?.isGuessed === true }

@@ -1,65 +1,77 @@
 /**
- * The one way to fetch what somebody else named: metadata, keys, client documents, icons. It judges the URL, then every
- * address of its host, connects to an address that it judged, judges again what a redirect names, and takes no more than
- * it was prepared for. It sends no cookies, and credentials only with a POST, which follows nothing.
+ * The only way to fetch a URL that a peer named: metadata, keys, client documents, icons. It checks the URL, every address
+ * that its host resolves to and every redirect, and bounds time and size. It never sends cookies, and sends credentials only
+ * with a POST, which follows no redirects.
  */
 
 import { reachOf } from '../../base/address/ip-address.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { readBody } from './bounded-body.ts'
 import { type AllowedReach, type ForeignUrlOptions, foreignUrlCheck, urlRefused } from './foreign-url.ts'
 
 export interface SafeFetchOptions extends ForeignUrlOptions {
   limits?: Partial<SafeFetchLimits> | undefined
   /**
-   * Asked instead of making a connection ourselves, such as through a proxy that guards what leaves a network. URLs and
-   * redirects are still judged; what names lead to is then for the proxy to judge.
+   * Makes the requests instead of the built-in connection, for example through a proxy. URLs and redirects are still
+   * checked; the proxy must check the addresses that names resolve to.
    */
   fetch?: typeof fetch | undefined
-  /** Looks names up instead of the system; all addresses that a name has. */
+  /** Replaces the DNS lookup of the system. Must return all addresses of a name. */
   resolve?: Resolve | undefined
-  /** Certificates to trust besides the usual ones. */
+  /** Certificates of additional authorities to trust, in PEM form. */
   ca?: string | undefined
 }
 
 export interface SafeFetchLimits {
-  /** How large a document may be, after decompression. */
+  /** The largest body, after decompression. */
   maxDocumentBytes: number
-  /** How long it may take in all, redirects and body included. */
+  /** The longest time for the whole request, including redirects and the body. */
   fetchTimeoutMs: number
-  /** How often a document may be somewhere else. */
+  /** The most redirects to follow. */
   maxDocumentRedirects: number
 }
 
+/** The defaults of `limits`. */
 export const DEFAULT_SAFE_FETCH_LIMITS: SafeFetchLimits = {
   maxDocumentBytes: 256 * 1024,
   fetchTimeoutMs: 10_000,
   maxDocumentRedirects: 3,
 }
 
+/** Returns all addresses of a host name. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 export interface SafeFetchInit {
   method?: 'GET' | 'POST' | undefined
   headers?: Record<string, string> | Headers | undefined
   body?: string | undefined
-  /** `manual`: a redirect is an answer like any other. The default is to follow those of a GET. */
+  /** `manual` returns a redirect as a response. `follow` follows the redirects of a GET. Default: `follow`. */
   redirect?: 'manual' | 'follow' | undefined
   signal?: AbortSignal | undefined
 }
 
-/** Resolves with a response whose body has arrived and is within bounds. */
+/** Resolves when the whole body has arrived within the limits. */
 export type SafeFetch = (url: string | URL, init?: SafeFetchInit) => Promise<Response>
 
-/** One request to one URL; redirects are not its business. */
+/** Sends one request to one URL without following redirects. */
 export type Connect = (
   url: URL,
   init: RequestInit & { headers: Record<string, string> },
   mayReach: (address: string) => boolean,
 ) => Promise<Response>
 
+/**
+ * Creates a fetch function for URLs that a peer named.
+ *
+ * @example
+ * ```ts
+ * const fetchIcon = safeFetch({ userUrl: 'https://mcp.example.com/mcp' })
+ * const response = await fetchIcon('https://cdn.example.com/icon.png') // throws ERR_URL_REFUSED for private addresses
+ * ```
+ */
 export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
   const limits = { ...DEFAULT_SAFE_FETCH_LIMITS, ...options.limits }
-  const judge = foreignUrlCheck(options)
+  const check = foreignUrlCheck(options)
   let connecting: Promise<Connect> | undefined
 
   return async (given, { method = 'GET', headers = {}, body, redirect = 'follow', signal } = {}) => {
@@ -70,19 +82,19 @@ export function safeFetch(options: SafeFetchOptions = {}): SafeFetch {
       headers: allowedHeaders(headers, method),
       redirect: 'manual' as const,
       signal: ends,
-      ...(body === undefined ? {} : { body }),
+      ...(body !== undefined && { body }),
     }
     connecting ??= connector(options)
-    let { url, reach } = judge(given)
+    let { url, reach } = check(given)
     try {
       const connect = await connecting
       for (let hops = 0; ; hops++) {
         const response = await connect(url, init, allows(reach))
         const next = locationOf(response, url)
-        if (next === undefined || redirect === 'manual') return await received(response, url, limits)
+        if (next === undefined || redirect === 'manual') return await readResponse(response, url, limits)
         await response.body?.cancel()
         if (method !== 'GET' || hops >= limits.maxDocumentRedirects) throw urlRefused('redirect', url)
-        ;({ url, reach } = judge(next))
+        ;({ url, reach } = check(next))
       }
     } catch (error) {
       throw asMcpError(error, url, { timeout, signal, limits })
@@ -95,19 +107,19 @@ const allows =
   (address: string): boolean =>
     reach === 'any' || reachOf(address) === reach
 
-/** Node connects to addresses that it was told; where there is only `fetch`, the URL is all that can be judged. */
+/** Node can connect to a checked address. Other runtimes have only `fetch`, so there only the URL is checked. */
 async function connector({ fetch: own, resolve, ca }: SafeFetchOptions): Promise<Connect> {
   if (own === undefined && globalThis.process?.versions?.node !== undefined) {
     const { checkedConnect: judgedConnect } = await import('./node/checked-connect.ts')
     return judgedConnect({ resolve, ca })
   }
-  const ask = own ?? fetch
-  // Not every runtime knows the option; pages are where there are cookies.
+  const send = own ?? fetch
+  // Only browsers have cookies, and some other runtimes reject these options.
   const noCookies: RequestInit = 'document' in globalThis ? { credentials: 'omit', referrerPolicy: 'no-referrer' } : {}
-  return (url, init) => ask(url.href, { ...init, ...noCookies })
+  return (url, init) => send(url.href, { ...init, ...noCookies })
 }
 
-/** What a request may carry: never a cookie, and credentials only where they are meant to go, to an endpoint by POST. */
+/** Drops cookies, and credentials from everything but a POST. */
 function allowedHeaders(headers: Record<string, string> | Headers, method: string): Record<string, string> {
   const kept = (headers instanceof Headers ? [...headers] : Object.entries(headers)).filter(([name]) => {
     const lower = name.toLowerCase()
@@ -117,7 +129,7 @@ function allowedHeaders(headers: Record<string, string> | Headers, method: strin
 }
 
 function locationOf(response: Response, from: URL): URL | undefined {
-  // A page in a browser is not told where a redirect leads.
+  // A browser hides the target of a redirect from the page.
   if (response.type === 'opaqueredirect') throw urlRefused('redirect', from)
   if (![301, 302, 303, 307, 308].includes(response.status)) return undefined
   const location = response.headers.get('location')
@@ -125,36 +137,18 @@ function locationOf(response: Response, from: URL): URL | undefined {
   return new URL(location, from)
 }
 
-async function received(response: Response, url: URL, { maxDocumentBytes }: SafeFetchLimits): Promise<Response> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  const reader = response.body?.getReader()
-  while (reader) {
-    const { done, value } = await reader.read()
-    if (done) break
-    size += value.byteLength
-    if (size > maxDocumentBytes) {
-      await reader.cancel().catch(() => {})
-      throw new McpError('ERR_LIMIT', `${url.origin} answers with more than ${maxDocumentBytes} bytes (maxDocumentBytes)`)
-    }
-    chunks.push(value)
-  }
+async function readResponse(response: Response, url: URL, { maxDocumentBytes }: SafeFetchLimits): Promise<Response> {
+  const body = await readBody(
+    response.body,
+    maxDocumentBytes,
+    () => new McpError('ERR_LIMIT', `${url.origin} sent more than ${maxDocumentBytes} bytes (limits.maxDocumentBytes)`),
+  )
   const { status } = response
   const hasNoBody = status === 204 || status === 205 || status === 304
   const headers = new Headers(response.headers)
-  // They describe the body as it travelled.
+  // They describe the body before decompression.
   for (const name of ['content-encoding', 'content-length', 'set-cookie']) headers.delete(name)
-  return new Response(hasNoBody ? null : joined(chunks, size), { status, headers })
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return whole
+  return new Response(hasNoBody ? null : body, { status, headers })
 }
 
 interface Circumstances {
@@ -165,8 +159,9 @@ interface Circumstances {
 
 function asMcpError(error: unknown, url: URL, { timeout, signal, limits }: Circumstances): unknown {
   if (signal?.aborted) return signal.reason
-  if (timeout.aborted) return new McpError('ERR_TIMEOUT', `${url.origin} took longer than ${limits.fetchTimeoutMs} ms (fetchTimeoutMs)`)
-  // A connection that is not made because of our own judgement comes wrapped into the fault of the connection.
+  if (timeout.aborted)
+    return new McpError('ERR_TIMEOUT', `${url.origin} took longer than ${limits.fetchTimeoutMs} ms (limits.fetchTimeoutMs)`)
+  // A refusal during the DNS lookup arrives wrapped in a connection error.
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof McpError) return cause
   return new McpError('ERR_NETWORK', `${url.origin} could not be reached`, { cause: error })
 }

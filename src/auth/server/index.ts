@@ -1,11 +1,17 @@
-/** The server side of portico/auth: who may call, and what is done on their behalf. */
+/** The server side of `portico/auth`. */
 
 export type { HttpAuth } from '../../protocol/seams/access.ts'
-export { type Account, type AccountStore, memoryAccounts } from './accounts.ts'
 export type { DpopOptions } from './dpop/proof.ts'
 export { memoryReplays, type ReplayStore } from './dpop/replays.ts'
 export { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from './limits.ts'
-export { type ThirdParty, type ThirdPartyOptions, thirdParty } from './on-behalf/third-party.ts'
+export {
+  type Account,
+  type AccountStore,
+  memoryAccounts,
+  type ThirdParty,
+  type ThirdPartyOptions,
+  thirdParty,
+} from './on-behalf/third-party.ts'
 export { type ExchangeTarget, type ExchangeToken, type TokenExchangeOptions, tokenExchange } from './on-behalf/token-exchange.ts'
 export { type BrowserUser, type PersonPages, type PersonPagesOptions, personPages } from './person-pages/person-pages.ts'
 export { type Invited, memoryVisits, type Visit, type VisitBounds, type VisitStore } from './person-pages/visits.ts'

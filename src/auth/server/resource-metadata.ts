@@ -1,13 +1,17 @@
-/** What the server says about itself to clients that have no token yet (RFC 9728, 2). */
+/** The protected resource metadata: tells clients without a token where to get one (RFC 9728). */
 
 import { McpError } from '../../protocol/errors.ts'
 import { isScope } from '../../protocol/seams/access.ts'
+import { secureUrl } from './secure-url.ts'
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 export interface MetadataOptions {
-  /** Scopes that clients should ask for at first; those that every request needs unless given. */
+  /** Scopes that clients should request first. Default: `scopes`. */
   scopesSupported?: readonly string[]
-  /** The name of the server for people, and a page about it. */
+  /** The name of the server for people. */
   name?: string
+  /** The URL of a page about the server. */
   documentation?: string
 }
 
@@ -19,22 +23,40 @@ export interface MetadataFacts {
   isDpopRequired: boolean
 }
 
-/** As JSON. */
+/**
+ * The canonical form of a resource: scheme and host in lower case, no default port, no slash at the end of the root.
+ * Throws ERR_DEFINITION for a URL that cannot be a resource.
+ */
+export function canonicalResource(resource: string): string {
+  const url = secureUrl(resource, 'The resource')
+  if (url.hash !== '' || resource.includes('#')) throw new McpError('ERR_DEFINITION', `A resource must not have a fragment: ${resource}`)
+  return url.pathname === '/' && url.search === '' ? url.origin : url.href
+}
+
+/** The URL of the metadata, and the paths that serve it. Some clients look only at the root, so it is served there too. */
+export function metadataPlaces(resource: string): { url: string; paths: readonly string[] } {
+  const { origin, pathname, search } = new URL(resource)
+  const path = pathname === '/' ? '' : pathname
+  return { url: `${origin}${WELL_KNOWN}${path}${search}`, paths: [...new Set([`${WELL_KNOWN}${path}`, WELL_KNOWN])] }
+}
+
+/** The metadata as JSON text. */
 export function metadataDocument({ scopesSupported, name, documentation }: MetadataOptions, facts: MetadataFacts): string {
   const scopes = scopesSupported ?? facts.scopes
-  // Whether a client may come back without its user is between the client and the authorization server.
+  // offline_access asks the authorization server for a refresh token. It says nothing about access to the resource.
   if (scopes.includes('offline_access') || facts.scopes.includes('offline_access'))
-    throw new McpError('ERR_DEFINITION', 'offline_access is no scope of a resource')
+    throw new McpError('ERR_DEFINITION', 'offline_access cannot be a scope of a resource')
   const bad = scopes.find((scope) => !isScope(scope))
-  if (bad !== undefined) throw new McpError('ERR_DEFINITION', `Not a scope: ${JSON.stringify(bad)}`)
+  if (bad !== undefined) throw new McpError('ERR_DEFINITION', `Not a valid scope: ${JSON.stringify(bad)}`)
+  // JSON.stringify leaves out members that are undefined.
   return JSON.stringify({
     resource: facts.resource,
     authorization_servers: facts.issuers,
-    ...(scopes.length > 0 ? { scopes_supported: scopes } : {}),
+    scopes_supported: scopes.length > 0 ? scopes : undefined,
     bearer_methods_supported: ['header'],
-    ...(facts.dpopAlgorithms ? { dpop_signing_alg_values_supported: facts.dpopAlgorithms } : {}),
-    ...(facts.isDpopRequired ? { dpop_bound_access_tokens_required: true } : {}),
-    ...(name === undefined ? {} : { resource_name: name }),
-    ...(documentation === undefined ? {} : { resource_documentation: documentation }),
+    dpop_signing_alg_values_supported: facts.dpopAlgorithms,
+    dpop_bound_access_tokens_required: facts.isDpopRequired || undefined,
+    resource_name: name,
+    resource_documentation: documentation,
   })
 }

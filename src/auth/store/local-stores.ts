@@ -1,28 +1,40 @@
-/** Stores that outlive the process. They are loaded when they are used first, because they need Node and not everybody needs them. */
+/** Stores that outlive the process. Their code needs Node, so it is loaded when a store is first used. */
 
 import type { FileStoreOptions, KeychainStoreOptions } from './options.ts'
 import type { TokenStore } from './token-store.ts'
 
 /**
- * Tokens in files of the user, encrypted, with the key in the keychain of the system where there is one. Several processes
- * may share it. This is the one to use on a machine where a person works: a keychain alone takes no large entries on some
- * systems, and has no locks.
+ * Stores tokens in encrypted files of the user. The key is in the keychain of the system, if there is one. Several processes
+ * may share the store. Recommended on a person's machine: a keychain alone has no locks and, on some systems, no room for
+ * large entries.
+ *
+ * @example
+ * ```ts
+ * const client = await connect(url, { auth: oauth({ store: fileTokenStore() }) })
+ * ```
  */
 export const fileTokenStore = (options: FileStoreOptions = {}): TokenStore =>
-  whenUsed(async () => (await import('./node/file-store.ts')).openFileStore(options))
+  loadOnUse(async () => (await import('./node/file-store.ts')).openFileStore(options))
 
-/** Tokens in the keychain itself. Fails with ERR_STORE where there is none. */
+/**
+ * Stores each entry in the keychain of the system. Throws `ERR_STORE` if there is no keychain.
+ *
+ * @example
+ * ```ts
+ * const client = await connect(url, { auth: oauth({ store: keychainTokenStore() }) })
+ * ```
+ */
 export const keychainTokenStore = (options: KeychainStoreOptions = {}): TokenStore =>
-  whenUsed(async () => (await import('./node/keychain-store.ts')).openKeychainStore(options))
+  loadOnUse(async () => (await import('./node/keychain-store.ts')).openKeychainStore(options))
 
-function whenUsed(load: () => Promise<TokenStore>): TokenStore {
+function loadOnUse(load: () => Promise<TokenStore>): TokenStore {
   let loading: Promise<TokenStore> | undefined
   const store = async (): Promise<TokenStore> => {
     loading ??= load()
     try {
       return await loading
     } catch (error) {
-      // Somebody may mend it.
+      // The cause, such as a locked keychain, may be gone at the next call.
       loading = undefined
       throw error
     }

@@ -1,27 +1,26 @@
-/** What the OAuth client needs from its surroundings and can be given another way. */
+/** Where the OAuth client stores tokens and registrations: the interface, the store in memory, and the entries. */
 
-/** Keeps secrets by key, for as long as they are of use. Values are opaque; whoever keeps them on disk encrypts them. */
+import { isObject } from '../../base/json.ts'
+
+/**
+ * Stores secrets by key. Keys and values are opaque text. An implementation that writes to a disk must encrypt the values.
+ */
 export interface TokenStore {
   get(key: string): Promise<string | undefined>
   set(key: string, value: string): Promise<void>
   delete(key: string): Promise<void>
-  /** Runs `run` while nobody else, in this process or another that shares the store, runs with the same key. */
+  /** Calls `run` while no other call with the same key runs, in this process or in another one that shares the store. */
   withLock<T>(key: string, run: () => Promise<T>): Promise<T>
 }
 
-/** The part of `fetch` that is needed here. What is fetched is bounded by the caller; where to is judged by the port. */
-export type AuthFetch = (url: string, init: AuthFetchInit) => Promise<Response>
-
-export interface AuthFetchInit {
-  method: 'GET' | 'POST'
-  headers: Record<string, string>
-  body?: string
-  /** A redirect is an answer like any other. */
-  redirect: 'manual'
-  signal: AbortSignal
-}
-
-/** Forgets everything when the process ends. */
+/**
+ * Stores tokens in memory. They are lost when the process ends.
+ *
+ * @example
+ * ```ts
+ * const auth = oauth({ store: memoryTokenStore() })
+ * ```
+ */
 export function memoryTokenStore(): TokenStore {
   const values = new Map<string, string>()
   const tails = new Map<string, Promise<unknown>>()
@@ -43,5 +42,20 @@ export function memoryTokenStore(): TokenStore {
         if (tails.get(key) === tail) tails.delete(key)
       }
     },
+  }
+}
+
+/** Builds the key of an entry. JSON keeps the parts apart, so that two entries never share a key. */
+export const storeKey = (kind: 'tokens' | 'server' | 'client' | 'bound', ...parts: readonly string[]): string =>
+  JSON.stringify([kind, ...parts])
+
+/** Parses an entry. Undefined if there is none or if it is not a JSON object. */
+export function readEntry(text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
   }
 }

@@ -125,7 +125,7 @@ const ask = (uri: string, { path = '/callback', method = 'GET', host }: Asked = 
 
 describe('the place that a login comes back to (D12)', () => {
   const start = async (before?: string) => {
-    const redirect = await openLoopback({ fixed: undefined, before, openBrowser: () => {} })
+    const redirect = await openLoopback({ fixed: undefined, previous: before, openBrowser: () => {} })
     const arrived = redirect.visit('https://as.example', {
       signal: new AbortController().signal,
       isOurs: (url) => new URL(url).searchParams.get('state') === 'right',
@@ -203,7 +203,7 @@ describe('the place that a login comes back to (D12)', () => {
 
   test('may be a certain address, and nothing else then', async () => {
     const holder = await start()
-    const taken = { fixed: holder.uri, before: undefined, openBrowser: () => {} }
+    const taken = { fixed: holder.uri, previous: undefined, openBrowser: () => {} }
     expect(await failureOf(openLoopback(taken))).toMatchObject({ data: { reason: 'redirect' } })
     await holder.redirect.close()
     const redirect = await openLoopback({ ...taken, fixed: holder.uri.replace('/callback', '/done') })

@@ -37,8 +37,8 @@ describe('a proof', () => {
   test('is another one each time, and has the last nonce of the origin', async () => {
     const key = await DpopKey.create()
     const prove = async (url: string) => decodeJwt(await key.prove({ method: 'POST', url }))
-    key.note('https://a.example/token', 'n1')
-    key.note('https://a.example/other', 'n2')
+    key.rememberNonce('https://a.example/token', 'n1')
+    key.rememberNonce('https://a.example/other', 'n2')
     const [first, second, elsewhere] = [
       await prove('https://a.example/x'),
       await prove('https://a.example/x'),
@@ -50,8 +50,8 @@ describe('a proof', () => {
 
   test('keeps so many nonces, and none that is none', async () => {
     const key = await DpopKey.create()
-    for (let i = 0; i < 100; i += 1) key.note(`https://h${i}.example`, `n${i}`)
-    for (const bad of ['', 'a b', 'a"b', 'x'.repeat(2000), null]) key.note('https://h99.example', bad)
+    for (let i = 0; i < 100; i += 1) key.rememberNonce(`https://h${i}.example`, `n${i}`)
+    for (const bad of ['', 'a b', 'a"b', 'x'.repeat(2000), null]) key.rememberNonce('https://h99.example', bad)
     const nonceAt = async (i: number) => decodeJwt(await key.prove({ method: 'GET', url: `https://h${i}.example/` })).nonce
     expect([await nonceAt(0), await nonceAt(84), await nonceAt(99)]).toEqual([undefined, 'n84', 'n99'])
   })

@@ -65,7 +65,7 @@ describe('what is asked', () => {
   })
 
   test('a private host is when it is that of the user or allowed by name, over TLS as its certificate says', async () => {
-    const [cert, key] = ['cert', 'key'].map((name) => readFileSync(`${import.meta.dirname}/../http/client/fixtures/${name}.pem`, 'utf8'))
+    const [cert, key] = ['cert', 'key'].map((name) => readFileSync(`${import.meta.dirname}/../../http/client/fixtures/${name}.pem`, 'utf8'))
     const server = await listen(createTlsServer({ cert, key }, (_, response) => response.end('in')) as never, '127.0.0.1')
     closing.push(server)
     const resolve = async () => ['127.0.0.1']

@@ -1,18 +1,16 @@
 /**
- * The challenges of a refused request. One header may hold several, there may be several headers, and a comma may
- * separate challenges, separate parameters, or stand in a quoted string.
- *
- * @see RFC 9110, section 11.6.1
+ * Parses the WWW-Authenticate headers of a refused request (RFC 9110, section 11.6.1). One header may contain several
+ * challenges, and a comma may separate challenges, separate parameters, or be part of a quoted string.
  */
 
 export interface Challenge {
   /** In lower case. */
   scheme: string
-  /** Names in lower case. Of a parameter that comes twice the first counts. */
+  /** Names in lower case. The first of several parameters with the same name counts. */
   params: ReadonlyMap<string, string>
 }
 
-/** What a server may send of it; more is not looked at. */
+/** Far more than real servers send. The rest is ignored. */
 const MAX_LENGTH = 16 * 1024
 const MAX_CHALLENGES = 16
 const MAX_PARAMS = 32
@@ -24,7 +22,7 @@ const QUOTED = /"((?:[^"\\]|\\[\s\S])*)"/y
 const SEPARATOR = /[ \t,]+/y
 const SPACE = /[ \t]+/y
 
-/** Reads as far as it makes sense. */
+/** Ignores everything after the first syntax error. */
 export function parseChallenges(header: string | readonly string[] | undefined): Challenge[] {
   if (header === undefined) return []
   const lines = typeof header === 'string' ? [header] : header
@@ -57,7 +55,7 @@ function parseLine(line: string): Challenge[] {
     if (found.length >= MAX_CHALLENGES) break
     found.push({ scheme: name.toLowerCase(), params: new Map() })
     if (take(SPACE) === undefined) continue
-    // Credentials in one piece, as some schemes have instead of parameters.
+    // Some schemes have a token68 value instead of parameters.
     take(TOKEN68)
   }
   return found
@@ -65,24 +63,25 @@ function parseLine(line: string): Challenge[] {
 
 const unescaped = (text: string): string => text.replace(/\\([\s\S])/g, '$1')
 
-/** What the challenges ask of an OAuth client. */
+/** What the challenges require from an OAuth client. */
 export interface OAuthChallenge {
-  /** The schemes of ours that are offered. */
+  /** Whether there is a Bearer challenge. */
   offersBearer: boolean
+  /** Whether there is a DPoP challenge. */
   offersDpop: boolean
   resourceMetadata: string | undefined
-  /** The scopes the operation needs. */
+  /** The scopes that the operation requires. */
   scope: string | undefined
   error: string | undefined
 }
 
-/** A parameter counts for whichever of our schemes it comes with. */
+/** Combines the parameters of the Bearer and DPoP challenges. */
 export function oauthChallengeOf(challenges: readonly Challenge[]): OAuthChallenge {
-  const ours = challenges.filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop')
-  const first = (name: string): string | undefined => ours.map(({ params }) => params.get(name)).find((value) => value !== undefined)
+  const known = challenges.filter(({ scheme }) => scheme === 'bearer' || scheme === 'dpop')
+  const first = (name: string): string | undefined => known.map(({ params }) => params.get(name)).find((value) => value !== undefined)
   return {
-    offersBearer: ours.some(({ scheme }) => scheme === 'bearer'),
-    offersDpop: ours.some(({ scheme }) => scheme === 'dpop'),
+    offersBearer: known.some(({ scheme }) => scheme === 'bearer'),
+    offersDpop: known.some(({ scheme }) => scheme === 'dpop'),
     resourceMetadata: first('resource_metadata'),
     scope: first('scope'),
     error: first('error'),

@@ -1,4 +1,4 @@
-/** From a refused request to the one authorization server that will be asked: who it is, and what for. */
+/** Finds the authorization server of an MCP server, starting from a refused request. */
 
 import { authError } from '../errors.ts'
 import type { FetchContext } from '../http.ts'
@@ -7,42 +7,44 @@ import { findServerMetadata, guessedMetadata, type ServerMetadata } from './serv
 import { canonicalUri, rulesFor } from './urls.ts'
 
 export interface Discovery {
-  /** What tokens are asked for; sent exactly like this. */
+  /** The `resource` parameter of token requests, exactly as the server writes it. */
   resource: string
   metadata: ServerMetadata
+  /** The scopes in the metadata of the server. */
   scopesSupported: string[] | undefined
   requiresDpop: boolean
 }
 
 export interface DiscoverOptions {
   server: URL
-  /** From the challenge. */
+  /** The metadata URL in the challenge. */
   location: string | undefined
   allowsOtherOrigin: boolean
-  /** Servers without metadata are their own authorization servers, as the first revision with authorization had it. */
+  /** Treats a server without metadata as its own authorization server, as the first revision with authorization defines. */
   allowsLegacy: boolean
-  /** Issuers to be preferred, the best first, if the server names them. */
+  /** Issuers in order of preference. Only issuers that the server names are used. */
   preferred: readonly (string | undefined)[]
   onWarning(message: string): void
 }
 
-export async function discover(exchange: FetchContext, options: DiscoverOptions): Promise<Discovery> {
+export async function discover(http: FetchContext, options: DiscoverOptions): Promise<Discovery> {
   const { server, preferred, onWarning } = options
-  const found = await findResourceMetadata(exchange, options)
-  if (found.kind === 'absent') return discoverLegacy(exchange, options)
+  const found = await findResourceMetadata(http, options)
+  if (found.kind === 'absent') return discoverLegacy(http, options)
   const { resource, authorizationServers, scopesSupported, requiresDpop } = found.metadata
   const issuer = preferred.find((each) => each !== undefined && authorizationServers.includes(each)) ?? (authorizationServers[0] as string)
-  const metadata = await findServerMetadata(exchange, issuer, rulesFor(server))
-  if (!metadata) throw authError('server-metadata', `${issuer} has no metadata`)
+  const metadata = await findServerMetadata(http, issuer, rulesFor(server))
+  if (!metadata) throw authError('server-metadata', `${issuer} has no authorization server metadata`)
   if (siteOf(metadata.tokenEndpoint) !== siteOf(issuer)) {
-    onWarning(`${issuer} has tokens issued by another site, ${new URL(metadata.tokenEndpoint).host}`)
+    onWarning(`The token endpoint of ${issuer} is on another site, ${new URL(metadata.tokenEndpoint).host}`)
   }
   return { resource, metadata, scopesSupported, requiresDpop }
 }
 
-async function discoverLegacy(exchange: FetchContext, { server, allowsLegacy }: DiscoverOptions): Promise<Discovery> {
-  if (!allowsLegacy) throw authError('resource-metadata', `${server.origin} asks for authorization, but says nowhere where to get it`)
-  const metadata = await findServerMetadata(exchange, server.origin, rulesFor(server))
+async function discoverLegacy(http: FetchContext, { server, allowsLegacy }: DiscoverOptions): Promise<Discovery> {
+  if (!allowsLegacy)
+    throw authError('resource-metadata', `${server.origin} requires authorization but publishes no protected resource metadata`)
+  const metadata = await findServerMetadata(http, server.origin, rulesFor(server))
   return {
     resource: canonicalUri(server),
     metadata: metadata ?? guessedMetadata(server.origin),
@@ -51,5 +53,5 @@ async function discoverLegacy(exchange: FetchContext, { server, allowsLegacy }: 
   }
 }
 
-/** The last two labels of a name: near enough for a warning. */
+/** The last two labels of the host name: precise enough for a warning. */
 const siteOf = (url: string): string => new URL(url).hostname.split('.').slice(-2).join('.')

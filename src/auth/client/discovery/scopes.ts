@@ -1,43 +1,43 @@
-/** Scopes: which to ask for, and what was asked for before. */
+/** Chooses the scopes to request. */
 
-/** What a server may ask for; a list that is longer is cut. */
+/** A longer list is cut: it would not fit into the URL of a login page. */
 const MAX_SCOPES = 64
 const OFFLINE = 'offline_access'
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/
 
-/** Each once, in the order they came. */
-export const scopesIn = (text: string | undefined): string[] => tidy((text ?? '').split(' '))
+/** The scopes in a `scope` parameter, without duplicates. */
+export const scopesIn = (text: string | undefined): string[] => cleanScopes((text ?? '').split(' '))
 
-export const tidy = (scopes: readonly unknown[]): string[] =>
+/** Drops duplicates and everything that is not a valid scope. */
+export const cleanScopes = (scopes: readonly unknown[]): string[] =>
   [...new Set(scopes.filter((scope): scope is string => typeof scope === 'string' && SCOPE_TOKEN.test(scope)))].slice(0, MAX_SCOPES)
 
-export const union = (...lists: readonly (readonly string[])[]): string[] => tidy(lists.flat())
+export const union = (...lists: readonly (readonly string[])[]): string[] => cleanScopes(lists.flat())
 
 export const includesAll = (have: readonly string[], wanted: readonly string[]): boolean => wanted.every((scope) => have.includes(scope))
 
 export interface ScopeSources {
-  /** Those of the challenge: what the operation needs. */
+  /** From the challenge: what the operation requires. */
   challenged: readonly string[]
-  /** Those of the document about the server; undefined when it has no such list. */
+  /** From the metadata of the server; undefined if it has no list. */
   supported: readonly string[] | undefined
-  /** Those that were asked for before. */
+  /** Requested by earlier logins. */
   before: readonly string[]
-  /** Those the application wants whatever the server says. */
+  /** From the options of the application. */
   wanted: readonly string[]
-  /** Those of the document about the authorization server. */
+  /** From the metadata of the authorization server. */
   known: readonly string[] | undefined
   mayRefresh: boolean
 }
 
 /**
- * The scopes to ask for; none means that the parameter is left out.
- *
- * @see the specification, Scope Selection Strategy, Step-Up Authorization Flow and Refresh Tokens
+ * Applies the specification's Scope Selection Strategy, Step-Up Authorization Flow and Refresh Tokens. An empty list means that
+ * the `scope` parameter is left out.
  */
 export function selectScopes({ challenged, supported, before, wanted, known, mayRefresh }: ScopeSources): string[] {
   const needed = challenged.length > 0 ? challenged : before.length > 0 ? [] : (supported ?? [])
-  const asked = union(before, wanted, needed)
-  // Not a permission but a wish for refresh tokens: only where the authorization server knows it, whoever else names it.
-  if (known?.includes(OFFLINE)) return mayRefresh ? union(asked, [OFFLINE]) : asked
-  return asked.filter((scope) => scope !== OFFLINE)
+  const requested = union(before, wanted, needed)
+  // offline_access requests refresh tokens. It is sent only if the authorization server lists it.
+  if (known?.includes(OFFLINE)) return mayRefresh ? union(requested, [OFFLINE]) : requested
+  return requested.filter((scope) => scope !== OFFLINE)
 }

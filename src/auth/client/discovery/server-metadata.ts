@@ -1,56 +1,52 @@
-/**
- * The document in which an authorization server says where its endpoints are and what it can do.
- *
- * @see RFC 8414; OpenID Connect Discovery 1.0; the specification, Authorization Server Metadata Discovery
- */
+/** Reads the metadata of an authorization server: its endpoints and features (RFC 8414, OpenID Connect Discovery 1.0). */
 
 import { authError } from '../errors.ts'
 import { type FetchContext, fetchDocument } from '../http.ts'
 import { appendedWellKnown, hasPath, insertedWellKnown, type UrlRules, usableUrl } from './urls.ts'
 
 export interface ServerMetadata {
-  /** As written by whoever named it: compared and never tidied. */
+  /** Exactly as the server names it: compared byte for byte. */
   issuer: string
   authorizationEndpoint: string | undefined
   tokenEndpoint: string
   registrationEndpoint: string | undefined
   revocationEndpoint: string | undefined
-  /** Undefined when it does not say. */
+  /** These lists are undefined if the metadata does not contain them. */
   codeChallengeMethods: string[] | undefined
   responseTypes: string[] | undefined
   tokenAuthMethods: string[] | undefined
   scopesSupported: string[] | undefined
   dpopAlgorithms: string[] | undefined
-  /** Profiles of grants, such as that of companies that vouch for people. */
+  /** Grant profiles, such as id-jag for enterprise-managed authorization. */
   grantProfiles: string[] | undefined
-  /** It promises to say who it is in answers to logins. */
+  /** Whether responses to logins always contain the `iss` parameter. */
   sendsIssuer: boolean
   takesClientDocuments: boolean
-  /** Endpoints by convention, of a server without any metadata. */
+  /** True if there is no metadata and the endpoints follow the convention of the first revision with authorization. */
   isGuessed: boolean
 }
 
 const OAUTH = 'oauth-authorization-server'
 const OIDC = 'openid-configuration'
 
-/** Undefined when no place has a document; all of them answered 404 then. */
-export async function findServerMetadata(exchange: FetchContext, issuer: string, rules: UrlRules): Promise<ServerMetadata | undefined> {
+/** Undefined if every well-known URL answered 404. */
+export async function findServerMetadata(http: FetchContext, issuer: string, rules: UrlRules): Promise<ServerMetadata | undefined> {
   const url = usableUrl(issuer, rules)
-  if (!url) throw authError('server-metadata', 'The authorization server is neither https nor on this machine')
+  if (!url) throw authError('server-metadata', 'Expected an authorization server that is https or on this machine')
   const places = [insertedWellKnown(url, OAUTH), insertedWellKnown(url, OIDC)]
   if (hasPath(url)) places.push(appendedWellKnown(url, OIDC))
   let isAbsent = true
   for (const place of places) {
-    const { status, json } = await fetchDocument(exchange, place)
+    const { status, json } = await fetchDocument(http, place)
     if (status === 200 && json) return read(json, issuer, rules, place)
     if (status >= 500 || status === 429) throw authError('server-metadata', `${place} answered HTTP ${status}`)
     if (status !== 404) isAbsent = false
   }
   if (isAbsent) return undefined
-  throw authError('server-metadata', `${issuer} has no metadata`)
+  throw authError('server-metadata', `${issuer} has no authorization server metadata`)
 }
 
-/** Where the endpoints of a server without metadata are by the oldest rules. */
+/** The endpoints that the first revision with authorization defines for servers without metadata. */
 export const guessedMetadata = (origin: string): ServerMetadata => ({
   issuer: origin,
   authorizationEndpoint: `${origin}/authorize`,
@@ -69,13 +65,13 @@ export const guessedMetadata = (origin: string): ServerMetadata => ({
 })
 
 function read(json: Record<string, unknown>, issuer: string, rules: UrlRules, place: string): ServerMetadata {
-  // Byte for byte: a server that names another could otherwise have codes and secrets of that one sent to itself.
-  if (json.issuer !== issuer) throw authError('issuer-mismatch', `The metadata at ${place} is not that of ${issuer}`)
+  // Compared byte for byte: otherwise a server could claim another issuer and receive its codes and secrets.
+  if (json.issuer !== issuer) throw authError('issuer-mismatch', `The metadata at ${place} belongs to another issuer than ${issuer}`)
   const endpoint = (name: string): string | undefined => {
     const value = json[name]
     if (value === undefined || value === null) return undefined
     const url = usableUrl(value, rules)
-    if (!url) throw authError('server-metadata', `The ${name} of ${issuer} is neither https nor on this machine`)
+    if (!url) throw authError('server-metadata', `Expected a ${name} of ${issuer} that is https or on this machine`)
     return url.href
   }
   const tokenEndpoint = endpoint('token_endpoint')

@@ -1,21 +1,21 @@
-/** Which URLs that somebody else names may be used, and where documents about an identifier are. */
+/** Rules for URLs that come from a server, and the well-known URLs of metadata. */
 
 import { isLoopback } from '../../../base/address/person-url.ts'
 
+/** Longer than any real endpoint. */
 const MAX_URL_LENGTH = 4096
 
-/** Unencrypted only on this machine, and there only for a server that is on this machine too. */
+/** http is allowed only on this machine, and only if the MCP server is on this machine too. */
 export interface UrlRules {
   allowsLoopback: boolean
 }
 
-/** Tokens are sent only where nobody listens in. */
-export const isPrivateWay = ({ protocol, hostname }: URL): boolean =>
-  protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+/** Whether tokens may be sent to a URL: encrypted, or on this machine. */
+export const isSecureUrl = ({ protocol, hostname }: URL): boolean => protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 
 export const rulesFor = (server: URL): UrlRules => ({ allowsLoopback: isLoopback(server.hostname) })
 
-/** Undefined for what must not be used. */
+/** Undefined if the URL must not be used. */
 export function usableUrl(text: unknown, { allowsLoopback }: UrlRules): URL | undefined {
   if (typeof text !== 'string' || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return undefined
   const url = new URL(text)
@@ -24,10 +24,10 @@ export function usableUrl(text: unknown, { allowsLoopback }: UrlRules): URL | un
   return url.protocol === 'http:' && allowsLoopback && isLoopback(url.hostname) ? url : undefined
 }
 
-/** The URL of a document about an identifier: the well-known name goes between host and path. */
+/** RFC 8414 and RFC 9728: the well-known name goes between host and path. */
 export const insertedWellKnown = (identifier: URL, name: string): string => `${identifier.origin}/.well-known/${name}${pathOf(identifier)}`
 
-/** The older way: the well-known name goes to the end. */
+/** OpenID Connect: the well-known name goes after the path. */
 export const appendedWellKnown = (identifier: URL, name: string): string => `${identifier.origin}${pathOf(identifier)}/.well-known/${name}`
 
 export const rootWellKnown = (identifier: URL, name: string): string => `${identifier.origin}/.well-known/${name}`
@@ -36,10 +36,10 @@ export const hasPath = (identifier: URL): boolean => pathOf(identifier) !== ''
 
 const pathOf = ({ pathname }: URL): string => pathname.replace(/\/$/, '')
 
-/** The name of a server as its tokens are asked for when it does not say one itself: no fragment, no needless slash. */
+/** The `resource` of a server that publishes none: without query, fragment and the slash of the root. */
 export const canonicalUri = (server: URL): string => `${server.origin}${server.pathname === '/' ? '' : server.pathname}`
 
-/** Whether tokens for `resource` are meant for `server`: it is the same, or a parent on a boundary between segments. */
+/** Whether `resource` is the URL of the server or a parent path of it. */
 export function covers(resource: URL, server: URL): boolean {
   if (resource.origin !== server.origin) return false
   if (resource.search !== '' && resource.search !== server.search) return false
@@ -47,11 +47,7 @@ export function covers(resource: URL, server: URL): boolean {
   return parent === '' || server.pathname === resource.pathname || server.pathname === parent || server.pathname.startsWith(`${parent}/`)
 }
 
-/**
- * A client id that is the URL of a document about the client.
- *
- * @see the specification, Client ID Metadata Documents; draft-ietf-oauth-client-id-metadata-document, section 3
- */
+/** Whether a URL can be a client id (draft-ietf-oauth-client-id-metadata-document, section 3). */
 export function isClientDocumentUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password, pathname } = new URL(text)

@@ -1,23 +1,25 @@
-/** A way to get tokens, and what it needs for that. */
+/** A way to obtain tokens, and what it is given. */
 
 import type { Discovery } from '../discovery/discover.ts'
 import type { FetchContext } from '../http.ts'
-import type { OAuthOptions } from '../options.ts'
 import type { ClientIdentity } from '../registration/client-authentication.ts'
 import type { ClientRegistration } from '../registration/client-registration.ts'
 import type { DpopKey } from '../tokens/dpop-key.ts'
 import type { Tokens } from '../tokens/tokens.ts'
+import type { LoginOptions } from './redirect.ts'
 
+/** What a grant is given to obtain tokens. */
 export interface GrantContext {
+  /** The URL of the MCP server. */
   server: URL
   discovery: Discovery
-  /** What to ask for. */
+  /** The scopes to request. */
   scopes: readonly string[]
-  /** Given when tokens are to be bound to it. */
+  /** The key to bind the tokens to; undefined for bearer tokens. */
   key: DpopKey | undefined
-  clients: ClientRegistration
-  exchange: FetchContext
-  options: OAuthOptions
+  registration: ClientRegistration
+  http: FetchContext
+  options: LoginOptions
   signal: AbortSignal
 }
 
@@ -26,10 +28,11 @@ export interface ObtainedTokens {
   client: ClientIdentity
 }
 
+/** A way to obtain tokens, such as `clientCredentials()`. */
 export interface OAuthGrant {
-  /** Whether refresh tokens are of use: they are not when tokens can be got without a person. */
+  /** Whether to request refresh tokens. False for grants that can obtain new tokens without a person. */
   readonly mayRefresh: boolean
-  /** The extension of the protocol that defines it, if one does; it is declared to servers. */
+  /** The protocol extension that defines the grant. It is declared to servers. */
   readonly extension?: string
   obtain(context: GrantContext): Promise<ObtainedTokens>
 }

@@ -1,114 +1,147 @@
 /**
- * Which client we are at an authorization server: the one that was registered for it, else the one that has a document
- * about itself, else one that registers itself. Whatever the way, it belongs to that one authorization server.
- *
- * @see the specification, Client Registration and Authorization Server Binding
+ * Chooses the client for an authorization server: a client that was registered in advance, else a client with a metadata
+ * document, else one that registers itself. A client belongs to one authorization server and is never used with another.
  */
 
-import type { TokenStore } from '../../store/token-store.ts'
+import { storeKey, type TokenStore } from '../../store/token-store.ts'
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
 import { isClientDocumentUrl } from '../discovery/urls.ts'
 import { authError } from '../errors.ts'
 import type { FetchContext } from '../http.ts'
-import type { OAuthOptions } from '../options.ts'
-import { storeKey } from '../tokens/tokens.ts'
 import { type ClientIdentity, identify, type RegisteredClient } from './client-authentication.ts'
 import { type Registration, readRegistration, register } from './dynamic-registration.ts'
 
+export interface OAuthClientOptions {
+  /** A client that was registered in advance, or one for each of several authorization servers. No other client is used then. */
+  client?: RegisteredClient | readonly RegisteredClient[]
+  /** Called if there is no client and none can be registered automatically: a person may register one by hand. */
+  askForClient?(need: ClientNeed): RegisteredClient | undefined | Promise<RegisteredClient | undefined>
+  /** The https URL of the client's metadata document. It is the client id at authorization servers that support such documents. */
+  clientDocument?: string
+  /**
+   * The name and home page of a client that registers itself. Dynamic registration is deprecated by the newest revision, and
+   * may be removed from the protocol in a revision of 2027-07-28 or later: use `client` or `clientDocument` instead.
+   */
+  about?: { name?: string; uri?: string }
+}
+
+/** What a client that a person registers by hand must fulfil. */
+export interface ClientNeed {
+  /** The authorization server to register it with. */
+  issuer: string
+  /** The redirect address to register. */
+  redirectUri: string
+}
+
+/** The client of one login, before its redirect address is known. */
+export interface LoginClient {
+  /** The redirect address that a given client is registered with. */
+  fixed: string | undefined
+  /** The redirect address of an earlier registration. */
+  previous: string | undefined
+  /** Registers a client with `redirectUri` if there is none yet. */
+  identify(redirectUri: string, http: FetchContext): Promise<ClientIdentity>
+}
+
 export class ClientRegistration {
-  readonly #options: OAuthOptions
+  readonly #options: OAuthClientOptions
   readonly #store: TokenStore
   readonly #server: URL
 
-  constructor(options: OAuthOptions, store: TokenStore, server: URL) {
+  constructor(options: OAuthClientOptions, store: TokenStore, server: URL) {
     this.#options = options
     this.#store = store
     this.#server = server
     const { clientDocument } = options
     if (clientDocument !== undefined && !isClientDocumentUrl(clientDocument)) {
-      throw authError('client', 'clientDocument must be an https URL with a path, without fragment, user or dots')
+      throw authError('client', 'clientDocument must be an https URL with a path and without fragment, user name or dot segments')
     }
   }
 
-  /** The issuers that clients are registered with. */
+  /** The issuers of the given clients. */
   get issuers(): (string | undefined)[] {
-    return this.#given.map(({ issuer }) => issuer)
+    return this.#clients.map(({ issuer }) => issuer)
   }
 
-  /** The one we are already; undefined when there would be something to do first. */
+  /** The client that can be used without a registration. */
   async known(metadata: ServerMetadata): Promise<ClientIdentity | undefined> {
-    const given = await this.given(metadata)
-    if (given) return identify(metadata, given)
-    if (this.#usesDocument(metadata)) return identify(metadata, { id: this.#options.clientDocument as string })
-    const registration = await this.registration(metadata.issuer)
+    const ready = await this.#ready(metadata)
+    if (ready) return identify(metadata, ready)
+    const registration = await this.#registration(metadata.issuer)
     return registration && identify(metadata, registration)
   }
 
-  /** The client that was registered by other means. Throws when there is one, but for another authorization server. */
-  async given({ issuer }: ServerMetadata): Promise<RegisteredClient | undefined> {
-    if (this.#given.length === 0) return undefined
-    const own = this.#given.find((client) => client.issuer === issuer) ?? this.#given.find((client) => client.issuer === undefined)
-    if (!own) throw this.#mismatch(issuer, this.#given[0]?.issuer)
+  async forLogin(metadata: ServerMetadata): Promise<LoginClient> {
+    const ready = await this.#ready(metadata)
+    const registration = await this.#registration(metadata.issuer)
+    return {
+      fixed: ready?.redirectUri,
+      previous: registration?.redirectUri,
+      identify: async (redirectUri, http) => {
+        if (ready) return identify(metadata, ready)
+        if (registration?.redirectUri === redirectUri) return identify(metadata, registration)
+        return identify(metadata, await this.#register(metadata, redirectUri, http))
+      },
+    }
+  }
+
+  /** Removes the stored registration, because the authorization server no longer knows the client. */
+  async forget(issuer: string): Promise<void> {
+    await this.#store.delete(storeKey('client', issuer))
+  }
+
+  async #ready(metadata: ServerMetadata): Promise<RegisteredClient | undefined> {
+    const given = await this.#given(metadata)
+    if (given) return given
+    const { clientDocument } = this.#options
+    return clientDocument !== undefined && metadata.takesClientDocuments ? { id: clientDocument } : undefined
+  }
+
+  /** The given client for an issuer. Throws if all given clients belong to other issuers. */
+  async #given({ issuer }: ServerMetadata): Promise<RegisteredClient | undefined> {
+    const clients = this.#clients
+    if (clients.length === 0) return undefined
+    const own = clients.find((client) => client.issuer === issuer) ?? clients.find((client) => client.issuer === undefined)
+    if (!own) throw this.#mismatch(issuer, clients[0]?.issuer)
     if (own.issuer !== undefined) return own
-    const key = this.#boundKey(own)
+    const key = storeKey('bound', own.id, `${this.#server.origin}${this.#server.pathname}`)
     const bound = await this.#store.get(key)
     if (bound !== undefined && bound !== issuer) throw this.#mismatch(issuer, bound)
-    // Before anything is sent there: from now on it is sent nowhere else.
+    // Stored before anything is sent: from now on the credentials go to this issuer only.
     if (bound === undefined) await this.#store.set(key, issuer)
     return own
   }
 
-  /** For a login that is sent back to `redirectUri`. */
-  async forLogin(metadata: ServerMetadata, redirectUri: string, exchange: FetchContext): Promise<ClientIdentity> {
-    const known = await this.known(metadata)
-    const registration = await this.registration(metadata.issuer)
-    if (known && (known.id !== registration?.id || registration.redirectUri === redirectUri)) return known
-    const made =
-      metadata.registrationEndpoint === undefined
-        ? await this.#asked(metadata.issuer, redirectUri)
-        : await register(exchange, metadata, { redirectUri, about: this.#options.about ?? {} })
-    await this.#store.set(this.#registrationKey(metadata.issuer), JSON.stringify(made))
-    return identify(metadata, made)
+  async #registration(issuer: string): Promise<Registration | undefined> {
+    return readRegistration(await this.#store.get(storeKey('client', issuer)))
   }
 
-  /** By hand, when there is no other way. */
-  async #asked(issuer: string, redirectUri: string): Promise<Registration> {
+  async #register(metadata: ServerMetadata, redirectUri: string, http: FetchContext): Promise<Registration> {
+    const registration =
+      metadata.registrationEndpoint === undefined
+        ? await this.#registerByHand(metadata.issuer, redirectUri)
+        : await register(http, metadata, { redirectUri, about: this.#options.about ?? {} })
+    await this.#store.set(storeKey('client', metadata.issuer), JSON.stringify(registration))
+    return registration
+  }
+
+  async #registerByHand(issuer: string, redirectUri: string): Promise<Registration> {
     const client = await this.#options.askForClient?.({ issuer, redirectUri })
-    if (!client) throw authError('client', `${issuer} does not let clients register themselves; register one there and give it as client`)
+    if (!client)
+      throw authError('client', `${issuer} does not support dynamic registration. Register a client there and pass it as the option client`)
     const { id, secret, privateKey } = client
     return { id, secret, privateKey, redirectUri: client.redirectUri ?? redirectUri }
   }
 
-  async registration(issuer: string): Promise<Registration | undefined> {
-    return readRegistration(await this.#store.get(this.#registrationKey(issuer)))
-  }
-
-  /** The authorization server no longer knows the client that registered itself. */
-  async forget(issuer: string): Promise<void> {
-    await this.#store.delete(this.#registrationKey(issuer))
-  }
-
-  #usesDocument(metadata: ServerMetadata): boolean {
-    return this.#options.clientDocument !== undefined && metadata.takesClientDocuments
-  }
-
-  get #given(): readonly RegisteredClient[] {
+  get #clients(): readonly RegisteredClient[] {
     const { client } = this.#options
     return client === undefined ? [] : Array.isArray(client) ? client : [client as RegisteredClient]
-  }
-
-  #registrationKey(issuer: string): string {
-    return storeKey('client', issuer)
-  }
-
-  #boundKey({ id }: RegisteredClient): string {
-    return storeKey('bound', id, `${this.#server.origin}${this.#server.pathname}`)
   }
 
   #mismatch(issuer: string, registered: string | undefined): Error {
     return authError(
       'client',
-      `${this.#server.origin} now has its tokens issued by ${issuer}, and the client is registered with ${registered}; register one there if that is meant`,
+      `The tokens of ${this.#server.origin} now come from ${issuer}, but the client is registered with ${registered}. If this is intended, register a client with ${issuer}`,
     )
   }
 }

@@ -1,20 +1,16 @@
-/**
- * A client that registers itself.
- *
- * @see RFC 7591; the specification, Dynamic Client Registration
- */
+/** Registers this client with an authorization server (RFC 7591). */
 
+import { readEntry } from '../../store/token-store.ts'
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
 import { authError, errorCode } from '../errors.ts'
 import { type FetchContext, fetchJson } from '../http.ts'
-import { readRecord } from '../tokens/tokens.ts'
 import type { Credentials } from './client-authentication.ts'
 
 export interface Registration extends Credentials {
-  /** The one address that logins are sent back to. */
+  /** The redirect address of the registration. */
   redirectUri: string
-  /** On the clock on the wall, in milliseconds. */
-  secretExpiresAt?: number
+  /** In milliseconds since 1970. */
+  secretExpiresAt?: number | undefined
 }
 
 export interface RegistrationRequest {
@@ -23,47 +19,46 @@ export interface RegistrationRequest {
 }
 
 const MAX_CREDENTIAL_LENGTH = 4096
-/** The best first. A program on somebody's machine keeps no secret, so it wants none. */
+/** In order of preference. A program on a person's machine cannot protect a secret, so `none` comes first. */
 const METHODS = ['none', 'client_secret_basic', 'client_secret_post']
 
-export async function register(exchange: FetchContext, metadata: ServerMetadata, request: RegistrationRequest): Promise<Registration> {
+export async function register(http: FetchContext, metadata: ServerMetadata, request: RegistrationRequest): Promise<Registration> {
   const { redirectUri, about } = request
   const { issuer, registrationEndpoint, tokenAuthMethods } = metadata
   const method = tokenAuthMethods ? METHODS.find((each) => tokenAuthMethods.includes(each)) : 'none'
-  if (method === undefined)
-    throw authError('registration', `${issuer} takes no way of proving who a client is that one can register itself for`)
-  const answer = await fetchJson(exchange, registrationEndpoint as string, {
+  if (method === undefined) throw authError('registration', `${issuer} supports none of the authentication methods ${METHODS.join(', ')}`)
+  const { status, json } = await fetchJson(http, registrationEndpoint as string, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify({
       client_name: about.name ?? 'Portico',
-      ...(about.uri === undefined ? {} : { client_uri: about.uri }),
+      client_uri: about.uri,
       redirect_uris: [redirectUri],
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      application_type: isOfThisMachine(redirectUri) ? 'native' : 'web',
+      application_type: isNative(redirectUri) ? 'native' : 'web',
       token_endpoint_auth_method: method,
     }),
   })
-  const { status, json } = answer
   const { client_id: id, client_secret: secret, token_endpoint_auth_method: given, client_secret_expires_at: expires } = json ?? {}
+  // Some authorization servers answer 200 instead of 201.
   if (status < 200 || status > 299 || !isCredential(id)) {
     const error = errorCode(json?.error)
     const why = error === undefined ? `HTTP ${status}` : `${error} (HTTP ${status})`
-    throw authError('registration', `${issuer} did not register this client with ${redirectUri}: ${why}`, { error })
+    throw authError('registration', `${issuer} refused to register this client with the redirect address ${redirectUri}: ${why}`, { error })
   }
   return {
     id,
     redirectUri,
-    ...(isCredential(secret) && { secret }),
+    secret: isCredential(secret) ? secret : undefined,
     method: typeof given === 'string' ? given : method,
-    ...(typeof expires === 'number' && expires > 0 && { secretExpiresAt: expires * 1000 }),
+    secretExpiresAt: typeof expires === 'number' && expires > 0 ? expires * 1000 : undefined,
   }
 }
 
-/** Undefined for what was not written by us, and for a client whose secret has expired. */
+/** Undefined if there is no entry, if it was not written by this code, or if the secret has expired. */
 export function readRegistration(text: string | undefined): Registration | undefined {
-  const value = readRecord(text)
+  const value = readEntry(text)
   if (!isCredential(value?.id) || typeof value.redirectUri !== 'string') return undefined
   if (typeof value.secretExpiresAt === 'number' && value.secretExpiresAt <= Date.now()) return undefined
   return value as unknown as Registration
@@ -71,4 +66,4 @@ export function readRegistration(text: string | undefined): Registration | undef
 
 const isCredential = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= MAX_CREDENTIAL_LENGTH
 
-const isOfThisMachine = (redirectUri: string): boolean => new URL(redirectUri).protocol !== 'https:'
+const isNative = (redirectUri: string): boolean => new URL(redirectUri).protocol !== 'https:'

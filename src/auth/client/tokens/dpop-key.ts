@@ -1,23 +1,22 @@
-/**
- * Proofs that whoever uses a token has the key it is bound to.
- *
- * @see RFC 9449
- */
+/** The key that tokens are bound to, and the proofs made with it (DPoP, RFC 9449). */
 
-import { base64url, type CryptoKey, calculateJwkThumbprint, decodeJwt, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { type CryptoKey, calculateJwkThumbprint, decodeJwt, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { randomId } from '../../../base/bytes.ts'
+import { sha256 } from '../../oauth-crypto.ts'
 
 const ALGORITHM = 'ES256'
-/** Origins whose nonces are kept. */
+/** One origin each for the server and its authorization server would do; the rest is room for redirected setups. */
 const MAX_NONCES = 16
 const NONCE = /^[\x21\x23-\x5b\x5d-\x7e]{1,1024}$/
 
 export interface ProvenRequest {
   method: string
   url: string
-  /** The token that is sent along; none when one is asked for. */
+  /** The access token of the request; undefined for a request to the token endpoint. */
   accessToken?: string | undefined
 }
 
+/** A key pair for ES256. */
 export interface DpopKeyPair {
   privateKey: CryptoKey
   publicKey: CryptoKey
@@ -27,7 +26,7 @@ export class DpopKey {
   readonly thumbprint: string
   readonly #privateKey: CryptoKey
   readonly #publicJwk: JWK
-  /** The last one of each origin: it is good for more than one proof. */
+  /** The latest nonce of each origin. A nonce may be used for several proofs. */
   readonly #nonces = new Map<string, string>()
 
   private constructor(privateKey: CryptoKey, publicJwk: JWK, thumbprint: string) {
@@ -36,7 +35,7 @@ export class DpopKey {
     this.thumbprint = thumbprint
   }
 
-  /** Makes a key that cannot leave the process, unless one is given. */
+  /** Without a given key pair, creates one that cannot be exported from the process. */
   static async create(given?: DpopKeyPair): Promise<DpopKey> {
     const { privateKey, publicKey } = given ?? (await generateKeyPair(ALGORITHM))
     const { kty, crv, x, y } = await exportJWK(publicKey)
@@ -47,16 +46,16 @@ export class DpopKey {
   async prove({ method, url, accessToken }: ProvenRequest): Promise<string> {
     const { origin, pathname } = new URL(url)
     const nonce = this.#nonces.get(origin)
-    const ath = accessToken === undefined ? undefined : await digest(accessToken)
-    return new SignJWT({ htm: method, htu: `${origin}${pathname}`, ...(ath && { ath }), ...(nonce && { nonce }) })
+    const ath = accessToken === undefined ? undefined : await sha256(accessToken)
+    return new SignJWT({ htm: method, htu: `${origin}${pathname}`, ath, nonce })
       .setProtectedHeader({ alg: ALGORITHM, typ: 'dpop+jwt', jwk: this.#publicJwk })
-      .setJti(base64url.encode(crypto.getRandomValues(new Uint8Array(16))))
+      .setJti(randomId())
       .setIssuedAt()
       .sign(this.#privateKey)
   }
 
-  /** Remembers the nonce of an answer. */
-  note(url: string, nonce: string | null | undefined): void {
+  /** Remembers the nonce of a response. */
+  rememberNonce(url: string, nonce: string | null | undefined): void {
     if (typeof nonce !== 'string' || !NONCE.test(nonce)) return
     const { origin } = new URL(url)
     this.#nonces.delete(origin)
@@ -64,12 +63,9 @@ export class DpopKey {
     for (const oldest of this.#nonces.keys()) if (this.#nonces.size > MAX_NONCES) this.#nonces.delete(oldest)
   }
 
-  /** Whether another proof would have another nonce than this one. */
+  /** Whether a new proof would contain another nonce than the given one. */
   hasNewerNonce(url: string, proof: string): boolean {
     const nonce = this.#nonces.get(new URL(url).origin)
     return nonce !== undefined && decodeJwt(proof).nonce !== nonce
   }
 }
-
-const digest = async (text: string): Promise<string> =>
-  base64url.encode(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))

@@ -1,6 +1,6 @@
 /**
- * New tokens for old ones. Whoever holds the lock is the only one to ask: a refresh token that is used twice is taken for
- * stolen, and all that came of the login is revoked.
+ * Renews tokens while holding the lock of their store entry. An authorization server treats a refresh token that is used
+ * twice as stolen and revokes all tokens of the login, so two processes must never use the same one.
  */
 
 import type { TokenStore } from '../../store/token-store.ts'
@@ -11,29 +11,29 @@ import { isFresh, readTokens, type Tokens } from './tokens.ts'
 
 export interface RefreshRequest extends Omit<TokenRequest, 'params' | 'scopes'> {
   store: TokenStore
-  /** Names the tokens in the store. */
+  /** The store key of the tokens. */
   name: string
-  /** The access token that is no longer good; whatever else is found in the store is. */
-  spent: string
+  /** The access token that was refused. Any other token in the store is newer. */
+  refusedToken: string
 }
 
 export type Refreshed =
   | { kind: 'tokens'; tokens: Tokens }
-  /** There is nothing to get tokens with; a login is needed. */
+  /** There is no usable refresh token: a login is needed. */
   | { kind: 'gone' }
-  /** The authorization server no longer knows the client either. */
+  /** The authorization server no longer knows the client: a registration and a login are needed. */
   | { kind: 'client-gone' }
 
-export function refreshTokens(exchange: FetchContext, request: RefreshRequest): Promise<Refreshed> {
-  const { store, name, spent, key } = request
+export function refreshTokens(http: FetchContext, request: RefreshRequest): Promise<Refreshed> {
+  const { store, name, refusedToken, key } = request
   return store.withLock(name, async () => {
     const kept = readTokens(await store.get(name))
     if (!kept || kept.keyThumbprint !== key?.thumbprint) return { kind: 'gone' }
-    // Somebody else was faster.
-    if (kept.accessToken !== spent && isFresh(kept)) return { kind: 'tokens', tokens: kept }
+    // Another request or process has renewed them already.
+    if (kept.accessToken !== refusedToken && isFresh(kept)) return { kind: 'tokens', tokens: kept }
     if (kept.refreshToken === undefined) return { kind: 'gone' }
     try {
-      const tokens = await requestRefresh(exchange, request, kept, kept.refreshToken)
+      const tokens = await requestRefresh(http, request, kept, kept.refreshToken)
       await store.set(name, JSON.stringify(tokens))
       return { kind: 'tokens', tokens }
     } catch (error) {
@@ -45,9 +45,9 @@ export function refreshTokens(exchange: FetchContext, request: RefreshRequest): 
   })
 }
 
-async function requestRefresh(exchange: FetchContext, request: RefreshRequest, kept: Tokens, refreshToken: string): Promise<Tokens> {
-  // No scope is named: it would be the same, and must never be more.
+async function requestRefresh(http: FetchContext, request: RefreshRequest, kept: Tokens, refreshToken: string): Promise<Tokens> {
+  // Without a scope parameter the new token has the same scopes.
   const params = { grant_type: 'refresh_token', refresh_token: refreshToken }
-  const tokens = await requestTokens(exchange, { ...request, scopes: kept.scopes, params })
+  const tokens = await requestTokens(http, { ...request, scopes: kept.scopes, params })
   return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken, asked: kept.asked }
 }

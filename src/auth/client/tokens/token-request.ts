@@ -1,8 +1,4 @@
-/**
- * One request to a token endpoint, and what is made of the answer.
- *
- * @see OAuth 2.1, section 3.2; RFC 8707; RFC 9449, section 5
- */
+/** Sends requests to a token endpoint and reads the responses (OAuth 2.1, section 3.2; RFC 8707; RFC 9449, section 5). */
 
 import { scopesIn } from '../discovery/scopes.ts'
 import type { ServerMetadata } from '../discovery/server-metadata.ts'
@@ -16,28 +12,31 @@ export interface TokenRequest {
   metadata: ServerMetadata
   client: ClientIdentity
   resource: string
-  /** Asked for by this request, or by the login it is the end of. */
+  /** The scopes that this request, or the login before it, asked for. */
   scopes: readonly string[]
-  /** Given when tokens are to be bound to it. */
+  /** The key to bind the tokens to; undefined for bearer tokens. */
   key: DpopKey | undefined
   /** The parameters of the grant. */
   params: Record<string, string>
 }
 
-/** What fits a header of most servers. */
+/** Most servers accept no longer headers. */
 const MAX_TOKEN_LENGTH = 16 * 1024
+/** The headers of a form request. */
+export const FORM_HEADERS = { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' } as const
+
 const TOKEN = /^[\x21-\x7e]+$/
 
-export async function requestTokens(exchange: FetchContext, request: TokenRequest): Promise<Tokens> {
+export async function requestTokens(http: FetchContext, request: TokenRequest): Promise<Tokens> {
   const { metadata, client, resource, key, params } = request
   const body = new URLSearchParams({ ...params, resource })
-  const answer = await fetchTokens(exchange, metadata, client, body, key)
-  return readTokenAnswer(answer, request)
+  const response = await fetchTokens(http, metadata, client, body, key)
+  return readTokenResponse(response, request)
 }
 
-/** Proves the key if there is one, and once more when the server wants its own nonce in the proof. */
+/** Adds a DPoP proof if there is a key. Repeats the request once if the server requires a nonce in the proof. */
 async function fetchTokens(
-  exchange: FetchContext,
+  http: FetchContext,
   metadata: ServerMetadata,
   client: ClientIdentity,
   params: URLSearchParams,
@@ -46,47 +45,46 @@ async function fetchTokens(
   const url = metadata.tokenEndpoint
   for (let attempt = 1; ; attempt += 1) {
     const proof = await key?.prove({ method: 'POST', url })
-    const answer = await fetchAsClient(exchange, metadata, client, url, new URLSearchParams(params), proof)
-    key?.note(url, answer.headers.get('dpop-nonce'))
-    const wantsNonce = answer.status >= 400 && answer.json?.error === 'use_dpop_nonce'
-    if (!(wantsNonce && attempt === 1 && key && proof && key.hasNewerNonce(url, proof))) return answer
+    const response = await fetchAsClient(http, metadata, client, url, new URLSearchParams(params), proof)
+    key?.rememberNonce(url, response.headers.get('dpop-nonce'))
+    const wantsNonce = response.status >= 400 && response.json?.error === 'use_dpop_nonce'
+    if (!(wantsNonce && attempt === 1 && key && proof && key.hasNewerNonce(url, proof))) return response
   }
 }
 
-/** A request that says which client it comes from, and proves it. */
+/** Sends a form request with the credentials of the client. */
 export async function fetchAsClient(
-  exchange: FetchContext,
+  http: FetchContext,
   metadata: ServerMetadata,
   client: ClientIdentity,
   url: string,
   body: URLSearchParams,
   proof?: string,
 ): Promise<JsonResponse> {
-  // Credentials belong to one authorization server; this is the last place where a mistake could be noticed.
+  // The last line of defence: credentials must never be sent to another authorization server.
   if (client.issuer !== metadata.issuer)
-    throw authError('client', `The client is registered with ${client.issuer}, not with ${metadata.issuer}`)
-  const headers = new Headers({ accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' })
-  if (proof !== undefined) headers.set('dpop', proof)
-  await client.authenticate({ issuer: metadata.issuer, token_endpoint: metadata.tokenEndpoint }, { client_id: client.id }, body, headers)
-  return fetchJson(exchange, url, { method: 'POST', headers: Object.fromEntries(headers.entries()), body: body.toString() })
+    throw authError('client', `Expected a client of ${metadata.issuer}, got one that is registered with ${client.issuer}`)
+  const headers: Record<string, string> = { ...FORM_HEADERS, ...(proof !== undefined && { dpop: proof }) }
+  await client.authenticate(body, headers)
+  return fetchJson(http, url, { method: 'POST', headers, body: body.toString() })
 }
 
-function readTokenAnswer({ status, json }: JsonResponse, { metadata, scopes, key }: TokenRequest): Tokens {
+function readTokenResponse({ status, json }: JsonResponse, { metadata, scopes, key }: TokenRequest): Tokens {
   const where = withoutQuery(metadata.tokenEndpoint)
   const error = errorCode(json?.error)
-  // Some answer 200 with an error in it.
-  if (error !== undefined) throw authError('token', `${where} gave no token: ${error}`, { error })
-  if (status !== 200 || !json) throw authError('token', `${where} gave no token but HTTP ${status}${json ? '' : ' without JSON'}`)
+  // Some authorization servers report an error with status 200.
+  if (error !== undefined) throw authError('token', `${where} issued no token: ${error}`, { error })
+  if (status !== 200 || !json) throw authError('token', `${where} issued no token: HTTP ${status}${json ? '' : ' without a JSON object'}`)
   const { access_token: accessToken, token_type: type, refresh_token: refreshToken, scope } = json
-  if (!isToken(accessToken)) throw authError('token', `${where} answered without an access token that could be sent`)
-  const wanted = key ? 'dpop' : 'bearer'
-  if (typeof type !== 'string' || type.toLowerCase() !== wanted) {
-    throw authError('token', `${where} gave a token of another type than ${key ? 'DPoP' : 'Bearer'}, which was asked for`)
+  if (!isToken(accessToken)) throw authError('token', `${where} answered without a usable access_token`)
+  const expectedType = key ? 'DPoP' : 'Bearer'
+  if (typeof type !== 'string' || type.toLowerCase() !== expectedType.toLowerCase()) {
+    throw authError('token', `Expected a ${expectedType} token from ${where}, got another token_type`)
   }
   const expiresIn = Number(json.expires_in ?? Number.NaN)
   return {
     accessToken,
-    type: key ? 'DPoP' : 'Bearer',
+    type: expectedType,
     ...(Number.isFinite(expiresIn) && expiresIn >= 0 && lifetime(expiresIn)),
     ...(isToken(refreshToken) && { refreshToken }),
     scopes: typeof scope === 'string' ? scopesIn(scope) : [...scopes],

@@ -1,27 +1,29 @@
-/** The tokens of one person at one server, and how they are kept. */
+/** The tokens of one person for one server. */
+
+import { readEntry } from '../../store/token-store.ts'
 
 export interface Tokens {
   accessToken: string
   type: 'Bearer' | 'DPoP'
-  /** On the clock on the wall, in milliseconds; undefined when the authorization server did not say. */
+  /** In milliseconds since 1970. Undefined if the authorization server did not say. */
   expiresAt?: number
-  /** When to get new ones: somewhat earlier, because clocks differ and requests take time. */
+  /** When to renew them: before they expire, because clocks differ and requests take time. */
   renewAt?: number
   refreshToken?: string
-  /** What the token may be used for. */
+  /** The scopes of the access token. */
   scopes: string[]
-  /** What was asked for; a later login asks for no less. */
+  /** The scopes that were requested. A later login requests them again. */
   asked: string[]
-  /** The thumbprint of the key that the tokens are bound to. */
+  /** The thumbprint of the DPoP key that the tokens are bound to. */
   keyThumbprint?: string
 }
 
 const MAX_SKEW_MS = 30_000
 
-/** For tokens that live for so many seconds from now. */
+/** The times of a token that expires in so many seconds. */
 export function lifetime(seconds: number): Pick<Tokens, 'expiresAt' | 'renewAt'> {
   const expiresAt = Date.now() + seconds * 1000
-  // Tokens that live for less than that are used all the same.
+  // A token with a very short lifetime is still used for half of it.
   return { expiresAt, renewAt: expiresAt - Math.min(MAX_SKEW_MS, seconds * 500) }
 }
 
@@ -29,24 +31,10 @@ export const isFresh = ({ renewAt }: Tokens): boolean => renewAt === undefined |
 
 export const isExpired = ({ expiresAt }: Tokens): boolean => expiresAt !== undefined && Date.now() >= expiresAt
 
-/** Undefined for what was not written by us. */
+/** Undefined if there is no entry, or if it was not written by this code. */
 export function readTokens(text: string | undefined): Tokens | undefined {
-  const value = readRecord(text)
+  const value = readEntry(text)
   if (typeof value?.accessToken !== 'string' || (value.type !== 'Bearer' && value.type !== 'DPoP')) return undefined
   if (!Array.isArray(value.scopes) || !Array.isArray(value.asked)) return undefined
   return value as unknown as Tokens
 }
-
-export function readRecord(text: string | undefined): Record<string, unknown> | undefined {
-  if (text === undefined) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Names what is kept, so that no two things ever share a name. */
-export const storeKey = (kind: 'tokens' | 'server' | 'client' | 'bound', ...parts: readonly string[]): string =>
-  JSON.stringify([kind, ...parts])

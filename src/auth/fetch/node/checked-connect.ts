@@ -1,6 +1,6 @@
 /**
- * Connects only to addresses that were judged. The judgement is made where the name is looked up for the connection, not
- * before it: a name may have another address the next moment.
+ * Connects only to addresses that were checked. The check happens in the DNS lookup of the connection itself: a separate
+ * lookup beforehand could return a different address.
  */
 
 import { lookup } from 'node:dns/promises'
@@ -14,28 +14,28 @@ export interface CheckedConnectOptions {
   ca?: string | undefined
 }
 
-export function checkedConnect({ resolve = systemAddresses, ca }: CheckedConnectOptions): Connect {
+export function checkedConnect({ resolve = resolveBySystem, ca }: CheckedConnectOptions): Connect {
   return async (url, init, mayReach) => {
-    const judgedLookup: LookupFunction = (host, options, done) => {
-      addressesOf(host).then(
+    const checkedLookup: LookupFunction = (host, options, done) => {
+      resolveAndCheck(host).then(
         (addresses) => (options.all ? done(null, addresses) : done(null, addresses[0]?.address ?? '', addresses[0]?.family)),
         (error: Error) => done(error as NodeJS.ErrnoException, ''),
       )
     }
-    const addressesOf = async (host: string) => {
-      // Not yet: fetch does not bear to be aborted, by whoever looks names up, before it has returned.
+    const resolveAndCheck = async (host: string) => {
+      // fetch fails if it is aborted before it has returned its promise, which a synchronous `resolve` could cause.
       await undefined
       const addresses = await resolve(host)
-      // One address that is not public is enough: whoever answers for the name chooses which one is taken.
+      // All addresses must be allowed: the owner of the name decides which of them is used.
       if (addresses.length === 0 || !addresses.every((address) => isIP(address) !== 0 && mayReach(address)))
         throw urlRefused('address', url)
       return addresses.map((address) => ({ address, family: isIP(address) }))
     }
-    // One connection a request: no other request finds it open and goes where nobody judged for it.
+    // One connection per request: a pooled connection could serve a request whose rules would refuse its address.
     const agent = new Agent({
       pipelining: 0,
       maxHeaderSize: 16 * 1024,
-      connect: { lookup: judgedLookup, ...(ca === undefined ? {} : { ca }) },
+      connect: { lookup: checkedLookup, ...(ca === undefined ? {} : { ca }) },
     })
     const { method = 'GET', headers, body, signal } = init
     const response = await fetch(url, {
@@ -50,4 +50,4 @@ export function checkedConnect({ resolve = systemAddresses, ca }: CheckedConnect
   }
 }
 
-const systemAddresses: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
+const resolveBySystem: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)

@@ -1,11 +1,11 @@
-/** Nonces for DPoP proofs that need not be remembered: the time they were made, and a MAC that only we can make. */
+/** DPoP nonces that need no storage: each consists of its time and a MAC. */
 
 import { fromBase64Url, toBase64Url } from '../../../base/bytes.ts'
 import type { KeyRing } from '../../../protocol/seams/ports.ts'
 
 export interface Nonces {
   make(): Promise<string>
-  isGood(nonce: string): Promise<boolean>
+  isValid(nonce: string): Promise<boolean>
 }
 
 export function sealedNonces(keys: KeyRing, ttlMs: number): Nonces {
@@ -15,7 +15,7 @@ export function sealedNonces(keys: KeyRing, ttlMs: number): Nonces {
       const stamp = `${id}.${Date.now().toString(36)}`
       return `${stamp}.${await mac(stamp, secret, (key, data) => crypto.subtle.sign('HMAC', key, data).then((made) => toBase64Url(new Uint8Array(made))))}`
     },
-    isGood: async (nonce) => {
+    isValid: async (nonce) => {
       const [id = '', time = '', given = '', ...rest] = nonce.split('.')
       const key = keys.find(id)
       const signature = fromBase64Url(given)

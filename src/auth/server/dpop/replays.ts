@@ -1,10 +1,10 @@
-/** What was used once and must not be used again. */
+/** Remembers ids that may be used only once. */
 
 import type { Clock } from '../../../base/clock.ts'
 
-/** Replicas of one server must share it, or a proof works once at each. */
+/** Remembers used DPoP proofs. Replicas of one server must share it, otherwise a proof works once at each. */
 export interface ReplayStore {
-  /** True the first time an id is seen within the time given; must be one step for all who share the store. */
+  /** True if the id was not used within `ttlMs`. Must check and store in one atomic step. */
   isFirst(id: string, ttlMs: number): boolean | Promise<boolean>
 }
 
@@ -12,9 +12,16 @@ export class ReplaysFull extends Error {
   override readonly name = 'ReplaysFull'
 }
 
-/** Inside one process. When it is full of ids that still count, it refuses: to forget one would let it be used again. */
+/**
+ * Remembers used proofs in memory. A full store refuses new proofs: forgetting one would allow it to be used again.
+ *
+ * @example
+ * ```ts
+ * const auth = resourceServer({ issuer, resource, dpop: { replays: memoryReplays(10_000, systemClock) } })
+ * ```
+ */
 export function memoryReplays(max: number, clock: Clock): ReplayStore {
-  /** In the order they end, because all last equally long. */
+  /** In order of expiry, because all ids have the same lifetime. */
   const ends = new Map<string, number>()
   return {
     isFirst: (id, ttlMs) => {
@@ -24,7 +31,7 @@ export function memoryReplays(max: number, clock: Clock): ReplayStore {
         ends.delete(old)
       }
       if (ends.has(id)) return false
-      if (ends.size >= max) throw new ReplaysFull(`More than ${max} proofs within their time (limits.maxProofs)`)
+      if (ends.size >= max) throw new ReplaysFull(`More than ${max} DPoP proofs are remembered (limits.maxProofs)`)
       ends.set(id, now + ttlMs)
       return true
     },

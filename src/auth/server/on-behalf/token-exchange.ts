@@ -1,23 +1,22 @@
 /**
- * Tokens for others on behalf of the caller (RFC 8693). The token that a client sent us is for us alone: whoever is asked
- * for something on the caller's behalf gets one that was made for that.
+ * Exchanges the token of the caller for a token of another service (RFC 8693). The token of the caller is for this server
+ * only and must never be passed on.
  */
 
 import { type Clock, systemClock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/seams/access.ts'
-import { type Fetch, fetchJson } from '../fetch-json.ts'
-import { issuerFetch } from '../issuer-fetch.ts'
+import { basicCredentials, sha256 } from '../../oauth-crypto.ts'
+import { type Fetch, fetchFromIssuer } from '../fetch-json.ts'
 import { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from '../limits.ts'
 import { secureUrl } from '../secure-url.ts'
-import { basic, digest } from '../tokens/introspection.ts'
-import { Issuer } from '../tokens/issuer.ts'
+import { Issuer, issuerFetch } from '../tokens/issuer.ts'
 import { presentedToken } from '../tokens/presented-token.ts'
 
 export interface TokenExchangeOptions {
-  /** The issuer of the callers' tokens; no other is shown one. */
+  /** The issuer of the callers' tokens. They are sent to no other server. */
   issuer: string
-  /** Where it exchanges tokens, if its metadata shall not be asked. */
+  /** Default: `token_endpoint` in the metadata of the issuer. */
   tokenEndpoint?: string
   clientId: string
   clientSecret: string
@@ -26,19 +25,20 @@ export interface TokenExchangeOptions {
   clock?: Clock
 }
 
-/** Whom the new token is for; at least one of the two. */
+/** The service that the new token is for: at least `audience` or `resource`. */
 export interface ExchangeTarget {
   audience?: string
   resource?: string
   scopes?: readonly string[]
 }
 
-/** The token for a target, for as long as it lasts one and the same. */
+/** Returns a token for a target. Tokens are cached until they expire. */
 export type ExchangeToken = (auth: TokenClaims | undefined, target: ExchangeTarget) => Promise<string>
 
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
+/** The default of `limits.maxExchanged`: the most cached tokens. */
 const MAX_EXCHANGED = 1000
-/** A token is not used in its last moments: it must still be good when it arrives. */
+/** A token is replaced this long before it expires, because it must still be valid when it arrives. */
 const MARGIN_MS = 30_000
 
 interface Exchanged {
@@ -46,6 +46,18 @@ interface Exchanged {
   until: number
 }
 
+/**
+ * Creates a function that obtains tokens for other services on behalf of the caller.
+ *
+ * @example
+ * ```ts
+ * const exchange = tokenExchange({ issuer: 'https://login.example.com', clientId, clientSecret })
+ * server.tool('list', {}, async (_args, { caller }) => {
+ *   const token = await exchange(caller.auth, { audience: 'https://files.example.com' })
+ *   // ...
+ * })
+ * ```
+ */
 export function tokenExchange(options: TokenExchangeOptions): ExchangeToken {
   const { clock = systemClock } = options
   const limits = { ...DEFAULT_RESOURCE_SERVER_LIMITS, maxExchanged: MAX_EXCHANGED, ...options.limits }
@@ -56,24 +68,25 @@ export function tokenExchange(options: TokenExchangeOptions): ExchangeToken {
 
   const exchange = async (presented: string, target: ExchangeTarget, entry: Exchanged): Promise<string> => {
     const url = options.tokenEndpoint ?? (await issuer.endpoint('token_endpoint'))
-    const { status, body } = await fetchJson(url, requestOf(presented, target, options), bounds)
-    const { token, lastsMs } = readAnswer(status, body, presented)
+    const { status, body } = await fetchFromIssuer(url, createRequest(presented, target, options), bounds)
+    const { token, lastsMs } = readResponse(status, body, presented)
     entry.until = clock.now() + Math.max(0, lastsMs - MARGIN_MS)
     return token
   }
 
   return async (auth, target) => {
     const presented = auth && presentedToken(auth)
-    if (!auth || presented === undefined) throw new McpError('ERR_UNSUPPORTED', 'Only a caller with a token can be acted for')
-    if (auth.issuer !== options.issuer) throw new McpError('ERR_UNSUPPORTED', 'The token of the caller is from another issuer')
+    if (!auth || presented === undefined) throw new McpError('ERR_UNSUPPORTED', 'Token exchange needs a caller with an access token')
+    if (auth.issuer !== options.issuer)
+      throw new McpError('ERR_UNSUPPORTED', 'The token of the caller comes from another issuer than the configured one')
     if (target.audience === undefined && target.resource === undefined)
-      throw new McpError('ERR_DEFINITION', 'Say whom the token is for: audience or resource')
-    const key = await digest(JSON.stringify([presented, target.audience, target.resource, target.scopes]))
+      throw new McpError('ERR_DEFINITION', 'Expected audience or resource in the target of a token exchange')
+    const key = await sha256(JSON.stringify([presented, target.audience, target.resource, target.scopes]))
     const before = known.get(key)
     if (before && before.until > clock.now()) return before.token
     const [oldest] = known.keys()
     if (known.size >= limits.maxExchanged && oldest !== undefined) known.delete(oldest)
-    // For ever, until the answer says how long: who comes meanwhile waits for the same.
+    // Without an end until the response arrives, so that concurrent calls share one request.
     const entry: Exchanged = { token: Promise.resolve(''), until: Number.POSITIVE_INFINITY }
     entry.token = exchange(presented, target, entry)
     known.delete(key)
@@ -83,7 +96,7 @@ export function tokenExchange(options: TokenExchangeOptions): ExchangeToken {
   }
 }
 
-function requestOf(presented: string, target: ExchangeTarget, { clientId, clientSecret }: TokenExchangeOptions): RequestInit {
+function createRequest(presented: string, target: ExchangeTarget, { clientId, clientSecret }: TokenExchangeOptions): RequestInit {
   const body = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
     subject_token: presented,
@@ -96,20 +109,20 @@ function requestOf(presented: string, target: ExchangeTarget, { clientId, client
   const headers = {
     accept: 'application/json',
     'content-type': 'application/x-www-form-urlencoded',
-    authorization: basic(clientId, clientSecret),
+    authorization: basicCredentials(clientId, clientSecret),
   }
   return { method: 'POST', headers, body: body.toString() }
 }
 
-function readAnswer(status: number, body: Record<string, unknown> | undefined, presented: string): { token: string; lastsMs: number } {
+function readResponse(status: number, body: Record<string, unknown> | undefined, presented: string): { token: string; lastsMs: number } {
   if (status !== 200 || typeof body?.access_token !== 'string') {
-    const error = typeof body?.error === 'string' ? body.error.replace(/[^\w-]/g, '').slice(0, 64) : 'no token'
-    throw new McpError('ERR_HTTP', `The token was not exchanged: status ${status}, ${error}`, { data: { status } })
+    const error = typeof body?.error === 'string' ? body.error.replace(/[^\w-]/g, '').slice(0, 64) : 'no access_token'
+    throw new McpError('ERR_HTTP', `The token exchange failed: status ${status}, ${error}`, { data: { status } })
   }
   if (typeof body.token_type !== 'string' || body.token_type.toLowerCase() !== 'bearer')
-    throw new McpError('ERR_HTTP', 'The token was exchanged for one that is no bearer token')
-  // An issuer that gives back what it got would make us pass our clients' tokens on.
-  if (body.access_token === presented) throw new McpError('ERR_INSECURE', 'The token was exchanged for itself')
+    throw new McpError('ERR_HTTP', 'The token exchange returned another token_type than Bearer')
+  // An issuer that returns the same token would make us pass the caller's token on.
+  if (body.access_token === presented) throw new McpError('ERR_INSECURE', 'The token exchange returned the token of the caller')
   const lastsMs = typeof body.expires_in === 'number' && body.expires_in > 0 ? body.expires_in * 1000 : 0
   return { token: body.access_token, lastsMs }
 }

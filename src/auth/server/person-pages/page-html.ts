@@ -1,13 +1,13 @@
-/** The few pages that people see, with headers that let nobody else use them. */
+/** Builds the HTML pages that people see. */
 
-/** Nothing is loaded, nothing is run, nobody may put the page into a frame or learn where it was. */
+/** No scripts, no external content, no frames. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
   'x-frame-options': 'DENY',
   'x-content-type-options': 'nosniff',
-  // With no-referrer, browsers say `Origin: null` when a form is sent, even to where it came from.
+  // With no-referrer, browsers send `Origin: null` with a form, even to the same origin.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
 }
@@ -20,8 +20,8 @@ export function page(status: number, title: string, body: string, more: Record<s
 export const message = (status: number, title: string, text: string, more?: Record<string, string>): Response =>
   page(status, title, `<p>${escapeHtml(text)}</p>`, more)
 
-/** To somewhere else, without telling where from. */
-export const sendTo = (url: string, more: Record<string, string> = {}): Response =>
+/** Redirects without a Referer header. */
+export const redirectTo = (url: string, more: Record<string, string> = {}): Response =>
   new Response(null, { status: 303, headers: { location: url, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', ...more } })
 
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

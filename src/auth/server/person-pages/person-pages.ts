@@ -1,58 +1,69 @@
 /**
- * Pages that a handler sends a person to, such as to let the server use their account elsewhere.
+ * Pages that a handler sends a person to, for example to connect an account at a third party.
  *
- * The one who goes through the page must be the one on whose behalf the handler ran, or somebody could have a stranger
- * finish what they began, and own the result. So the page belongs to the subject of the access token; the browser must
- * show a login of the same subject; what comes back from elsewhere must come back to the browser that went there, once,
- * within ten minutes; and the person agrees before anything, for each client anew.
+ * The person at the browser must be the subject of the access token. Otherwise an attacker could start the flow, let a victim
+ * finish it, and use the victim's account. Therefore the browser must be logged in as that subject, the person must agree on
+ * the page for each client, and the response of the third party must arrive once, in the same browser, within ten minutes.
  */
 
-import { toBase64Url } from '../../../base/bytes.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/seams/access.ts'
+import { readBody } from '../../fetch/bounded-body.ts'
+import { randomSecret, sha256 } from '../../oauth-crypto.ts'
 import { secureUrl } from '../secure-url.ts'
-import { digest } from '../tokens/introspection.ts'
-import { escapeHtml, message, page, sendTo } from './page-html.ts'
+import { escapeHtml, message, page, redirectTo } from './page-html.ts'
 import { type Invited, memoryVisits, type Visit, type VisitStore } from './visits.ts'
 
-/** Who is logged in at the browser: the issuer and subject as they stand in access tokens. */
+/** The person who is logged in at the browser: issuer and subject as in access tokens. */
 export interface BrowserUser {
   issuer: string
   subject: string
 }
 
 export interface PersonPagesOptions {
-  /** Where the pages are; `fetch` is to be mounted there and below. */
+  /** The public URL of the pages. Mount `fetch` there and below. */
   url: string
-  /** What the person is asked to agree to, as a question. */
+  /** The question that the person is asked. */
   question(invited: Invited): string
-  /** What else they should know before they agree, one sentence each. */
+  /** More sentences that are shown below the question. */
   details?(visit: { invited: Invited; returnTo: string }): readonly string[]
-  /** Who is at the browser, by your own login, proved by a cookie or the like; undefined for nobody. */
+  /** The person who is logged in at the browser, for example by a session cookie. Undefined if there is no login. */
   whoIs(request: Request): BrowserUser | undefined | Promise<BrowserUser | undefined>
-  /** Has somebody log in who has not, and come back. */
+  /** The response that makes the person log in and then return to `returnTo`. */
   login(request: Request, returnTo: string): Response | Promise<Response>
-  /** Where to send a person who has agreed. They come back to `returnTo` with `state`; `data` is for `finish`. */
+  /** Returns the URL to send the person to after they agreed. They come back to `returnTo` with `state`. `data` is passed to `finish`. */
   leave(visit: { invited: Invited; state: string; returnTo: string }): Promise<{ url: string; data: Record<string, string> }>
-  /** They came back. What it throws is told to nobody. */
+  /** Called when the person came back. The page does not show its errors; `onError` receives them. */
   finish(visit: { invited: Invited; elicitationId: string; data: Readonly<Record<string, string>>; query: URLSearchParams }): Promise<void>
+  /** Where visits are stored. Default: in memory. */
   visits?: VisitStore
-  /** How long a person may take: at most ten minutes. */
+  /** How long a person may take. Default and maximum: ten minutes. */
   ttlMs?: number
-  /** Hears of what went wrong. */
+  /** Receives errors. */
   onError?(error: unknown): void
 }
 
 export interface PersonPages {
-  /** A page for this caller and nobody else. */
+  /** Creates a page for this caller. */
   invite(auth: TokenClaims): Promise<{ url: string; elicitationId: string }>
-  /** Answers what browsers ask at `url` and below. */
+  /** Serves the pages at `url` and below. */
   fetch(request: Request): Promise<Response>
 }
 
+/** OAuth recommends that authorization codes expire after ten minutes at most; a visit need not last longer. */
 const MAX_TTL_MS = 10 * 60_000
+/** The form has two short fields. */
 const MAX_FORM_BYTES = 4096
 
+/**
+ * Serves pages that only the caller of a tool can use.
+ *
+ * @example
+ * ```ts
+ * const pages = personPages({ url: 'https://mcp.example.com/pages', question: () => 'Connect your account?', whoIs, login, leave, finish })
+ * const { url, elicitationId } = await pages.invite(caller.auth)
+ * ```
+ */
 export function personPages(options: PersonPagesOptions): PersonPages {
   return new Pages(options)
 }
@@ -65,7 +76,8 @@ class Pages implements PersonPages {
 
   constructor(options: PersonPagesOptions) {
     const { ttlMs = MAX_TTL_MS } = options
-    if (!(ttlMs > 0 && ttlMs <= MAX_TTL_MS)) throw new McpError('ERR_DEFINITION', `A person may take up to ten minutes, not ${ttlMs} ms`)
+    if (!(ttlMs > 0 && ttlMs <= MAX_TTL_MS))
+      throw new McpError('ERR_DEFINITION', `Expected ttlMs between 1 and ${MAX_TTL_MS}, got ${ttlMs}`)
     this.#options = options
     this.#visits = options.visits ?? memoryVisits()
     this.#base = secureUrl(options.url, 'The pages')
@@ -73,10 +85,10 @@ class Pages implements PersonPages {
   }
 
   async invite({ issuer, subject, clientId }: TokenClaims): Promise<{ url: string; elicitationId: string }> {
-    const id = secret()
-    await this.#visits.save({ id, invited: { issuer, subject, clientId }, formToken: secret() }, this.#ttlMs)
-    // Nothing about the person, and nothing that opens anything: whoever has it must still log in as that person.
-    return { url: this.#place(id), elicitationId: id }
+    const id = randomSecret()
+    await this.#visits.save({ id, invited: { issuer, subject, clientId }, formToken: randomSecret() }, this.#ttlMs)
+    // The URL is not a secret: it works only for a browser that is logged in as this person.
+    return { url: this.#urlOf(id), elicitationId: id }
   }
 
   async fetch(request: Request): Promise<Response> {
@@ -85,92 +97,91 @@ class Pages implements PersonPages {
       const path = this.#base.pathname.replace(/\/$/, '')
       const part = pathname.startsWith(`${path}/`) ? pathname.slice(path.length + 1) : ''
       if (part === 'callback' && request.method === 'GET') return await this.#comeBack(request)
-      if (!/^[\w-]{43}$/.test(part)) return NOT_HERE()
+      if (!/^[\w-]{43}$/.test(part)) return NOT_FOUND()
       if (request.method === 'GET') return await this.#show(request, part)
       if (request.method === 'POST') return await this.#agree(request, part)
-      return message(405, 'Not possible', 'This page can only be looked at.', { allow: 'GET, POST' })
+      return message(405, 'Method not allowed', 'This page supports only GET and POST.', { allow: 'GET, POST' })
     } catch (error) {
       this.#options.onError?.(error)
-      return message(500, 'Something went wrong', 'Please go back to your application and try again.')
+      return message(500, 'Something went wrong', 'Please return to your application and try again.')
     }
   }
 
   async #show(request: Request, id: string): Promise<Response> {
-    const visit = await this.#invitedOnly(request, id, 'log in')
+    const visit = await this.#findVisit(request, id, 'log in')
     if (visit instanceof Response) return visit
-    if (visit.left) return GONE()
+    if (visit.left) return EXPIRED()
     const question = escapeHtml(this.#options.question(visit.invited))
     const client = escapeHtml(visit.invited.clientId)
     const token = escapeHtml(visit.formToken)
-    const details = this.#options.details?.({ invited: visit.invited, returnTo: this.#place('callback') }) ?? []
+    const details = this.#options.details?.({ invited: visit.invited, returnTo: this.#urlOf('callback') }) ?? []
     const list = details.map((each) => `<p>${escapeHtml(each)}</p>`).join('')
     return page(
       200,
       'Do you agree?',
-      `<p>${question}</p>${list}<p>Asked for through the application <strong>${client}</strong>. Go on only if you started this there yourself.</p><form method="post"><input type="hidden" name="token" value="${token}"><button name="answer" value="yes">Yes, go on</button><button name="answer" value="no">No</button></form>`,
+      `<p>${question}</p>${list}<p>Requested by the application <strong>${client}</strong>. Continue only if you started this there yourself.</p><form method="post"><input type="hidden" name="token" value="${token}"><button name="answer" value="yes">Yes, continue</button><button name="answer" value="no">No</button></form>`,
     )
   }
 
   async #agree(request: Request, id: string): Promise<Response> {
-    const visit = await this.#invitedOnly(request, id)
+    const visit = await this.#findVisit(request, id)
     if (visit instanceof Response) return visit
     const form = await readForm(request)
     const origin = request.headers.get('origin')
-    if (visit.left || form?.get('token') !== visit.formToken || (origin !== null && origin !== this.#base.origin)) return REFUSED()
+    if (visit.left || form?.get('token') !== visit.formToken || (origin !== null && origin !== this.#base.origin)) return DENIED()
     if (form.get('answer') !== 'yes') {
       await this.#visits.take(id)
-      return message(200, 'Nothing was done', 'You can close this page.')
+      return message(200, 'Cancelled', 'Nothing was changed. You can close this page.')
     }
-    const [state, cookie] = [`${id}.${secret()}`, secret()]
-    const { url, data } = await this.#options.leave({ invited: visit.invited, state, returnTo: this.#place('callback') })
-    await this.#visits.save({ ...visit, left: { state: await digest(state), cookie: await digest(cookie), data } }, this.#ttlMs)
-    return sendTo(url, { 'set-cookie': `${cookieName(id)}=${cookie}; ${COOKIE}; Max-Age=${Math.ceil(this.#ttlMs / 1000)}` })
+    const [state, cookie] = [`${id}.${randomSecret()}`, randomSecret()]
+    const { url, data } = await this.#options.leave({ invited: visit.invited, state, returnTo: this.#urlOf('callback') })
+    await this.#visits.save({ ...visit, left: { state: await sha256(state), cookie: await sha256(cookie), data } }, this.#ttlMs)
+    return redirectTo(url, { 'set-cookie': `${cookieName(id)}=${cookie}; ${COOKIE}; Max-Age=${Math.ceil(this.#ttlMs / 1000)}` })
   }
 
   async #comeBack(request: Request): Promise<Response> {
     const query = new URL(request.url).searchParams
     const state = query.get('state') ?? ''
     const id = state.split('.', 1)[0] as string
-    const visit = await this.#invitedOnly(request, id)
+    const visit = await this.#findVisit(request, id)
     if (visit instanceof Response) return visit
     const { left } = visit
     const cookie = cookieOf(request, cookieName(id))
-    // Who went there and who came back must be one browser: a link to the way back is worth nothing to anybody else.
-    if (!left || cookie === undefined || (await digest(state)) !== left.state || (await digest(cookie)) !== left.cookie) return REFUSED()
-    if (!(await this.#visits.take(id))) return GONE()
+    // The same browser must leave and come back: otherwise an attacker could send the callback URL to a victim.
+    if (!left || cookie === undefined || (await sha256(state)) !== left.state || (await sha256(cookie)) !== left.cookie) return DENIED()
+    if (!(await this.#visits.take(id))) return EXPIRED()
     const done = { 'set-cookie': `${cookieName(id)}=; ${COOKIE}; Max-Age=0` }
     try {
       await this.#options.finish({ invited: visit.invited, elicitationId: id, data: left.data, query })
     } catch (error) {
       this.#options.onError?.(error)
-      return message(400, 'That did not work', 'Nothing was connected. Please go back to your application and try again.', done)
+      return message(400, 'That did not work', 'Nothing was connected. Please return to your application and try again.', done)
     }
-    return message(200, 'Done', 'You can close this page and go back to your application.', done)
+    return message(200, 'Done', 'You can close this page and return to your application.', done)
   }
 
-  /** The visit, if the person at the browser is the one it is for. */
-  async #invitedOnly(request: Request, id: string, whenUnknown: 'log in' | 'refuse' = 'refuse'): Promise<Visit | Response> {
+  /** The visit if the person at the browser is the invited one, else the response that refuses. */
+  async #findVisit(request: Request, id: string, whenUnknown: 'log in' | 'refuse' = 'refuse'): Promise<Visit | Response> {
     const user = await this.#options.whoIs(request)
-    // Before anything is said about the page: not even that it exists is for strangers.
-    if (!user) return whenUnknown === 'log in' ? this.#options.login(request, this.#place(id)) : REFUSED()
+    // Checked before the visit is looked up: a stranger must not learn whether the page exists.
+    if (!user) return whenUnknown === 'log in' ? this.#options.login(request, this.#urlOf(id)) : DENIED()
     const visit = await this.#visits.find(id)
-    if (!visit) return GONE()
-    return visit.invited.issuer === user.issuer && visit.invited.subject === user.subject ? visit : REFUSED()
+    if (!visit) return EXPIRED()
+    return visit.invited.issuer === user.issuer && visit.invited.subject === user.subject ? visit : DENIED()
   }
 
-  #place(part: string): string {
+  #urlOf(part: string): string {
     return `${this.#base.origin}${this.#base.pathname.replace(/\/$/, '')}/${part}`
   }
 }
 
-const NOT_HERE = (): Response => message(404, 'Not here', 'There is no such page.')
-const GONE = (): Response =>
-  message(404, 'No longer here', 'This page was used already or has expired. Please go back to your application.')
-const REFUSED = (): Response =>
-  message(403, 'Not for you', 'This page was made for somebody else, or for another browser. Nothing was done.')
+const NOT_FOUND = (): Response => message(404, 'Page not found', 'This page does not exist.')
+const EXPIRED = (): Response =>
+  message(404, 'Page expired', 'This page was already used or has expired. Please return to your application.')
+const DENIED = (): Response => message(403, 'Access denied', 'This page belongs to another person or another browser. Nothing was changed.')
 
 const COOKIE = 'Path=/; Secure; HttpOnly; SameSite=Lax'
-/** One for each visit, so that two at the same time do not get into each other's way. */
+/** One cookie for each visit, so that two visits at the same time do not overwrite each other. */
 const cookieName = (id: string): string => `__Host-portico-visit-${id.slice(0, 8)}`
 
 function cookieOf(request: Request, name: string): string | undefined {
@@ -184,20 +195,12 @@ function cookieOf(request: Request, name: string): string | undefined {
 async function readForm(request: Request): Promise<URLSearchParams | undefined> {
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers.get('content-type') ?? '')) return undefined
   if (Number(request.headers.get('content-length') ?? 0) > MAX_FORM_BYTES) return undefined
-  const reader = request.body?.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  while (reader) {
-    const { done, value } = await reader.read()
-    if (done) break
-    text += decoder.decode(value, { stream: true })
-    if (text.length > MAX_FORM_BYTES) {
-      reader.cancel().catch(() => {})
-      return undefined
-    }
+  const tooLarge = new Error('The form is too large')
+  try {
+    const body = await readBody(request.body, MAX_FORM_BYTES, () => tooLarge)
+    return new URLSearchParams(new TextDecoder().decode(body))
+  } catch (error) {
+    if (error === tooLarge) return undefined
+    throw error
   }
-  return new URLSearchParams(text)
 }
-
-/** 256 bits, 43 characters. */
-const secret = (): string => toBase64Url(crypto.getRandomValues(new Uint8Array(32)))

@@ -1,41 +1,50 @@
-/** People on their way through a page that a handler sent them to: who must come, and what they must bring back. */
+/** Visits: the passage of one person through a page that a handler sent them to. */
 
 import { type Clock, systemClock } from '../../../base/clock.ts'
 
-/** Whom a page is for, as the access token of the call said. */
+/** The person that a page is for, from the access token of the call. */
 export interface Invited {
   readonly issuer: string
   readonly subject: string
-  /** The client through which it was asked for. */
+  /** The client that made the call. */
   readonly clientId: string
 }
 
+/** One visit, from the invitation to the return from the third party. */
 export interface Visit {
-  /** Unguessable; the last part of the URL. Also the id of the elicitation. */
+  /** An unguessable id: the last part of the URL, and the id of the elicitation. */
   readonly id: string
   readonly invited: Invited
-  /** What the form on the page must bring back. */
+  /** The token in the form of the page, against cross-site requests. */
   readonly formToken: string
-  /** Digests of what must come back from elsewhere: in the URL, and in the cookie of the browser that went there. */
+  /** Set when the person has left for the third party: digests of the `state` and of the cookie that must come back. */
   readonly left?: { state: string; cookie: string; data: Readonly<Record<string, string>> }
 }
 
-/** Keeps visits. Replicas of one server must share it. */
+/** Stores visits. Replicas of one server must share it. */
 export interface VisitStore {
-  /** Adds or replaces a visit, to be forgotten after the time given. */
+  /** Adds or replaces a visit. It expires `ttlMs` after it was first saved. */
   save(visit: Visit, ttlMs: number): void | Promise<void>
   find(id: string): Visit | undefined | Promise<Visit | undefined>
-  /** Finds and forgets in one step: of two who come at the same time one gets nothing. */
+  /** Returns and removes a visit in one atomic step, so that it can be used only once. */
   take(id: string): Visit | undefined | Promise<Visit | undefined>
 }
 
 export interface VisitBounds {
-  /** Visits that have begun and not ended: in all, and of one person. The oldest are forgotten. */
+  /** The most open visits. The oldest is dropped. Default: 10,000. */
   maxVisits?: number
+  /** The most open visits of one person. The oldest is dropped. Default: 20. */
   maxVisitsPerPerson?: number
 }
 
-/** Inside one process. */
+/**
+ * Stores visits in memory.
+ *
+ * @example
+ * ```ts
+ * const pages = personPages({ ...options, visits: memoryVisits({ maxVisitsPerPerson: 5 }) })
+ * ```
+ */
 export function memoryVisits({ maxVisits = 10_000, maxVisitsPerPerson = 20 }: VisitBounds = {}, clock: Clock = systemClock): VisitStore {
   const visits = new Map<string, { visit: Visit; until: number }>()
   const find = (id: string): Visit | undefined => {
@@ -47,7 +56,7 @@ export function memoryVisits({ maxVisits = 10_000, maxVisitsPerPerson = 20 }: Vi
   return {
     save: (visit, ttlMs) => {
       const before = visits.get(visit.id)
-      // A visit lasts from its beginning, however often it is saved.
+      // Saving a visit again does not extend it.
       const until = before?.until ?? clock.now() + ttlMs
       visits.delete(visit.id)
       const person = personKey(visit.invited)

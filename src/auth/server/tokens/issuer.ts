@@ -1,38 +1,39 @@
-/** An authorization server whose tokens are taken: what its metadata says, and its keys. */
+/** An authorization server whose tokens are accepted: its metadata and its keys. */
 
 import type { JSONWebKeySet } from 'jose'
 import type { Clock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
-import { type FetchBounds, fetchJson } from '../fetch-json.ts'
+import { type SafeFetchInit, safeFetch } from '../../fetch/safe-fetch.ts'
+import { type Fetch, type FetchBounds, fetchFromIssuer } from '../fetch-json.ts'
 import type { ResourceServerLimits } from '../limits.ts'
 import { secureUrl } from '../secure-url.ts'
 import { KeySet } from './key-set.ts'
 
 export interface IssuerOptions {
-  /** Exactly as it stands in tokens and in the metadata: not a character more or less. */
+  /** Exactly as in tokens and metadata: it is compared byte for byte. */
   issuer: string
-  /** Where its keys are, if its metadata shall not be asked. */
+  /** The URL of its keys. Default: `jwks_uri` in its metadata. */
   jwksUri?: string
-  /** Signatures that are taken: ES256, EdDSA, PS256 and RS256 unless given. */
+  /** The accepted signature algorithms. Default: ES256, EdDSA, PS256 and RS256. */
   algorithms?: readonly string[]
-  /** The type in the head of its tokens, `at+jwt` as RFC 9068 wants it; false for an issuer that does not write it. */
+  /** The `typ` header of its tokens; false for an issuer that does not set it. Default: `at+jwt` (RFC 9068). */
   typ?: string | false
-  /** The claim that names the client, for an issuer that has another than `client_id`. */
+  /** The claim that contains the client id. Default: `client_id`. */
   clientIdClaim?: string
-  /** Asks the issuer about tokens that are not JWTs (RFC 7662), as this client. */
+  /** Accepts opaque tokens by introspection (RFC 7662), with the credentials of this client. */
   introspection?: IntrospectionOptions
 }
 
 export interface IntrospectionOptions {
   clientId: string
   clientSecret: string
-  /** Where to ask, if the metadata shall not be asked. */
+  /** Default: `introspection_endpoint` in the metadata. */
   endpoint?: string
-  /** How the client shows who it is. */
+  /** How the client authenticates. Default: `client_secret_basic`. */
   method?: 'client_secret_basic' | 'client_secret_post'
   /**
-   * `client` takes a token that names no subject for one that a client got for itself. Only for an issuer that names the
-   * subject in every token of a person: or all people with one client would be taken for the same.
+   * `client` treats a token without a subject as a token of the client itself. Use it only if the issuer names the subject in
+   * every token of a person: otherwise all people who use one client become the same caller. Default: `refuse`.
    */
   withoutSubject?: 'refuse' | 'client'
 }
@@ -47,15 +48,15 @@ export class Issuer {
 
   constructor(options: IssuerOptions, limits: ResourceServerLimits, bounds: FetchBounds, clock: Clock) {
     secureUrl(options.issuer, 'An issuer')
-    for (const url of [options.jwksUri, options.introspection?.endpoint]) if (url !== undefined) secureUrl(url, 'What an issuer serves')
+    for (const url of [options.jwksUri, options.introspection?.endpoint]) if (url !== undefined) secureUrl(url, 'An endpoint of an issuer')
     if (options.algorithms?.some((each) => each === 'none' || each.startsWith('HS')))
-      throw new McpError('ERR_DEFINITION', 'Tokens are signed with a key that only the issuer has: not none, not HS256')
+      throw new McpError('ERR_DEFINITION', 'Expected signature algorithms with a private key of the issuer, got none or an HS algorithm')
     this.options = options
     this.#bounds = bounds
     this.keys = new KeySet(() => this.#loadKeys(), limits, clock)
   }
 
-  /** Something the metadata names; throws when it does not. */
+  /** An endpoint in the metadata. Throws if the metadata does not contain it. */
   async endpoint(name: 'jwks_uri' | 'introspection_endpoint' | 'token_endpoint'): Promise<string> {
     this.#metadata ??= this.#discover()
     let metadata: Metadata
@@ -72,25 +73,25 @@ export class Issuer {
 
   async #loadKeys(): Promise<JSONWebKeySet> {
     const url = this.options.jwksUri ?? (await this.endpoint('jwks_uri'))
-    const { status, body } = await fetchJson(url, ACCEPT_JSON, this.#bounds)
-    // Where the keys are may have changed too.
+    const { status, body } = await fetchFromIssuer(url, ACCEPT_JSON, this.#bounds)
+    // The URL of the keys may have changed too, so the metadata is read again.
     if (status !== 200 || !Array.isArray(body?.keys)) {
       this.#metadata = undefined
-      throw new Error(`No keys at ${url}`)
+      throw new Error(`Expected a key set at ${url}, got status ${status}`)
     }
     return body as unknown as JSONWebKeySet
   }
 
-  /** RFC 8414 first, then OpenID Connect; a document that names another issuer is not believed. */
+  /** Tries RFC 8414 first, then OpenID Connect. Metadata that names another issuer is refused. */
   async #discover(): Promise<Metadata> {
     const { issuer } = this.options
     for (const url of metadataUrls(issuer)) {
-      const { status, body } = await fetchJson(url, ACCEPT_JSON, this.#bounds)
+      const { status, body } = await fetchFromIssuer(url, ACCEPT_JSON, this.#bounds)
       if (status !== 200 || !body) continue
-      if (body.issuer !== issuer) throw new Error(`The metadata at ${url} is that of another issuer than ${issuer}`)
+      if (body.issuer !== issuer) throw new Error(`The metadata at ${url} belongs to another issuer than ${issuer}`)
       return body
     }
-    throw new Error(`No metadata of ${issuer}`)
+    throw new Error(`${issuer} has no metadata`)
   }
 }
 
@@ -101,4 +102,22 @@ function metadataUrls(issuer: string): string[] {
   const path = pathname.replace(/\/$/, '')
   const inserted = ['oauth-authorization-server', 'openid-configuration'].map((name) => `${origin}/.well-known/${name}${path}`)
   return path === '' ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`]
+}
+
+/**
+ * A fetch for requests to an issuer. The origins that the operator configured may be private; all other URLs in the metadata of
+ * the issuer must be public.
+ *
+ * @param configured URLs of the issuer in the options
+ */
+export function issuerFetch(
+  issuer: string,
+  configured: readonly (string | undefined)[],
+  { fetchTimeoutMs, maxDocumentBytes }: Pick<ResourceServerLimits, 'fetchTimeoutMs' | 'maxDocumentBytes'>,
+): Fetch {
+  return (url, init) => {
+    const { origin } = new URL(url)
+    const userUrl = configured.find((each) => each !== undefined && new URL(each).origin === origin) ?? issuer
+    return safeFetch({ userUrl, limits: { fetchTimeoutMs, maxDocumentBytes } })(url, init as SafeFetchInit)
+  }
 }

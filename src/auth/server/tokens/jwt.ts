@@ -1,4 +1,4 @@
-/** Access tokens that are JWTs (RFC 9068), judged with the keys of their issuer and nothing that they bring along. */
+/** Checks access tokens that are JWTs (RFC 9068) with the keys of their issuer. Keys inside a token are ignored. */
 
 import { errors, jwtVerify } from 'jose'
 import type { ResourceServerLimits } from '../limits.ts'
@@ -7,7 +7,7 @@ import { BadToken, IssuerUnavailable } from './token-errors.ts'
 
 const DEFAULT_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256'] as const
 
-/** The claims of a token that holds; throws `BadToken` or `CannotTell` for any other. */
+/** Returns the claims of a valid token. Throws `BadToken` or `IssuerUnavailable`. */
 export async function readJwt(
   token: string,
   issuer: Issuer,
@@ -23,9 +23,10 @@ export async function readJwt(
       audience,
       requiredClaims: ['exp', 'sub', clientIdClaim],
       clockTolerance,
-      ...(typ === false ? {} : { typ }),
+      ...(typ !== false && { typ }),
     })
-    if (payload.iat !== undefined && payload.iat > Date.now() / 1000 + clockTolerance) throw new BadToken('The token is from the future')
+    if (payload.iat !== undefined && payload.iat > Date.now() / 1000 + clockTolerance)
+      throw new BadToken('The token was issued in the future')
     return payload
   } catch (error) {
     if (error instanceof BadToken || error instanceof IssuerUnavailable) throw error
@@ -33,7 +34,7 @@ export async function readJwt(
   }
 }
 
-/** The issuer a token claims to be from, believed by nobody; undefined when it does not say. */
+/** The issuer in a token that is not verified yet. It only selects the keys to verify with. */
 export function claimedIssuer(token: string): string | undefined {
   try {
     const payload = token.split('.')[1] as string
@@ -46,7 +47,7 @@ export function claimedIssuer(token: string): string | undefined {
 
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return 'The token has expired'
-  if (error instanceof errors.JWTClaimValidationFailed) return CLAIM_REASONS[error.claim] ?? 'A claim of the token does not hold'
+  if (error instanceof errors.JWTClaimValidationFailed) return CLAIM_REASONS[error.claim] ?? 'A claim of the token is not valid'
   return 'The token is not valid'
 }
 

@@ -1,4 +1,4 @@
-/** The keys of one issuer: fetched when needed, kept for a while, and not fetched more often because somebody invents key ids. */
+/** The keys of one issuer: fetched on use and cached. Tokens with invented key ids do not cause more fetches. */
 
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose'
 import type { Clock } from '../../../base/clock.ts'
@@ -7,7 +7,7 @@ import { IssuerUnavailable } from './token-errors.ts'
 
 type Find = ReturnType<typeof createLocalJWKSet>
 
-/** An authorization server that was down a moment ago may be up again sooner than new keys are made. */
+/** After a failed fetch the next one may come sooner than the cool-down: an outage usually ends before keys change. */
 const RETRY_MS = 5_000
 
 export class KeySet {
@@ -24,13 +24,13 @@ export class KeySet {
     this.#clock = clock
   }
 
-  /** The key for a token; throws when there is none, and `CannotTell` when that cannot be found out. */
+  /** The key of a token. Throws if there is none, and `IssuerUnavailable` if the keys cannot be fetched. */
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<Find> {
     const keys = await this.#current()
     try {
       return await keys(header, token)
     } catch (error) {
-      // A key that is new since the last look; but no more looks than the cool-down allows.
+      // The key may be newer than the cache. The cool-down bounds how often it is fetched again.
       if (!(error instanceof errors.JWKSNoMatchingKey) || !(await this.#refresh()) || !this.#keys) throw error
       return this.#keys.find(header, token)
     }
@@ -39,7 +39,7 @@ export class KeySet {
   async #current(): Promise<Find> {
     const { keyCacheMs } = this.#limits
     const age = this.#keys ? this.#clock.now() - this.#keys.fetchedAt : Number.POSITIVE_INFINITY
-    // Begun before the keys are too old, so that a short outage there is none here.
+    // Renewed before they expire, so that a short outage of the issuer has no effect here.
     if (age >= keyCacheMs / 2 && age < keyCacheMs) void this.#refresh()
     if (age >= keyCacheMs) await this.#refresh()
     const keys = this.#keys
@@ -47,7 +47,7 @@ export class KeySet {
     return keys.find
   }
 
-  /** True when the keys are new. */
+  /** True if new keys were fetched. */
   #refresh(): Promise<boolean> {
     if (this.#pending) return this.#pending
     if (this.#clock.now() < this.#notBefore) return NO

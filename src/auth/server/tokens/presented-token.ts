@@ -1,12 +1,12 @@
 /**
- * The token behind a grant, for the one thing it may be used for besides being judged: to be exchanged for another.
- * It hangs on the grant without being in it: what handlers see, log and serialise has no token.
+ * Remembers the token of a request for token exchange. It is linked to the claims but not part of them, so that handlers
+ * cannot see, log or serialise it.
  */
 
 import type { TokenClaims } from '../../../protocol/seams/access.ts'
 
 const tokens = new WeakMap<TokenClaims, string>()
 
-export const rememberToken = (grant: TokenClaims, token: string): void => void tokens.set(grant, token)
+export const rememberToken = (claims: TokenClaims, token: string): void => void tokens.set(claims, token)
 
-export const presentedToken = (grant: TokenClaims): string | undefined => tokens.get(grant)
+export const presentedToken = (claims: TokenClaims): string | undefined => tokens.get(claims)

@@ -1,4 +1,4 @@
-/** From what a token says to who is calling and what they may do. */
+/** Turns the claims of a valid token into the caller: who calls, and with which scopes. */
 
 import type { TokenClaims } from '../../../protocol/seams/access.ts'
 import { isScope } from '../../../protocol/seams/access.ts'
@@ -8,13 +8,14 @@ export interface ClaimRules {
   issuer: string
   audience: string
   clientIdClaim: string
-  /** Scopes that come with others. */
+  /** Adds the scopes that others imply. */
   expand(scopes: readonly string[]): readonly string[]
 }
 
+/** Longer subjects and client ids are not used by real issuers. */
 const MAX_NAME = 1024
 
-/** Throws `BadToken` unless the claims name this very audience, a subject, a client and an end. */
+/** Throws `BadToken` unless the claims contain this audience, a subject, a client and an expiry time. */
 export function readClaims(claims: Readonly<Record<string, unknown>>, rules: ClaimRules): TokenClaims {
   const { aud, sub, exp } = claims
   const audiences = Array.isArray(aud) ? aud : [aud]
@@ -22,7 +23,7 @@ export function readClaims(claims: Readonly<Record<string, unknown>>, rules: Cla
   const clientId = claims[rules.clientIdClaim]
   if (!isName(sub)) throw new BadToken('The token has no subject')
   if (!isName(clientId)) throw new BadToken('The token names no client')
-  if (typeof exp !== 'number' || !Number.isFinite(exp)) throw new BadToken('The token has no end')
+  if (typeof exp !== 'number' || !Number.isFinite(exp)) throw new BadToken('The token has no expiry time')
   const scopes = rules.expand(scopesOf(claims))
   return Object.freeze({
     issuer: rules.issuer,
@@ -34,24 +35,24 @@ export function readClaims(claims: Readonly<Record<string, unknown>>, rules: Cla
   })
 }
 
-/** The same for the same subject, issuer and client, and never the same for others, whatever is in their names. */
+/** The stable name of a caller. JSON keeps the parts apart, so that two callers never share a name. */
 export const principalOf = ({ issuer, subject, clientId }: TokenClaims): string => JSON.stringify([issuer, subject, clientId])
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= MAX_NAME
 
-/** `scope` as RFC 9068 has it, or `scp` as some issuers write it. */
+/** RFC 9068 defines `scope`; some issuers use `scp`. */
 function scopesOf({ scope, scp }: Readonly<Record<string, unknown>>): string[] {
-  const said = scope ?? scp
-  const all = typeof said === 'string' ? said.split(' ') : Array.isArray(said) ? said : []
+  const value = scope ?? scp
+  const all = typeof value === 'string' ? value.split(' ') : Array.isArray(value) ? value : []
   return all.filter((each): each is string => typeof each === 'string' && isScope(each))
 }
 
-/** @param implies what a broad scope contains, which may contain more in its turn */
+/** Implied scopes may imply further ones. */
 export function expander(implies: Readonly<Record<string, readonly string[]>> = {}): ClaimRules['expand'] {
   const table = new Map(Object.entries(implies))
   return (scopes) => {
     const all = new Set(scopes)
-    // A set may grow while it is walked through.
+    // A loop over a set also visits the members that are added meanwhile.
     for (const scope of all) for (const narrower of table.get(scope) ?? []) all.add(narrower)
     return Object.freeze([...all])
   }

@@ -1,10 +1,10 @@
-/** How a token can fail: it is no good, or nobody can tell at the moment. Nothing of the token is in the words. */
+/** Why a token is not accepted. The messages contain no part of the token. */
 
 export class BadToken extends Error {
   override readonly name = 'BadToken'
 }
 
-/** The authorization server cannot be asked. The caller is told to come back, never let in. */
+/** The issuer cannot be reached, so the token cannot be checked. The caller gets 503 and may try again. */
 export class IssuerUnavailable extends Error {
-  override readonly name = 'CannotTell'
+  override readonly name = 'IssuerUnavailable'
 }

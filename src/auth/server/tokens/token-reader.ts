@@ -1,30 +1,39 @@
-/** Finds out whose token it is and has it judged in the way its issuer wants. */
+/** Finds the issuer of a token and checks the token: a JWT with the keys of the issuer, any other by introspection. */
 
 import type { Clock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/seams/access.ts'
-import type { FetchBounds } from '../fetch-json.ts'
-import { issuerFetch } from '../issuer-fetch.ts'
+import type { Fetch, FetchBounds } from '../fetch-json.ts'
 import type { ResourceServerLimits } from '../limits.ts'
-import type { ResourceServerOptions } from '../resource-server.ts'
 import { Introspector } from './introspection.ts'
-import { Issuer, type IssuerOptions } from './issuer.ts'
+import { Issuer, type IssuerOptions, issuerFetch } from './issuer.ts'
 import { claimedIssuer, readJwt } from './jwt.ts'
 import { type ClaimRules, expander, readClaims } from './token-claims.ts'
 import { BadToken } from './token-errors.ts'
 
-type Options = Pick<ResourceServerOptions, 'issuer' | 'issuers' | 'audience' | 'implies' | 'fetch'>
+export interface TokenOptions {
+  /** The issuer whose tokens are accepted: its name as in the tokens, or an object with details. */
+  issuer?: string | IssuerOptions
+  /** Several issuers. */
+  issuers?: readonly (string | IssuerOptions)[]
+  /** Scopes that imply others: `{ 'notes:write': ['notes:read'] }`. */
+  implies?: Readonly<Record<string, readonly string[]>>
+  /** The audience of the tokens, for an issuer that cannot use the resource. Default: `resource`. */
+  audience?: string
+  /** Sends the requests to the issuers. Default: the fetch of the runtime, with checked addresses. */
+  fetch?: Fetch
+}
 
 export class TokenReader {
   readonly #issuers = new Map<string, Issuer>()
-  readonly #introspector: { issuer: Issuer; ask: Introspector } | undefined
+  readonly #introspection: { issuer: Issuer; introspector: Introspector } | undefined
   readonly #audience: string
   readonly #expand: ClaimRules['expand']
   readonly #limits: ResourceServerLimits
 
-  constructor(options: Options, resource: string, limits: ResourceServerLimits, clock: Clock) {
+  constructor(options: TokenOptions, resource: string, limits: ResourceServerLimits, clock: Clock) {
     const given = [...(options.issuer === undefined ? [] : [options.issuer]), ...(options.issuers ?? [])]
-    if (given.length === 0) throw new McpError('ERR_DEFINITION', 'Say whose tokens are taken: resourceServer({ issuer, resource })')
+    if (given.length === 0) throw new McpError('ERR_DEFINITION', 'Expected at least one issuer: resourceServer({ issuer, resource })')
     const boundsFor = ({ issuer, jwksUri, introspection }: IssuerOptions): FetchBounds => ({
       fetch: options.fetch ?? issuerFetch(issuer, [jwksUri, introspection?.endpoint], limits),
       ...limits,
@@ -33,13 +42,13 @@ export class TokenReader {
       const about: IssuerOptions = typeof each === 'string' ? { issuer: each } : each
       this.#issuers.set(about.issuer, new Issuer(about, limits, boundsFor(about), clock))
     }
-    const asked = [...this.#issuers.values()].filter(({ options: { introspection } }) => introspection)
-    // With two, the tokens of one would be shown to the other.
-    if (asked.length > 1) throw new McpError('ERR_DEFINITION', 'Only one issuer can be asked about opaque tokens')
-    const [issuer] = asked
+    const introspecting = [...this.#issuers.values()].filter(({ options: { introspection } }) => introspection)
+    // With two, the tokens of one issuer would be sent to the other.
+    if (introspecting.length > 1) throw new McpError('ERR_DEFINITION', 'Only one issuer may have the option introspection')
+    const [issuer] = introspecting
     const introspection = issuer?.options.introspection
-    this.#introspector = issuer &&
-      introspection && { issuer, ask: new Introspector(issuer, introspection, limits, boundsFor(issuer.options), clock) }
+    this.#introspection = issuer &&
+      introspection && { issuer, introspector: new Introspector(issuer, introspection, limits, boundsFor(issuer.options), clock) }
     this.#audience = options.audience ?? resource
     this.#expand = expander(options.implies)
     this.#limits = limits
@@ -49,14 +58,14 @@ export class TokenReader {
     return [...this.#issuers.keys()]
   }
 
-  /** Throws `BadToken` or `CannotTell`. */
+  /** Throws `BadToken` or `IssuerUnavailable`. */
   async read(token: string): Promise<TokenClaims> {
     if (token.length > this.#limits.maxTokenBytes)
       throw new BadToken(`The token is longer than ${this.#limits.maxTokenBytes} bytes (limits.maxTokenBytes)`)
     if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(token)) return this.#readJwt(token)
-    if (!this.#introspector) throw new BadToken('The token is not valid')
-    const { issuer, ask } = this.#introspector
-    return readClaims(await ask.read(token), this.#rulesOf(issuer))
+    if (!this.#introspection) throw new BadToken('The token is not valid')
+    const { issuer, introspector } = this.#introspection
+    return readClaims(await introspector.read(token), this.#rulesOf(issuer))
   }
 
   async #readJwt(token: string): Promise<TokenClaims> {

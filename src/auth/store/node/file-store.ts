@@ -1,4 +1,4 @@
-/** Tokens in a folder, which processes share. */
+/** The token store in encrypted files. */
 
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
@@ -23,8 +23,8 @@ export async function openFileStore(options: FileStoreOptions): Promise<TokenSto
   return {
     get: async (key) => {
       const entry = await sealed.read(key)
-      // It is as good as not there: whoever asks logs in again, and that replaces it.
-      if (entry && entry.value === undefined) onWarning(`An entry in ${folder} cannot be decrypted, and is passed over`)
+      // Treated as missing: the next login replaces it.
+      if (entry && entry.value === undefined) onWarning(`Ignored an entry in ${folder} that cannot be decrypted`)
       return entry?.value
     },
     set: sealed.write,

@@ -1,4 +1,4 @@
-/** Tokens in the keychain of the system, each entry a secret of its own. */
+/** The token store in the keychain of the system. */
 
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
@@ -8,12 +8,12 @@ import { userFolder } from '../../../files/user-folder.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type KeychainStoreOptions } from '../options.ts'
 import type { TokenStore } from '../token-store.ts'
-import { reporting, systemKeychain } from './keychain.ts'
+import { systemKeychain, withStoreErrors } from './keychain.ts'
 
 export async function openKeychainStore(options: KeychainStoreOptions): Promise<TokenStore> {
   const found = options.keychain ?? (await systemKeychain())
-  if (!found) throw new McpError('ERR_STORE', 'There is no keychain on this system, or it is locked')
-  const keychain = reporting(found)
+  if (!found) throw new McpError('ERR_STORE', 'Expected a keychain on this system, but found none, or it is locked')
+  const keychain = withStoreErrors(found)
   const folder = resolve(options.folder ?? userFolder('tokens'))
   const limits = { ...DEFAULT_FILE_STORE_LIMITS, ...options.limits }
   await privateFolder(folder)

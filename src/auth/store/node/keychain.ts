@@ -1,4 +1,4 @@
-/** The keychain of the operating system, where there is one that works. */
+/** The keychain of the operating system. */
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { Keychain } from '../options.ts'
@@ -6,10 +6,9 @@ import type { Keychain } from '../options.ts'
 const SERVICE = 'portico'
 
 /**
- * Undefined when there is none: the optional dependency is not installed, no service runs, or it is locked.
+ * Undefined if no keychain can be used: the optional dependency is not installed, no service runs, or it is locked.
  *
- * On Linux only a Secret Service counts. The keyring of the kernel forgets at the next start of the machine, and whatever
- * it holds the key of would be lost with it.
+ * On Linux only a Secret Service is used. The kernel keyring is emptied at every reboot, which would lose the key of the store.
  */
 export async function systemKeychain(): Promise<Keychain | undefined> {
   try {
@@ -27,10 +26,10 @@ export async function systemKeychain(): Promise<Keychain | undefined> {
   }
 }
 
-/** Every fault of a keychain as one of ours, without the cause: that may repeat what the keychain was given. */
-export function reporting(keychain: Keychain): Keychain {
+/** Replaces every error of a keychain by ERR_STORE, without the cause: the cause may quote a secret. */
+export function withStoreErrors(keychain: Keychain): Keychain {
   const fault = (): never => {
-    throw new McpError('ERR_STORE', 'The keychain cannot be used')
+    throw new McpError('ERR_STORE', 'The keychain failed to read or write an entry')
   }
   return {
     read: (account) => keychain.read(account).catch(fault),

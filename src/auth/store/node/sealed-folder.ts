@@ -1,6 +1,6 @@
 /**
- * A folder of values, each a file of its own, encrypted and bound to its key. Processes share it: a value is replaced as a
- * whole, and `withLock` holds between processes.
+ * A folder of encrypted values, one file each. Processes may share it: a value is always replaced as a whole, and `withLock`
+ * works between processes.
  */
 
 import { readdir } from 'node:fs/promises'
@@ -15,11 +15,11 @@ import { keyFromFile, keyFromKeychain, keyFromPassphrase } from './store-key.ts'
 
 export interface SealedFolderOptions {
   folder: string
-  /** What is kept there, in the plural: for messages, and for the entry in the keychain. */
+  /** What the folder contains, in the plural: for messages and for the name of the keychain entry. */
   what: string
-  /** How the files of values end. */
+  /** The suffix of the value files. */
   suffix: string
-  /** A key may be long and contain anything; a name of a file may not. */
+  /** Maps a key, which may be any text, to a valid file name. */
   fileName: (key: string) => string
   passphrase?: string | undefined
   keychain?: Keychain | false | undefined
@@ -28,11 +28,11 @@ export interface SealedFolderOptions {
 }
 
 export interface SealedFolder {
-  /** Undefined when there is none; without a value when it was altered, or sealed with another key. */
+  /** Undefined if there is no entry. The value is undefined if the file was changed or encrypted with another key. */
   read(key: string): Promise<{ value: string | undefined } | undefined>
   write(key: string, value: string): Promise<void>
   remove(key: string): Promise<void>
-  /** The names of the files of all values, without the suffix. */
+  /** The names of all value files, without the suffix. */
   fileNames(): Promise<string[]>
   withLock<T>(key: string, run: () => Promise<T>): Promise<T>
 }
@@ -44,15 +44,15 @@ export async function openSealedFolder(options: SealedFolderOptions): Promise<Se
   const { folder, suffix, limits } = options
   const pathOf = (key: string): string => join(folder, options.fileName(key))
   const { seal, open, warning } = await sealerFor(options)
-  let isTold = false
+  let hasWarned = false
   const fileNames = async (): Promise<string[]> =>
     (await kept(folder, () => readdir(folder))).filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length))
 
-  /** Whoever chooses the keys must not fill the disk. */
-  const refuseIfFull = async (key: string): Promise<void> => {
+  /** A peer that influences the keys must not be able to fill the disk. */
+  const checkRoom = async (key: string): Promise<void> => {
     const names = await fileNames()
     if (names.length < limits.maxEntries || names.includes(options.fileName(key))) return
-    throw new McpError('ERR_LIMIT', `${folder} has ${names.length} entries (maxEntries)`)
+    throw new McpError('ERR_LIMIT', `${folder} has ${names.length} entries, the most that are allowed (limits.maxEntries)`)
   }
 
   return {
@@ -63,11 +63,11 @@ export async function openSealedFolder(options: SealedFolderOptions): Promise<Se
     write: async (key, value) => {
       const size = new TextEncoder().encode(value).byteLength
       if (size > limits.maxEntryBytes)
-        throw new McpError('ERR_LIMIT', `An entry of ${size} bytes is larger than maxEntryBytes, ${limits.maxEntryBytes}`)
-      await refuseIfFull(key)
-      // Not before: where nothing is kept, nothing is in danger.
-      if (warning !== undefined && !isTold) options.onWarning(warning)
-      isTold = true
+        throw new McpError('ERR_LIMIT', `An entry has ${size} bytes, more than ${limits.maxEntryBytes} (limits.maxEntryBytes)`)
+      await checkRoom(key)
+      // Only at the first write: an empty store has nothing to protect.
+      if (warning !== undefined && !hasWarned) options.onWarning(warning)
+      hasWarned = true
       await writePrivate(pathOf(key) + suffix, await seal(key, value))
     },
     remove: (key) => removePrivate(pathOf(key) + suffix),
@@ -82,6 +82,6 @@ async function sealerFor({ folder, what, passphrase, keychain, limits }: SealedF
   if (passphrase !== undefined) return sealer(await keyFromPassphrase(folder, passphrase))
   const ring = keychain ?? (await systemKeychain())
   if (ring) return sealer(await keyFromKeychain(ring, `${what} in ${folder}`, (run) => withLockFile(join(folder, 'key.lock'), limits, run)))
-  const warning = `There is no keychain: the key of the ${what} in ${folder} is in a file beside them, and protects them no better than its permissions do`
+  const warning = `There is no keychain: the key of the ${what} in ${folder} is in a file beside them, so only file permissions protect them`
   return { ...(await sealer(await keyFromFile(join(folder, 'key')))), warning }
 }

@@ -1,4 +1,4 @@
-/** Opens a page in the person's browser. The address is one argument of a fixed program: no shell ever reads it. */
+/** Opens a page in the browser of the system, without a shell. */
 
 import { spawn } from 'node:child_process'
 import { isPersonUrl } from '../../../../base/address/person-url.ts'
@@ -15,12 +15,12 @@ const OPENERS: Partial<Record<NodeJS.Platform, Opener>> = {
 }
 const OTHERS: Opener = { command: 'xdg-open', args: (url) => [url] }
 
-/** Resolves when the program has been started; whether a page appears is the person's to see. */
+/** Resolves when the program has been started. Whether a page appears is unknown. */
 export async function openBrowser(text: string): Promise<void> {
-  if (!isPersonUrl(text)) throw authError('browser', 'Only https pages, and pages on this machine, are opened in a browser')
-  // As the parser writes it: no spaces, no quotes, no line breaks, and it begins with its scheme.
+  if (!isPersonUrl(text)) throw authError('browser', 'Expected a page that is https or on this machine')
+  // The parsed form contains no spaces, quotes or line breaks, and cannot be mistaken for an option.
   const { href, username, password } = new URL(text)
-  if (username !== '' || password !== '') throw authError('browser', 'A page whose address holds a user name is not opened')
+  if (username !== '' || password !== '') throw authError('browser', 'Expected the address of a page without a user name')
   const { command, args } = OPENERS[process.platform] ?? OTHERS
   await new Promise<void>((resolve, reject) => {
     const child = spawn(command, args(href), { shell: false, stdio: 'ignore', detached: true, windowsHide: true })
@@ -28,9 +28,9 @@ export async function openBrowser(text: string): Promise<void> {
       child.unref()
       resolve()
     })
-    // The error itself has the address in it, and that has secrets in it.
+    // The original error contains the address, and the address contains secrets.
     child.once('error', ({ code }: NodeJS.ErrnoException) =>
-      reject(authError('browser', `No browser could be opened (${command}: ${code}); give openBrowser or redirect`)),
+      reject(authError('browser', `No browser could be opened (${command}: ${code}). Set the option openBrowser or redirect`)),
     )
   })
 }
