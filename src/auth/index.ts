@@ -1,4 +1,4 @@
-/** portico/auth: authorization, for servers that are protected and clients that log in. */
+/** `portico/auth`: authorization for protected servers and for clients that log in. */
 
 export * from './client/index.ts'
 export type { ForeignUrlOptions, UrlRefusal } from './fetch/foreign-url.ts'

@@ -229,12 +229,12 @@ describe('a page to connect an account', () => {
       expect(response?.status()).toBe(200)
       expect(await headingOf(page)).toBe('Do you agree?')
       expect(await textOf(page)).toContain('May this server use your Photos account on your behalf?')
-      expect(await textOf(page)).toContain('through the application the-client.')
-      expect(await page.getByRole('button').allInnerTexts()).toEqual(['Yes, go on', 'No'])
+      expect(await textOf(page)).toContain('Requested by the application the-client.')
+      expect(await page.getByRole('button').allInnerTexts()).toEqual(['Yes, continue', 'No'])
       expect(await runsScripts(page)).toBe(false)
       expect(await visitCookies(page)).toEqual([])
 
-      await page.getByRole('button', { name: 'Yes, go on' }).click()
+      await page.getByRole('button', { name: 'Yes, continue' }).click()
       await page.waitForURL(/^http:\/\/localhost:/)
       const tenMinutes = Date.now() / 1000 + 600
       const [cookie, ...others] = await visitCookies(page)
@@ -264,7 +264,7 @@ describe('a page to connect an account', () => {
     const answer = await call('alice', async (href) => {
       await page.goto(href)
       await page.getByRole('button', { name: 'No' }).click()
-      await page.getByRole('heading', { name: 'Nothing was done' }).waitFor()
+      await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
       expect(await visitCookies(page)).toEqual([])
     })
     expect(answer).toMatchObject([{ text: 'The person declined: Connect your Photos account' }])
@@ -276,14 +276,14 @@ describe('a page to connect an account', () => {
     const refusedTo = async (stranger: Page, href: string): Promise<void> => {
       const response = await stranger.goto(href)
       expect(response?.status()).toBe(403)
-      expect(await headingOf(stranger)).toBe('Not for you')
+      expect(await headingOf(stranger)).toBe('Access denied')
       expect(await stranger.locator('form').count()).toBe(0)
       expect(await visitCookies(stranger)).toEqual([])
     }
     const answer = await call('alice', async (href) => {
       await refusedTo(mallory, href)
       await page.goto(href)
-      await page.getByRole('button', { name: 'Yes, go on' }).click()
+      await page.getByRole('button', { name: 'Yes, continue' }).click()
       const onward = (await page.getByRole('link', { name: 'Allow' }).getAttribute('href'))!
       // The link leads to the way back, with the right state: for Mallory, and for Alice at another browser.
       await refusedTo(mallory, onward)
@@ -300,7 +300,7 @@ describe('a page to connect an account', () => {
     const alice = await browserOf('alice')
     const answer = await call('mallory', async (href) => {
       await alice.goto(href)
-      expect(await headingOf(alice)).toBe('Not for you')
+      expect(await headingOf(alice)).toBe('Access denied')
     })
     expect(answer).toMatchObject([{ text: 'The person declined: Connect your Photos account' }])
   })
@@ -322,7 +322,7 @@ describe('a page to connect an account', () => {
       const [, plain, ours] = page.frames()
       expect(await plain!.getByRole('button').allInnerTexts()).toEqual(['Click me'])
       expect(ours!.url()).toBe('chrome-error://chromewebdata/')
-      expect(await ours!.getByRole('button', { name: 'Yes, go on' }).count()).toBe(0)
+      expect(await ours!.getByRole('button', { name: 'Yes, continue' }).count()).toBe(0)
       expect(await ours!.content()).not.toContain('on your behalf')
       // By itself it is there.
       await page.goto(href)

@@ -9,16 +9,16 @@ const tokens: Tokens = { accessToken: 'a1', type: 'Bearer', refreshToken: 'r1', 
 const refresh = async (kept: Tokens | undefined, more: Partial<RefreshRequest> = {}) => {
   const store = memoryTokenStore()
   if (kept) await store.set('name', JSON.stringify(kept))
-  const exchange = {
+  const http = {
     fetch: () => {
       throw new Error('Something was sent')
     },
   }
-  return refreshTokens(exchange as never, { store, name: 'name', spent: 'a1', ...more } as RefreshRequest)
+  return refreshTokens(http as never, { store, name: 'name', refusedToken: 'a1', ...more } as RefreshRequest)
 }
 
-describe('new tokens are not asked for', () => {
-  test('when there are none to show for them', async () => {
+describe('tokens are not renewed', () => {
+  test('without a refresh token', async () => {
     expect(await refresh(undefined)).toEqual({ kind: 'gone' })
     const { refreshToken: _, ...rest } = tokens
     expect(await refresh(rest)).toEqual({ kind: 'gone' })
@@ -31,7 +31,7 @@ describe('new tokens are not asked for', () => {
     expect(await refresh(tokens, { key })).toEqual({ kind: 'gone' })
   })
 
-  test('when somebody else was faster, unless what they got is old already', async () => {
+  test('if another process has renewed them, unless its tokens are stale too', async () => {
     const faster: Tokens = { ...tokens, accessToken: 'a2', renewAt: Date.now() + 3_600_000 }
     expect(await refresh(faster)).toEqual({ kind: 'tokens', tokens: faster })
     await expect(refresh({ ...faster, renewAt: Date.now() - 1 })).rejects.toThrow()

@@ -93,7 +93,7 @@ describe('a client', () => {
     delete realm.serverMetadata.registration_endpoint
     expect(await failureOf(login(realm))).toMatchObject({
       data: { reason: 'client' },
-      message: expect.stringContaining('give it as client'),
+      message: expect.stringContaining('pass it as the option client'),
     })
   })
 
@@ -103,6 +103,18 @@ describe('a client', () => {
     await login(realm, { store, user: 'a' })
     await login(realm, { store, user: 'b' })
     expect(realm.at('/register')).toHaveLength(1)
+  })
+
+  test('reads its stored registration once for a login', async () => {
+    const realm = await startRealm()
+    const store = memoryTokenStore()
+    const read: string[] = []
+    const get = (key: string) => {
+      read.push(key)
+      return store.get(key)
+    }
+    await login(realm, { store: { ...store, get } })
+    expect(read.filter((key) => key.startsWith('["client"'))).toHaveLength(1)
   })
 
   test('that is no longer known registers itself anew', async () => {

@@ -202,7 +202,7 @@ describe('an account elsewhere', () => {
       // Even with a login as Mallory in the victim's browser the cookie of her own is missing, or is another.
       const end = await victim.visit(captured)
       expect(end.status).toBe(403)
-      expect(await end.text()).toContain('Nothing was done')
+      expect(await end.text()).toContain('Nothing was changed')
     }
     expect(service.tokenRequests).toEqual([])
     for (const subject of ['alice', 'mallory'])
@@ -223,7 +223,7 @@ describe('an account elsewhere', () => {
     expect(shown.status).toBe(200)
     expect(await shown.text()).toContain('evil&#60;client&#62;')
     expect(browser.history.at(-1)).toBe(other.page)
-    expect(await (await browser.answer(other.page, 'no')).text()).toContain('Nothing was done')
+    expect(await (await browser.answer(other.page, 'no')).text()).toContain('Nothing was changed')
     expect((await browser.visit(other.page)).status).toBe(404)
     expect(service.tokenRequests).toHaveLength(before)
   })
@@ -390,7 +390,7 @@ describe('an account elsewhere', () => {
     const done = await browserOf('alice').answer((await ask()).page, 'yes')
     expect(done.status).toBe(400)
     expect((await done.text()) + failures.join()).not.toContain('CANARY')
-    expect(failures).toEqual(['Error: Photos gave no token'])
+    expect(failures).toEqual(['Error: Photos returned no token'])
     expect(service.tokens.size).toBe(0)
   })
 

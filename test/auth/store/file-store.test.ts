@@ -178,15 +178,15 @@ describe('what is altered', () => {
     }
   })
 
-  test('a key or a salt that is not whole is an error, and not replaced by a new one', async () => {
+  test('a truncated key or salt is an error and is not replaced', async () => {
     const folder = newFolder()
     await storeIn(folder).store.set('k', SECRET)
     truncateSync(join(folder, 'key'), 10)
-    await expect(storeIn(folder).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('remove it') })
+    await expect(storeIn(folder).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('Remove it') })
     expect(statSync(join(folder, 'key')).size).toBe(10)
   })
 
-  test('a sealer takes whole keys only', async () => {
+  test('a sealer accepts only keys of the right length', async () => {
     await expect(sealer(new Uint8Array(16))).rejects.toThrow('32 bytes')
   })
 })
