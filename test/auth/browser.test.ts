@@ -74,7 +74,7 @@ function watch(page: Page): { dialogs: string[]; asked: string[] } {
 }
 
 async function expectThanks(page: Page): Promise<void> {
-  expect(await page.title()).toBe('Login')
+  expect(await page.title()).toBe('Login complete')
   expect(await textOf(page)).toBe(THANKS)
   expect(await page.locator('script, img, a, h1, style, link, iframe').count()).toBe(0)
   expect(await runsScripts(page)).toBe(false)

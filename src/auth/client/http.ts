@@ -2,14 +2,11 @@
 
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { readBody } from '../fetch/bounded-body.ts'
 import type { SafeFetch, SafeFetchInit } from '../fetch/safe-fetch.ts'
 
 export interface OAuthLimits {
   /** The longest time for one request. */
   requestTimeoutMs: number
-  /** The largest document or response. */
-  maxDocumentBytes: number
   /** How long a person may take to log in. */
   loginTimeoutMs: number
 }
@@ -17,12 +14,12 @@ export interface OAuthLimits {
 /** The defaults of `limits`. */
 export const DEFAULT_OAUTH_LIMITS: OAuthLimits = {
   requestTimeoutMs: 10_000,
-  maxDocumentBytes: 256 * 1024,
   loginTimeoutMs: 10 * 60_000,
 }
 
 /** What all requests of one login share. */
 export interface FetchContext {
+  /** Also bounds the size of responses. */
   fetch: SafeFetch
   limits: OAuthLimits
   signal?: AbortSignal | undefined
@@ -43,12 +40,7 @@ export async function fetchJson({ fetch, limits, signal }: FetchContext, url: st
   const timeout = AbortSignal.timeout(limits.requestTimeoutMs)
   try {
     const response = await fetch(url, { ...init, redirect: 'manual', signal: signal ? AbortSignal.any([signal, timeout]) : timeout })
-    const body = await readBody(
-      response.body,
-      limits.maxDocumentBytes,
-      () => new McpError('ERR_LIMIT', `${where} sent more than ${limits.maxDocumentBytes} bytes (limits.maxDocumentBytes)`),
-    )
-    return { status: response.status, headers: response.headers, json: parseJson(response, new TextDecoder().decode(body)) }
+    return { status: response.status, headers: response.headers, json: parseJson(response, await response.text()) }
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     if (timeout.aborted)

@@ -221,11 +221,10 @@ export class ServerTokens {
 
   #httpFor(signal: AbortSignal): FetchContext {
     const limits = { ...DEFAULT_OAUTH_LIMITS, ...this.#options.limits }
-    const { maxDocumentBytes, requestTimeoutMs } = limits
     const fetch = safeFetch({
       ...this.#options.network,
       userUrl: this.#server,
-      limits: { maxDocumentBytes, fetchTimeoutMs: requestTimeoutMs },
+      limits: { fetchTimeoutMs: limits.requestTimeoutMs },
     })
     return { fetch, limits, signal }
   }

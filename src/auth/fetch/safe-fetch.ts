@@ -141,7 +141,7 @@ async function readResponse(response: Response, url: URL, { maxDocumentBytes }: 
   const body = await readBody(
     response.body,
     maxDocumentBytes,
-    () => new McpError('ERR_LIMIT', `${url.origin} sent more than ${maxDocumentBytes} bytes (limits.maxDocumentBytes)`),
+    () => new McpError('ERR_LIMIT', `${url.origin} sent more than ${maxDocumentBytes} bytes (maxDocumentBytes)`),
   )
   const { status } = response
   const hasNoBody = status === 204 || status === 205 || status === 304
@@ -159,8 +159,7 @@ interface Circumstances {
 
 function asMcpError(error: unknown, url: URL, { timeout, signal, limits }: Circumstances): unknown {
   if (signal?.aborted) return signal.reason
-  if (timeout.aborted)
-    return new McpError('ERR_TIMEOUT', `${url.origin} took longer than ${limits.fetchTimeoutMs} ms (limits.fetchTimeoutMs)`)
+  if (timeout.aborted) return new McpError('ERR_TIMEOUT', `${url.origin} took longer than ${limits.fetchTimeoutMs} ms (fetchTimeoutMs)`)
   // A refusal during the DNS lookup arrives wrapped in a connection error.
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof McpError) return cause
   return new McpError('ERR_NETWORK', `${url.origin} could not be reached`, { cause: error })

@@ -6,10 +6,14 @@ import { readBody } from '../fetch/bounded-body.ts'
 /** The part of `fetch` that is used for requests to issuers. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
+/** Key sets and metadata of large issuers have some tens of KiB. */
+export const MAX_DOCUMENT_BYTES = 256 * 1024
+
 export interface FetchBounds {
   fetch: Fetch
   fetchTimeoutMs: number
-  maxDocumentBytes: number
+  /** Default: `MAX_DOCUMENT_BYTES`. */
+  maxDocumentBytes?: number
 }
 
 export interface IssuerResponse {
@@ -22,8 +26,8 @@ export interface IssuerResponse {
 export async function fetchFromIssuer(url: string, init: RequestInit, bounds: FetchBounds): Promise<IssuerResponse> {
   const signal = AbortSignal.timeout(bounds.fetchTimeoutMs)
   const response = await bounds.fetch(url, { ...init, redirect: 'manual', signal })
-  const { maxDocumentBytes } = bounds
-  const tooLarge = () => new Error(`The document is larger than ${maxDocumentBytes} bytes (limits.maxDocumentBytes)`)
+  const { maxDocumentBytes = MAX_DOCUMENT_BYTES } = bounds
+  const tooLarge = () => new Error(`The document is larger than ${maxDocumentBytes} bytes`)
   const bytes = await readBody(response.body, maxDocumentBytes, tooLarge)
   return { status: response.status, body: parse(new TextDecoder().decode(bytes)) }
 }

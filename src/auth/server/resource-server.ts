@@ -75,7 +75,7 @@ class ResourceServer implements HttpAuth {
             algorithms,
             limits,
             replays: dpop.replays ?? memoryReplays(limits.maxProofs, clock),
-            nonces: dpop.nonces && sealedNonces(dpop.nonces, limits.nonceMs),
+            nonces: dpop.nonces && sealedNonces(dpop.nonces),
           }
     this.#paths = new Set(places.paths)
     this.#document = metadataDocument(options, {

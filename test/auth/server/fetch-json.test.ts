@@ -39,7 +39,7 @@ describe('a document of an authorization server', () => {
 
   test('may be as long as the limit, counted over all pieces, and no longer', async () => {
     const { seen, answer } = fetching([...halves, bytes], bytes.length - 1)
-    await expect(answer).rejects.toThrow(`The document is longer than ${bytes.length - 1} bytes (limits.maxDocumentBytes)`)
+    await expect(answer).rejects.toThrow(`The document is larger than ${bytes.length - 1} bytes`)
     expect(seen).toMatchObject({ isCancelled: true, read: 2 })
   })
 

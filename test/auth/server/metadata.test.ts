@@ -99,7 +99,7 @@ describe('the metadata of a protected server', () => {
     expect(define({ resource: `${RESOURCE}#part` })).toThrow('fragment')
     expect(define({ resource: 'https://user@mcp.example.com/' })).toThrow('user')
     expect(define({ issuer: 'http://login.example.com' })).toThrow('must be https')
-    expect(() => resourceServer({ resource: RESOURCE })).toThrow('whose tokens')
+    expect(() => resourceServer({ resource: RESOURCE })).toThrow('Expected at least one issuer')
     expect(define({ scopes: ['a b'] })).toThrow('Not a scope')
     expect(define({ scopes: ['say "hi"'] })).toThrow('Not a scope')
     expect(define({ scopesSupported: ['offline_access'] })).toThrow('offline_access')

@@ -287,7 +287,7 @@ describe('an account elsewhere', () => {
     ['that differs by a slash', `${PHOTOS}/`, 400],
     ['of the service', PHOTOS, 200],
     ['of nobody', undefined, 200],
-  ])('an answer with the name %s is judged before its code is redeemed', async (_, iss, status) => {
+  ])('an answer with the name %s is checked before its code is redeemed', async (_, iss, status) => {
     const { service, failures, browserOf, ask } = await connected({ issuer: PHOTOS })
     const { page } = await ask()
     const browser = browserOf('alice')
@@ -299,7 +299,7 @@ describe('an account elsewhere', () => {
     if (iss !== undefined) back.searchParams.set('iss', iss)
     expect((await browser.step(back.href)).status).toBe(status)
     expect(service.tokenRequests).toHaveLength(status === 200 ? 1 : 0)
-    expect(failures).toEqual(status === 200 ? [] : ['Error: The answer is not from Photos'])
+    expect(failures).toEqual(status === 200 ? [] : ['Error: The response does not come from Photos: its iss parameter differs'])
   })
 
   test('a page says who asks for what and where one comes back to, and sets nothing before the person agreed', async () => {
@@ -368,7 +368,7 @@ describe('an account elsewhere', () => {
     expect((await browserOf('alice').answer(page, 'yes')).status).toBe(200)
     await clock.advance(1)
     expect((await browserOf('alice').answer(late.page, 'yes')).status).toBe(404)
-    await expect(connected({ ttlMs: 600_001 })).rejects.toThrow('ten minutes')
+    await expect(connected({ ttlMs: 600_001 })).rejects.toThrow('Expected ttlMs')
   })
 
   test('a person can be invited so many times at once, and all people so many', async () => {
@@ -486,8 +486,8 @@ describe('an account elsewhere', () => {
     expect((await askModern(url, callTool('albums'), { cookie: 'login=alice' })).status).toBe(401)
   })
 
-  test("is nobody's where nobody says who is calling", async () => {
+  test('needs a caller with an access token', async () => {
     const { photos } = await connected()
-    await expect(photos.tokenFor(undefined)).rejects.toThrow('Only a caller with a token')
+    await expect(photos.tokenFor(undefined)).rejects.toThrow('needs a caller with an access token')
   })
 })

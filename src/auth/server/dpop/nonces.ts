@@ -3,12 +3,15 @@
 import { fromBase64Url, toBase64Url } from '../../../base/bytes.ts'
 import type { KeyRing } from '../../../protocol/seams/ports.ts'
 
+/** Long enough that a client needs a new nonce only now and then, short enough that proofs cannot be stockpiled. */
+export const NONCE_MS = 5 * 60_000
+
 export interface Nonces {
   make(): Promise<string>
   isValid(nonce: string): Promise<boolean>
 }
 
-export function sealedNonces(keys: KeyRing, ttlMs: number): Nonces {
+export function sealedNonces(keys: KeyRing): Nonces {
   return {
     make: async () => {
       const { id, secret } = keys.current()
@@ -22,7 +25,7 @@ export function sealedNonces(keys: KeyRing, ttlMs: number): Nonces {
       if (!key || !signature || rest.length > 0) return false
       const isOurs = await mac(`${id}.${time}`, key.secret, (made, data) => crypto.subtle.verify('HMAC', made, signature, data))
       const age = Date.now() - Number.parseInt(time, 36)
-      return isOurs && age >= 0 && age < ttlMs
+      return isOurs && age >= 0 && age < NONCE_MS
     },
   }
 }

@@ -8,7 +8,7 @@ import { McpError } from '../../../protocol/errors.ts'
 import type { TokenClaims } from '../../../protocol/seams/access.ts'
 import { basicCredentials, sha256 } from '../../oauth-crypto.ts'
 import { type Fetch, fetchFromIssuer } from '../fetch-json.ts'
-import { DEFAULT_RESOURCE_SERVER_LIMITS, type ResourceServerLimits } from '../limits.ts'
+import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../limits.ts'
 import { secureUrl } from '../secure-url.ts'
 import { Issuer, issuerFetch } from '../tokens/issuer.ts'
 import { presentedToken } from '../tokens/presented-token.ts'
@@ -20,7 +20,8 @@ export interface TokenExchangeOptions {
   tokenEndpoint?: string
   clientId: string
   clientSecret: string
-  limits?: Partial<Pick<ResourceServerLimits, 'fetchTimeoutMs' | 'maxDocumentBytes'>> & { maxExchanged?: number }
+  /** The longest time for one request, and the most cached tokens. Default: 5 s and 1,000. */
+  limits?: { fetchTimeoutMs?: number; maxExchanged?: number }
   fetch?: Fetch
   clock?: Clock
 }

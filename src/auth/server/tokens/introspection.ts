@@ -7,6 +7,9 @@ import type { ResourceServerLimits } from '../limits.ts'
 import type { IntrospectionOptions, Issuer } from './issuer.ts'
 import { BadToken, IssuerUnavailable } from './token-errors.ts'
 
+/** Protects the issuer from floods of invented tokens. */
+export const MAX_INTROSPECTING = 64
+
 type Claims = Record<string, unknown>
 
 interface Known {
@@ -48,11 +51,9 @@ export class Introspector {
     const now = this.#clock.now()
     const known = this.#known.get(key)
     if (known && known.until > now) return known.claims
-    const { maxIntrospecting, maxIntrospected, introspectionCacheMs } = this.#limits
-    if (this.#running >= maxIntrospecting)
-      return Promise.reject(
-        new IssuerUnavailable(`More than ${maxIntrospecting} introspection requests are running (limits.maxIntrospecting)`),
-      )
+    const { maxIntrospected, introspectionCacheMs } = this.#limits
+    if (this.#running >= MAX_INTROSPECTING)
+      return Promise.reject(new IssuerUnavailable(`More than ${MAX_INTROSPECTING} introspection requests are running`))
     this.#known.delete(key)
     const [oldest] = this.#known.keys()
     if (this.#known.size >= maxIntrospected && oldest !== undefined) this.#known.delete(oldest)

@@ -4,7 +4,7 @@ import type { JSONWebKeySet } from 'jose'
 import type { Clock } from '../../../base/clock.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import { type SafeFetchInit, safeFetch } from '../../fetch/safe-fetch.ts'
-import { type Fetch, type FetchBounds, fetchFromIssuer } from '../fetch-json.ts'
+import { type Fetch, type FetchBounds, fetchFromIssuer, MAX_DOCUMENT_BYTES } from '../fetch-json.ts'
 import type { ResourceServerLimits } from '../limits.ts'
 import { secureUrl } from '../secure-url.ts'
 import { KeySet } from './key-set.ts'
@@ -113,11 +113,11 @@ function metadataUrls(issuer: string): string[] {
 export function issuerFetch(
   issuer: string,
   configured: readonly (string | undefined)[],
-  { fetchTimeoutMs, maxDocumentBytes }: Pick<ResourceServerLimits, 'fetchTimeoutMs' | 'maxDocumentBytes'>,
+  { fetchTimeoutMs }: Pick<ResourceServerLimits, 'fetchTimeoutMs'>,
 ): Fetch {
   return (url, init) => {
     const { origin } = new URL(url)
     const userUrl = configured.find((each) => each !== undefined && new URL(each).origin === origin) ?? issuer
-    return safeFetch({ userUrl, limits: { fetchTimeoutMs, maxDocumentBytes } })(url, init as SafeFetchInit)
+    return safeFetch({ userUrl, limits: { fetchTimeoutMs, maxDocumentBytes: MAX_DOCUMENT_BYTES } })(url, init as SafeFetchInit)
   }
 }

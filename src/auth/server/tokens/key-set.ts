@@ -7,6 +7,8 @@ import { IssuerUnavailable } from './token-errors.ts'
 
 type Find = ReturnType<typeof createLocalJWKSet>
 
+/** The shortest time between two fetches, however many tokens name an unknown key. Issuers publish new keys long before use. */
+const COOL_DOWN_MS = 30_000
 /** After a failed fetch the next one may come sooner than the cool-down: an outage usually ends before keys change. */
 const RETRY_MS = 5_000
 
@@ -58,14 +60,13 @@ export class KeySet {
   }
 
   async #fetch(): Promise<boolean> {
-    const { keyCoolDownMs } = this.#limits
     const startedAt = this.#clock.now()
-    this.#notBefore = startedAt + keyCoolDownMs
+    this.#notBefore = startedAt + COOL_DOWN_MS
     try {
       this.#keys = { find: createLocalJWKSet(await this.#load()), fetchedAt: startedAt }
       return true
     } catch {
-      this.#notBefore = this.#clock.now() + Math.min(RETRY_MS, keyCoolDownMs)
+      this.#notBefore = this.#clock.now() + RETRY_MS
       return false
     }
   }
