@@ -59,7 +59,7 @@ test('a script runs where nothing forbids it, so that its absence means somethin
   expect(await runsScripts(page)).toBe(true)
 })
 
-const THANKS = 'Thank you. You can close this window and go back to the program.'
+const THANKS = 'Login complete. You can close this window and return to the program.'
 const HOSTILE = `"><script>alert(1)</script><img src="http://127.0.0.1:9/spy" onerror="alert(2)"><h1>Call 555-0100</h1>`
 
 /** All that a page does besides being shown. */
@@ -252,7 +252,7 @@ describe('a page to connect an account', () => {
       expect(await visitCookies(page)).toEqual([])
       // Once, and not again.
       await page.goto(href)
-      expect(await headingOf(page)).toBe('No longer here')
+      expect(await headingOf(page)).toBe('Page expired')
     })
     expect(answer).toMatchObject([{ text: 'alice at sea, alice in the hills' }])
     expect(seen.dialogs).toEqual([])

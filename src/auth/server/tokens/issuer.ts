@@ -49,8 +49,9 @@ export class Issuer {
   constructor(options: IssuerOptions, limits: ResourceServerLimits, bounds: FetchBounds, clock: Clock) {
     secureUrl(options.issuer, 'An issuer')
     for (const url of [options.jwksUri, options.introspection?.endpoint]) if (url !== undefined) secureUrl(url, 'An endpoint of an issuer')
-    if (options.algorithms?.some((each) => each === 'none' || each.startsWith('HS')))
-      throw new McpError('ERR_DEFINITION', 'Expected signature algorithms with a private key of the issuer, got none or an HS algorithm')
+    const weak = options.algorithms?.find((each) => each === 'none' || each.startsWith('HS'))
+    if (weak !== undefined)
+      throw new McpError('ERR_DEFINITION', `Expected signature algorithms with a private key of the issuer, got ${weak}`)
     this.options = options
     this.#bounds = bounds
     this.keys = new KeySet(() => this.#loadKeys(), limits, clock)
