@@ -3,7 +3,7 @@
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { OAuth } from '../auth/client/oauth.ts'
-import { fileTokenStore } from '../auth/store/local.ts'
+import { fileTokenStore } from '../auth/store/local-stores.ts'
 import { systemClock } from '../base/clock.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Authorizer } from '../protocol/seams/authorizer.ts'
@@ -102,7 +102,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     ...(limits.budget && { budget: limits.budget }),
     ...(options.allowedModels && { allowedModels: (id: string) => options.allowedModels?.(id) }),
   })
-  const openUrl = options.openUrl ?? (async (url: string) => (await import('../auth/client/node/browser.ts')).openBrowser(url))
+  const openUrl = options.openUrl ?? (async (url: string) => (await import('../auth/client/login/node/browser.ts')).openBrowser(url))
 
   const supervise = (spec: ServerSpec) => {
     // One of this name that was configured otherwise may have been given what is not meant for this one.

@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  Client,
-  connect,
-  type LinkReceiver,
-  McpError,
-  type Target,
-  type Verdict,
-  type VerdictMemory,
-  verdictMemory,
-} from '../../src/index.ts'
+import { connect, type Verdict } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import { type LinkReceiver, type Target } from '../../src/protocol/seams/link.ts'
+import { McpError } from '../../src/protocol/errors.ts'
+import { type VerdictMemory, verdictMemory } from '../../src/client/verdict-memory.ts'
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Client } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Answers, Client, Declined } from '../../src/index.ts'
+import { type Answers } from '../../src/client/answers.ts'
+import { Client } from '../../src/client/client.ts'
+import { Declined } from '../../src/protocol/errors.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'

@@ -1,7 +1,10 @@
 /** What a client of 2026-07-28 sends, and what it makes of what a server says. */
 
 import { describe, expect, test } from 'vitest'
-import { Client, type ConnectOptions, RemoteError, verdictMemory } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import { type ConnectOptions } from '../../src/client/options.ts'
+import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
+import { verdictMemory } from '../../src/client/verdict-memory.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'

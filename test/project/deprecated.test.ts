@@ -44,6 +44,6 @@ test.each([
 
 test('options that turn a deprecated transport or registration on say that it is deprecated', () => {
   expect(commentOf('src/http/server/options.ts', '  legacySse?:')).toContain('deprecated')
-  expect(commentOf('src/auth/client/options.ts', '  about?:')).toMatch(/deprecated[\s\S]*2027-07-28/)
+  expect(commentOf('src/auth/client/registration/client-registration.ts', '  about?:')).toMatch(/deprecated[\s\S]*2027-07-28/)
   expect(commentOf('src/protocol/model/sampling.ts', '  includeContext?:')).toContain('deprecated')
 })
