@@ -42,7 +42,7 @@ describe.each(Object.entries(TRAPS))('%s', (_name, set) => {
   })
 
   test('is not read as a configuration', async () => {
-    expect((await readConfig(trap('mcp.json'))).problems).toMatchObject([{ text: 'It is not a file' }])
+    expect((await readConfig(trap('mcp.json'))).problems).toMatchObject([{ text: 'Not a regular file' }])
   })
 
   test('is not read as a file of our own', async () => {

@@ -1,4 +1,4 @@
-/** Which client a file belongs to: by where it is, and otherwise by what is in it. */
+/** Detects which client a configuration file belongs to, first by its path, then by its content. */
 
 import { basename, dirname, extname } from 'node:path'
 import type { Dialect } from './dialect.ts'
@@ -22,7 +22,7 @@ export function syntaxOf(file: string): Syntax {
   return extension === '.yaml' || extension === '.yml' ? 'yaml' : 'json'
 }
 
-/** The last parts of paths that only one client uses. */
+/** File names, and file names with their folder, that only one client uses. */
 const BY_PATH: ReadonlyMap<string, Dialect> = new Map([
   ['.mcp.json', claudeCode],
   ['managed-mcp.json', claudeCode],
@@ -52,8 +52,8 @@ export function dialectOf(file: string, document: unknown): Dialect {
 }
 
 /**
- * Never our own dialect: what looks like our list may have come with a project. What has none of these shapes is read as
- * the most common one, which says what is wrong with it.
+ * Never returns the format of our own list: a file that looks like it may have come with a project. A file of unknown shape is read
+ * as the most common format, so that the reader can report what is wrong with it.
  */
 function dialectOfShape(document: unknown): Dialect {
   if (!isObject(document)) return mcpServersFile

@@ -1,4 +1,4 @@
-/** Text to a plain value: JSON with comments and trailing commas, YAML, TOML. Objects in it have no prototype to be confused with. */
+/** Parses JSON (with comments and trailing commas), YAML and TOML into plain values. Objects have no prototype. */
 
 import { type ParseErrorCode, printParseErrorCode, visit as visitJson } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
@@ -7,15 +7,15 @@ import { Refused } from './problem.ts'
 
 export type Syntax = 'json' | 'yaml' | 'toml'
 
-/** What messages of parsers say is not passed on: they quote the line, and a secret may stand in it. */
+/** Parses the text of a file. Parser messages are replaced, because they quote the line, which may contain a secret. */
 export function parse(text: string, syntax: Syntax, report: (where: string, text: string) => void): unknown {
   const plain = text.startsWith('\u{feff}') ? text.slice(1) : text
   try {
     return PARSERS[syntax](plain, report)
   } catch (error) {
     if (error instanceof Refused) throw error
-    if (error instanceof RangeError) throw new Refused('', `It is nested too deep to be read as ${syntax.toUpperCase()}`)
-    throw new Refused('', `It cannot be read as ${syntax.toUpperCase()}`)
+    if (error instanceof RangeError) throw new Refused('', `The ${syntax.toUpperCase()} is nested too deeply`)
+    throw new Refused('', `The file cannot be read as ${syntax.toUpperCase()}`)
   }
 }
 
@@ -23,7 +23,7 @@ const PARSERS = { json: fromJson, yaml: fromYaml, toml: fromToml } satisfies Rec
 
 type Container = { value: Record<string, unknown> | unknown[]; name?: string }
 
-/** Built while it is read, because the parser's own objects take `__proto__` for a prototype and say nothing of doubled names. */
+/** Builds the value during the scan: the parser's own objects treat `__proto__` as a prototype and hide duplicate names. */
 function fromJson(text: string, report: (where: string, text: string) => void): unknown {
   const open: Container[] = []
   let root: unknown
@@ -59,45 +59,47 @@ function fromJson(text: string, report: (where: string, text: string) => void): 
     },
     { allowTrailingComma: true },
   )
-  if (fault !== undefined) throw new Refused('', `It is not JSON, not even with comments: ${fault}`)
+  if (fault !== undefined) throw new Refused('', `Invalid JSON (comments are allowed): ${fault}`)
   return root
 }
 
 const MAX_DEPTH = 64
-const DOUBLED = 'A name stands twice in the same object; what comes last counts'
+const DOUBLED = 'The object has this name twice; the last one is used'
 const MAX_ALIASES = 100
 
 function fromYaml(text: string, report: (where: string, text: string) => void): unknown {
   const lines = new LineCounter()
-  // The parser compares each name of a mapping with each other; it is done below, in less time.
+  // uniqueKeys takes quadratic time, so reportDoubled looks for duplicates instead.
   const options = { lineCounter: lines, prettyErrors: false, merge: true, stringKeys: true, uniqueKeys: false, logLevel: 'silent' } as const
   const document = parseDocument(text, options)
   const [fault] = document.errors
   if (fault) {
     const { line, col } = lines.linePos(fault.pos[0])
-    throw new Refused('', `It is not YAML: line ${line}, column ${col}: ${fault.code}`)
+    throw new Refused('', `Invalid YAML: line ${line}, column ${col}: ${fault.code}`)
   }
   let aliases = 0
   visit(document, {
-    // Each costs a walk through the document, so they are counted before they are followed.
+    // Resolving an alias walks the document, so aliases are counted before they are resolved.
     Alias: () => {
-      if (++aliases > MAX_ALIASES) throw new Refused('', `It has more than ${MAX_ALIASES} aliases`)
+      if (++aliases > MAX_ALIASES) throw new Refused('', `The YAML has more than ${MAX_ALIASES} aliases`)
     },
     Map: (_key, { items }) => reportDoubled(items, (offset) => report(`line ${lines.linePos(offset).line}`, DOUBLED)),
   })
   try {
     return unshared(document.toJS({ maxAliasCount: 10 * MAX_ALIASES }))
   } catch (error) {
-    if (error instanceof ReferenceError) throw new Refused('', 'Its aliases stand for nothing, or for too much')
+    if (error instanceof ReferenceError) throw new Refused('', BAD_ALIASES)
     throw error
   }
 }
+
+const BAD_ALIASES = 'The YAML has an alias without an anchor, or aliases that expand to too many values'
 
 function reportDoubled(items: readonly Pair[], found: (offset: number) => void): void {
   const names = new Set<unknown>()
   for (const { key } of items) {
     if (!isScalar(key)) continue
-    // Several things may be merged into one mapping.
+    // One mapping may have several merge keys.
     if (names.has(key.value) && key.value !== '<<') found(key.range?.[0] ?? 0)
     names.add(key.value)
   }
@@ -109,19 +111,19 @@ function fromToml(text: string): unknown {
   } catch (error) {
     const { line, column } = error as { line?: unknown; column?: unknown }
     if (typeof line !== 'number' || typeof column !== 'number') throw error
-    throw new Refused('', `It is not TOML: line ${line}, column ${column}`)
+    throw new Refused('', `Invalid TOML: line ${line}, column ${column}`)
   }
 }
 
-/** More than a file of the largest size has, if each thing in it is counted once. */
+/** More values than a file of the maximum size can contain without aliases. */
 const MAX_VALUES = 1_000_000
 
-/** A copy in plain objects. An alias may stand for a thing that holds the alias, or for a large one again and again: both end. */
+/** Copies into plain objects. Aliases can make a value contain itself, or repeat a large value: depth and count end both. */
 function unshared(root: unknown): unknown {
   let count = 0
   const copyOf = (value: unknown, depth: number): unknown => {
     if (depth > MAX_DEPTH) throw new RangeError('too deep')
-    if (++count > MAX_VALUES) throw new Refused('', 'Its aliases stand for nothing, or for too much')
+    if (++count > MAX_VALUES) throw new Refused('', BAD_ALIASES)
     if (Array.isArray(value)) return value.map((each) => copyOf(each, depth + 1))
     if (typeof value !== 'object' || value === null || value instanceof Date) return value
     const copy: Record<string, unknown> = Object.create(null)

@@ -1,4 +1,4 @@
-/** One server in the shape that most clients share: a command with arguments and environment, or a URL with headers. */
+/** Reads one server entry in the shape most clients share: a command with arguments and environment, or a URL with headers. */
 
 import type { HttpTransport, StdioTransport } from '../model/server-spec.ts'
 import { addressProblem } from './address.ts'
@@ -10,25 +10,30 @@ import { Refused, within } from './problem.ts'
 
 export interface EntryShape {
   translate: Translate
-  /** Members that may hold the URL, the first that is there wins. */
+  /** Members that may contain the URL. The first one present is used. Default: `url`. */
   urls?: readonly string[]
   env?: string
   headers?: string
-  /** How long one unit of the member `timeout` is. */
+  /** The unit of the member `timeout`. Default: 1 (milliseconds). */
   timeoutUnitMs?: number
-  /** Members that say something about the user interface of the client, or about how it finds the server. */
+  /** Members to ignore: they are about the client's user interface or about how it finds the server. */
   passed?: readonly string[]
 }
 
-/** What lets a server do things without a question. Here that is decided here, and a file of somebody else is no decision. */
+export const APPROVALS_IGNORED = 'Ignored: approvals of another client do not apply here'
+export const LOGIN_IGNORED = 'Ignored: the host discovers the login settings itself, or asks'
+export const SANDBOX_IGNORED = "Ignored: the client's sandbox is not used here"
+export const BOTH_TRANSPORTS = 'The entry has both a command and a URL: expected one of them'
+
+/** Members that allow actions without a question. They are ignored: only this host's own policy may allow actions. */
 const APPROVALS = ['autoApprove', 'alwaysAllow', 'autoapprove', 'trust', 'always_allow', 'alwaysApprove', 'approvalMode', 'trusted']
-/** What would run something or read another file before the server is started. */
-const ACTS: Readonly<Record<string, string>> = {
-  headersHelper: 'The program that makes headers is not run',
-  envFile: 'The file with variables is not read; what the server needs can be put under env',
-  oauth: 'Settings of a login are not taken over; the host finds them by itself, or asks',
-  auth: 'Settings of a login are not taken over; the host finds them by itself, or asks',
-  sandbox: 'The sandbox of the client is not taken over',
+/** Members that would run a program, read another file or change how the server is started. */
+const IGNORED: Readonly<Record<string, string>> = {
+  headersHelper: 'Ignored: the program that creates headers is not run',
+  envFile: 'Ignored: the file is not read. Put the variables that the server needs under env',
+  oauth: LOGIN_IGNORED,
+  auth: LOGIN_IGNORED,
+  sandbox: SANDBOX_IGNORED,
 }
 
 export function readEntry(entry: Members, shape: EntryShape, report: Reading['problem']): Draft {
@@ -36,8 +41,7 @@ export function readEntry(entry: Members, shape: EntryShape, report: Reading['pr
   const type = typeIn(entry)
   const command = entry.text('command')
   const url = urls.map((name) => entry.text(name)).find((text) => text !== undefined)
-  if (command !== undefined && url !== undefined)
-    throw new Refused(entry.where, 'It has a command and a URL; only one of them can be meant')
+  if (command !== undefined && url !== undefined) throw new Refused(entry.where, BOTH_TRANSPORTS)
   const args = entry.texts('args')
   const env = entry.table(shape.env ?? 'env')
   const cwd = entry.text('cwd')
@@ -45,19 +49,18 @@ export function readEntry(entry: Members, shape: EntryShape, report: Reading['pr
   let transport: StdioTransport | HttpTransport
   if (command !== undefined) transport = processWay(entry.where, { command, args, env, cwd }, translate)
   else if (url !== undefined) transport = httpWay(entry.where, { url, headers }, translate)
-  else
-    throw new Refused(entry.where, `It has neither a command nor a URL${type === undefined ? '' : `, and is said to be of type ${type}`}`)
+  else throw new Refused(entry.where, `The entry has neither a command nor a URL${type === undefined ? '' : ` (type: ${type})`}`)
   const disabled = entry.flag('disabled') ?? negated(entry.flag('enabled'))
   const timeoutMs = timeoutIn(entry, 'timeout', timeoutUnitMs)
   entry.pass('description', ...(shape.passed ?? []))
   for (const name of APPROVALS) {
-    if (entry.has(name)) report(within(entry.where, name), 'What may be done without a question is not taken over')
+    if (entry.has(name)) report(within(entry.where, name), APPROVALS_IGNORED)
   }
-  for (const [name, text] of Object.entries(ACTS)) if (entry.has(name)) report(within(entry.where, name), text)
-  return { transport, ...(disabled !== undefined && { isDisabled: disabled }), ...(timeoutMs !== undefined && { timeoutMs }) }
+  for (const [name, text] of Object.entries(IGNORED)) if (entry.has(name)) report(within(entry.where, name), text)
+  return { transport, isDisabled: disabled, timeoutMs }
 }
 
-/** Every member of an object as one server. */
+/** Reads every member of an object as one server. */
 export function readEntries(
   servers: Members | undefined,
   reading: Reading,
@@ -76,13 +79,12 @@ export function readEntries(
 
 export const negated = (flag: boolean | undefined): boolean | undefined => (flag === undefined ? undefined : !flag)
 
-/** `remote` and `local` are what some call HTTP and a process. */
+/** Some clients write `remote` for HTTP and `local` for a process. */
 const TYPES = ['stdio', 'local', 'http', 'sse', 'streamable-http', 'streamableHttp', 'streamable_http', 'remote']
 
 function typeIn(entry: Members): string | undefined {
   const type = entry.text('type') ?? entry.text('transport')
-  if (type !== undefined && !TYPES.includes(type))
-    throw new Refused(within(entry.where, 'type'), `A transport was expected: ${TYPES.join(', ')}`)
+  if (type !== undefined && !TYPES.includes(type)) throw new Refused(within(entry.where, 'type'), `Expected one of ${TYPES.join(', ')}`)
   return type
 }
 
@@ -103,10 +105,10 @@ export function processWay(where: string, { command, args = [], env = {}, cwd }:
     ...(cwd !== undefined && { cwd: translate(cwd, within(where, 'cwd')) }),
   }
   for (const name of Object.keys(env)) {
-    if (name === '' || /[=\0]/.test(name)) throw new Refused(within(where, 'env'), 'A variable cannot have this name')
+    if (name === '' || /[=\0]/.test(name)) throw new Refused(within(where, 'env'), 'Invalid name of an environment variable')
   }
-  // The system would take what stands before it, and a person would be shown another command than is run.
-  if (JSON.stringify(transport).includes('\\u0000')) throw new Refused(where, 'There is a NUL character in it')
+  // The operating system stops at NUL, so the person would approve another command than the one that runs.
+  if (JSON.stringify(transport).includes('\\u0000')) throw new Refused(where, 'The entry contains a NUL character')
   return transport
 }
 
@@ -122,16 +124,15 @@ export function httpWay(where: string, { url, headers = {} }: HttpTexts, transla
   if (scheme === 'unix' || scheme === 'pipe') {
     throw new Refused(
       place,
-      `The server is reached over a ${scheme === 'unix' ? 'socket of the file system' : 'named pipe'} (${scheme}:), which is not supported`,
+      `${scheme === 'unix' ? 'Unix sockets (unix:)' : 'Named pipes (pipe:)'} are not supported: expected an http: or https: URL`,
     )
   }
   if (scheme !== undefined && scheme !== 'http' && scheme !== 'https')
-    throw new Refused(place, 'A URL that begins with https: or http: was expected')
-  if (!partsOf(text).some((part) => 'placeholder' in part) && !URL.canParse(text)) throw new Refused(place, 'This is no URL')
+    throw new Refused(place, `Expected an http: or https: URL, got ${scheme}:`)
+  if (!partsOf(text).some((part) => 'placeholder' in part) && !URL.canParse(text)) throw new Refused(place, 'Invalid URL')
   const problem = addressProblem(text)
   if (problem !== undefined) throw new Refused(place, problem)
-  for (const name of Object.keys(headers))
-    if (!HEADER_NAME.test(name)) throw new Refused(within(where, 'headers'), 'A header cannot have this name')
+  for (const name of Object.keys(headers)) if (!HEADER_NAME.test(name)) throw new Refused(within(where, 'headers'), 'Invalid header name')
   return { type: 'http', url: text, headers: mapped(headers, within(where, 'headers'), translate) }
 }
 
@@ -147,5 +148,5 @@ export function timeoutIn(entry: Members, name: string, unitMs: number): number 
   if (timeout === undefined) return undefined
   const timeoutMs = Math.round(timeout * unitMs)
   if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return timeoutMs
-  throw new Refused(within(entry.where, name), 'A time of at least a millisecond and at most a day was expected')
+  throw new Refused(within(entry.where, name), 'Expected a time from one millisecond to one day')
 }

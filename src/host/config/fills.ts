@@ -1,26 +1,26 @@
-/** What a server will be given of the person's own when it is started, in words: a file of a project may send anything anywhere. */
+/** Describes which of the person's values a server will receive at start. The file of a project may send any variable anywhere. */
 
 import type { ServerTransport } from '../model/server-spec.ts'
 import { type Placeholder, placeholdersIn } from './placeholder.ts'
 
 /**
- * One for each placeholder: `your environment variable AWS_KEY goes into the header X-Key`.
- * @param given what the person gave for inputs so far, without secrets
+ * One line per placeholder: `your environment variable AWS_KEY goes into the header X-Key`.
+ * @param given the inputs that the person entered so far, without secrets
  */
 export const fillsOf = (transport: ServerTransport, given: ReadonlyMap<string, string> = new Map()): string[] => [
   ...new Set(
     placeholdersIn({ transport }).map(({ where, ...placeholder }) => {
       const value = placeholder.kind === 'input' ? given.get(placeholder.name) : undefined
-      const what = value === undefined ? WORDS[placeholder.kind](placeholder) : `what you gave for ${placeholder.name} (${value})`
+      const what = value === undefined ? WORDS[placeholder.kind](placeholder) : `your input for ${placeholder.name} (${value})`
       return `${what} goes into ${placeOf(where)}`
     }),
   ),
 ]
 
 const WORDS: Record<Placeholder['kind'], (placeholder: Placeholder) => string> = {
-  env: ({ name, fallback }) => `your environment variable ${name}${fallback === undefined ? '' : `, or ${fallback} where it is not set,`}`,
+  env: ({ name, fallback }) => `your environment variable ${name}${fallback === undefined ? '' : ` (or ${fallback} if it is not set)`}`,
   secret: ({ name }) => `your secret ${name}`,
-  input: ({ name }) => `what you give for ${name}`,
+  input: ({ name }) => `your input for ${name}`,
 }
 
 function placeOf(where: string): string {

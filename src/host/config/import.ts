@@ -1,4 +1,4 @@
-/** The servers that the other clients of this machine have: found and read, and neither started nor changed. */
+/** Reads the servers that other clients on this machine have configured. Nothing is started or changed. */
 
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
@@ -11,7 +11,7 @@ import { readConfig } from './read.ts'
 
 export interface ImportedServer {
   spec: ServerSpec
-  /** Where values stand in the open that look like secrets; `moveSecrets` takes them to the vault. */
+  /** Values in the entry that look like secrets. `moveSecrets` moves them to the vault. */
   plainSecrets: PlainSecret[]
 }
 
@@ -21,7 +21,7 @@ export interface ClientConfigs {
   problems: ConfigProblem[]
 }
 
-/** The servers in the configurations of all clients on this machine. */
+/** Reads the servers in the configuration files of all clients on this machine. See `readClientConfigs` in lazy-readers.ts. */
 export async function readClientConfigs(places: MachinePlaces = {}): Promise<ClientConfigs> {
   const { maxServers } = withDefaults(DEFAULT_CONFIG_LIMITS, places.limits)
   const found = await findClientConfigs(places)
@@ -32,7 +32,11 @@ export async function readClientConfigs(places: MachinePlaces = {}): Promise<Cli
     problems.push(...one.problems)
     specs = mergeServers(specs, one.servers)
     if (specs.length > maxServers) {
-      problems.push({ file: source.file, where: '', text: `More than ${maxServers} servers are left out (maxServers)` })
+      problems.push({
+        file: source.file,
+        where: '',
+        text: `The files have more than ${maxServers} servers; the others are ignored (maxServers)`,
+      })
       specs.length = maxServers
     }
   }

@@ -1,4 +1,4 @@
-/** From the short ways to name a server to all that a host wants to know about one. */
+/** Turns the entries of the option `servers` into server specs. */
 
 import { McpError } from '../../protocol/errors.ts'
 import { isService } from '../../protocol/seams/service.ts'
@@ -20,10 +20,10 @@ function wayOf(id: string, given: Exclude<GivenServer, Omit<ServerSpec, 'id'>>):
   if (typeof given === 'object' && isService(given)) return { type: 'memory', service: given }
   if (typeof given === 'object' && 'command' in given) {
     const { command, args = [], env = {}, cwd } = given
-    return { type: 'stdio', command, args, env, ...(cwd !== undefined && { cwd }) }
+    return { type: 'stdio', command, args, env, cwd }
   }
   throw new McpError(
     'ERR_CONFIG',
-    `The server ${JSON.stringify(id)} is none: expected a URL, { command, args }, a server made by createServer, or { transport, tier }`,
+    `Invalid server ${JSON.stringify(id)}: expected a URL, { command, args }, a server made by createServer, or { transport, tier }`,
   )
 }

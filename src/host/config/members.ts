@@ -1,4 +1,4 @@
-/** An object out of a file, read member by member; who is done with it learns which members nobody asked for. */
+/** Reads an object from a file member by member, checks the types, and reports unknown members at the end. */
 
 import { Refused, within } from './problem.ts'
 
@@ -9,21 +9,21 @@ export interface Members {
   flag(name: string): boolean | undefined
   number(name: string): number | undefined
   list(name: string): readonly unknown[] | undefined
-  /** Numbers and truth values are taken for their text, as every client does. */
+  /** A list of texts. Numbers and booleans are converted to text, as every client does. */
   texts(name: string): string[] | undefined
-  /** Names to texts; what is null is as if it were not there. */
+  /** An object of texts. Members that are null are left out. */
   table(name: string): Record<string, string> | undefined
   inner(name: string): Members | undefined
-  /** Each member of this object with what it is. All of them count as asked for. */
+  /** All members. All of them count as read. */
   entries(): [name: string, value: unknown][]
-  /** Members that are known and of no use here. */
+  /** Marks members as known but unused. */
   pass(...names: string[]): void
-  /** Reports the members that were neither read nor passed over. */
+  /** Reports the members that were neither read nor passed. */
   finish(report: (where: string, text: string) => void): void
 }
 
 export function membersOf(value: unknown, where: string): Members {
-  if (!isObject(value)) throw new Refused(where, `An object was expected, and ${nameOf(value)} is there`)
+  if (!isObject(value)) throw new Refused(where, `Expected an object, got ${nameOf(value)}`)
   const asked = new Set<string>()
   const at = (name: string): string => within(where, name)
   const get = (name: string): unknown => {
@@ -34,21 +34,21 @@ export function membersOf(value: unknown, where: string): Members {
   const typed = <T>(name: string, expected: string, is: (member: unknown) => member is T): T | undefined => {
     const member = get(name)
     if (member === undefined || is(member)) return member
-    throw new Refused(at(name), `${expected} was expected, and ${nameOf(member)} is there`)
+    throw new Refused(at(name), `Expected ${expected}, got ${nameOf(member)}`)
   }
-  const list = (name: string): readonly unknown[] | undefined => typed(name, 'A list', Array.isArray)
+  const list = (name: string): readonly unknown[] | undefined => typed(name, 'a list', Array.isArray)
   return {
     where,
     has: (name) => get(name) !== undefined,
-    text: (name) => typed(name, 'Text', (member) => typeof member === 'string'),
+    text: (name) => typed(name, 'text', (member) => typeof member === 'string'),
     flag: (name) => typed(name, 'true or false', (member) => typeof member === 'boolean'),
-    number: (name) => typed(name, 'A number', (member): member is number => Number.isFinite(member)),
+    number: (name) => typed(name, 'a number', (member): member is number => Number.isFinite(member)),
     list,
     texts: (name) => list(name)?.map((each, i) => plainText(each, `${at(name)}[${i}]`)),
     table: (name) => {
       const member = get(name)
       if (member === undefined) return undefined
-      if (!isObject(member)) throw new Refused(at(name), `An object was expected, and ${nameOf(member)} is there`)
+      if (!isObject(member)) throw new Refused(at(name), `Expected an object, got ${nameOf(member)}`)
       const filled = Object.entries(member).filter(([, each]) => each !== null)
       return Object.fromEntries(filled.map(([key, each]) => [key, plainText(each, within(at(name), key))]))
     },
@@ -65,7 +65,7 @@ export function membersOf(value: unknown, where: string): Members {
       for (const name of names) asked.add(name)
     },
     finish: (report) => {
-      for (const name of Object.keys(value)) if (!asked.has(name)) report(at(name), 'This is not known here, and has no effect')
+      for (const name of Object.keys(value)) if (!asked.has(name)) report(at(name), 'Unknown member: it has no effect')
     },
   }
 }
@@ -76,7 +76,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 function plainText(value: unknown, where: string): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
-  throw new Refused(where, `Text was expected, and ${nameOf(value)} is there`)
+  throw new Refused(where, `Expected text, got ${nameOf(value)}`)
 }
 
 function nameOf(value: unknown): string {

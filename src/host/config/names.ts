@@ -1,19 +1,19 @@
-/** Names of servers that rules, grants, files and commands can use. */
+/** Makes server names that are safe in rules, grants, files and commands. */
 
 const MAX_CHARS = 64
 
-/** Letters, digits, `.`, `_` and `-`: a slash, say, would make `server/tool` mean two things. */
+/** Reduces a name to letters, digits, `.`, `_` and `-`. A slash, for example, would make `server/tool` ambiguous. */
 export function safeName(name: string): string {
   const safe = name
     .normalize('NFKC')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
     .slice(0, MAX_CHARS)
     .replace(/^[-.]+|[-.]+$/g, '')
-  // A name that every object has as a member is asking for trouble.
+  // Names such as `constructor` exist on every object.
   return safe === '' || safe in {} ? `server${safe === '' ? '' : `-${safe}`}`.slice(0, MAX_CHARS) : safe
 }
 
-/** The name, or the first of `name-2`, `name-3`, … that nobody has. */
+/** The name, or the first of `name-suffix`, `name-2`, `name-3`, … that is not taken. */
 export function freeName(name: string, taken: ReadonlySet<string>, suffix?: string): string {
   if (!taken.has(name)) return name
   const base = suffix === undefined ? name : `${name.slice(0, MAX_CHARS - 20)}-${safeName(suffix).toLowerCase().slice(0, 18)}`

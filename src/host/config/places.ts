@@ -1,4 +1,4 @@
-/** Where the clients of a machine keep their configuration. Looking is all that is done. */
+/** Finds the configuration files of the clients on this machine. Files are only looked for, not read. */
 
 import type { Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -19,15 +19,15 @@ import { zed } from './dialects/zed.ts'
 import { type ConfigLimits, DEFAULT_CONFIG_LIMITS } from './limits.ts'
 
 export interface MachinePlaces {
-  /** The default is that of the user. */
+  /** The home directory. Default: the user's. */
   home?: string
-  /** The folder that the person works in; without it only what is the user's is looked for. */
+  /** The project folder. Default: none; only files of the user and the administrator are found. */
   project?: string
-  /** The default is that of this process. */
+  /** Default: the platform of this process. */
   platform?: NodeJS.Platform
-  /** `%APPDATA%` of Windows. */
+  /** `%APPDATA%` on Windows. Default: `AppData/Roaming` in the home directory. */
   appData?: string
-  /** Where the files of the administrator are; the default is the root of the file system. */
+  /** The folder that contains the administrator's files. Default: the root of the file system. */
   system?: string
   limits?: Partial<ConfigLimits>
 }
@@ -41,7 +41,12 @@ export interface FoundConfig {
 
 type Place = [dialect: Dialect, scope: Provenance['scope'], ...path: string[]]
 
-/** The files that are there, in an order that is always the same: the administrator, the user, the project. */
+/**
+ * Finds the configuration files of all known clients. The order is fixed: administrator, user, project.
+ *
+ * @example
+ * for (const { client, file } of await findClientConfigs({ project: process.cwd() })) console.log(client, file)
+ */
 export async function findClientConfigs(places: MachinePlaces = {}): Promise<FoundConfig[]> {
   const { maxFiles } = withDefaults(DEFAULT_CONFIG_LIMITS, places.limits)
   const home = resolve(places.home ?? homedir())
@@ -52,7 +57,7 @@ export async function findClientConfigs(places: MachinePlaces = {}): Promise<Fou
   for (const [dialect, scope, ...path] of known) {
     const file = join(...path)
     const stats = await stat(file).catch(() => undefined)
-    // A home that is also the project has each file twice.
+    // If the project is the home directory, some files are listed twice.
     if (!stats?.isFile() || seen.has(file)) continue
     seen.add(file)
     found.push({ file, client: dialect.client, scope, dialect })
@@ -116,10 +121,10 @@ const projectPlaces = (project: string): Place[] => [
 
 const MAX_PLUGIN_DEPTH = 6
 const MAX_PLUGIN_FOLDERS = 2000
-/** What plugins bring along and is not theirs. */
+/** Folders inside plugins that never contain a plugin's own configuration. */
 const NOT_LOOKED_INTO = new Set(['node_modules', '.git'])
 
-/** Plugins are somewhere below one folder. Links are not followed, so that the walk ends. */
+/** Searches for plugins below one folder. Links are not followed, so that the walk ends. */
 async function pluginPlaces(home: string, maxFiles: number): Promise<Place[]> {
   const found: Place[] = []
   let level = [join(home, '.claude', 'plugins', 'cache')]

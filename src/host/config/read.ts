@@ -1,4 +1,4 @@
-/** Files to servers. Nothing is started, nothing is written, and one bad entry or file costs none of the others. */
+/** Reads servers from configuration files. Nothing is started or written. A bad entry or file does not affect the others. */
 
 import { basename, resolve } from 'node:path'
 import { readPlainText, UnfitFile } from '../../files/plain-file.ts'
@@ -12,7 +12,7 @@ import { freeName } from './names.ts'
 import { problemsOf, Refused } from './problem.ts'
 import { type ConfigFile, type ReadConfig, type ReadConfigOptions, readDocument } from './read-document.ts'
 
-/** Reads one file or several; what kind each is follows from where it is and what is in it. Never fails: what cannot be read is a problem. */
+/** Reads one or several configuration files. Never rejects: everything that cannot be read is listed in `problems`. */
 export async function readConfig(
   files: string | ConfigFile | readonly (string | ConfigFile)[],
   options: ReadConfigOptions = {},
@@ -24,18 +24,23 @@ export async function readConfig(
   for (const [i, each] of list.entries()) {
     const source = typeof each === 'string' ? { file: each } : each
     if (i >= limits.maxFiles) {
-      all.problems.push({ file: source.file, where: '', text: `More than ${limits.maxFiles} files are not read (maxFiles)` })
+      all.problems.push({
+        file: source.file,
+        where: '',
+        text: `This file and the following are not read: there are more than ${limits.maxFiles} (maxFiles)`,
+      })
       break
     }
     const one = await readOne(source, options, limits)
     const room = limits.maxServers - all.servers.length
     if (one.servers.length > room) {
-      const text = `${one.servers.length - room} servers are left out: all files have more than ${limits.maxServers} (maxServers)`
+      const text = `All files together have more than ${limits.maxServers} servers; ${one.servers.length - room} are ignored (maxServers)`
       all.problems.push({ file: source.file, where: '', text })
     }
     for (const spec of one.servers.slice(0, room)) {
       const id = freeName(spec.id, taken)
-      if (id !== spec.id) all.problems.push({ file: source.file, where: spec.id, text: `Another server has this name; this one is ${id}` })
+      if (id !== spec.id)
+        all.problems.push({ file: source.file, where: spec.id, text: `Another server has this name; this one is renamed to ${id}` })
       taken.add(id)
       all.servers.push({ ...spec, id })
     }
@@ -53,35 +58,39 @@ async function readOne(source: ConfigFile, options: ReadConfigOptions, limits: C
   return { servers: [], inputs: [], problems: [{ file, where: '', text: text.fault }] }
 }
 
-/** What a file says, from its text. */
+/** Reads the servers from the text of a file. */
 export function readText(text: string, source: ConfigFile, options: ReadConfigOptions = {}): ReadConfig {
   const limits = withDefaults(DEFAULT_CONFIG_LIMITS, options.limits)
   const problems = problemsOf(source.file, limits.maxProblems)
   try {
-    // A file that was made and not yet filled.
+    // An empty file is valid: some clients create it before they write to it.
     if (text.trim() === '') return { servers: [], inputs: [], problems: problems.list }
     const document = parse(text, syntaxOf(source.file), problems.add)
     const { servers, inputs } = readDocument(document, source, { ...options, limits }, problems.add)
     return { servers, inputs, problems: problems.list }
   } catch (error) {
     if (error instanceof Refused) problems.add(error.where, error.message)
-    else problems.add('', 'It cannot be read')
+    else problems.add('', 'The file cannot be read')
     return { servers: [], inputs: [], problems: problems.list }
   }
 }
 
-/** Only of a file: a pipe would keep the reader waiting, and a device never end. */
+/** Reads regular files only: a pipe could block forever, and a device may never end. */
 async function textOf(file: string, maxBytes: number, limit: string): Promise<string | { fault: string }> {
   try {
     return await readPlainText(file, maxBytes, limit)
   } catch (error) {
     if (error instanceof UnfitFile)
       return {
-        fault: { 'not-plain': 'It is not a file', 'too-large': `It is larger than ${maxBytes} bytes (${limit})`, changed: error.message }[
-          error.reason
-        ],
+        fault: {
+          'not-plain': 'Not a regular file',
+          'too-large': `The file is larger than ${maxBytes} bytes (${limit})`,
+          changed: error.message,
+        }[error.reason],
       }
-    if (codeOf(error) === 'ENOENT') return { fault: 'There is no such file' }
-    return { fault: error instanceof TypeError ? 'It is not UTF-8 text' : `It cannot be read (${codeOf(error) ?? 'unknown error'})` }
+    if (codeOf(error) === 'ENOENT') return { fault: 'File not found' }
+    return {
+      fault: error instanceof TypeError ? 'The file is not UTF-8 text' : `The file cannot be read (${codeOf(error) ?? 'unknown error'})`,
+    }
   }
 }

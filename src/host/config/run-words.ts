@@ -1,4 +1,4 @@
-/** The words of a command, by what runs them: an option that takes a secret is one thing, a text that is run is another. */
+/** Classifies the words of a command: values of options can be secrets, while words that a shell or interpreter runs are code. */
 
 import { basename } from 'node:path'
 import { WRAPPERS } from '../launch/wrappers.ts'
@@ -9,14 +9,14 @@ const SHELLS =
 const INTERPRETERS =
   /^(?:node|nodejs|deno|bun|tsx|ts-node|python|pypy|ruby|perl|php|lua|luajit|tclsh|osascript|Rscript|R|julia|jshell|groovy|scala|elixir|erl|awk|gawk|mawk|sed)[\d.]*$/i
 
-/** Options whose value is run: `-c`, `-e`, `-pe`, `--eval`, `-EncodedCommand` and the like. */
+/** Options whose value is code: `-c`, `-e`, `-pe`, `--eval`, `-EncodedCommand` and similar. */
 const CODE_OPTION =
   /^(?:-[A-Za-z]{0,3}[cekprE]|--?(?:eval|exec|execute|expression|print|command|commands|cmd|script|code|run|call|require|import|loader|preload|init|rcfile|init-file|encodedcommand|program|entrypoint|shell))(?:[=:].*)?$/is
 
 const programOf = (word: string): string => basename(word.replaceAll('\\', '/')).replace(/\.(?:exe|cmd|bat|com)$/i, '')
 
 /**
- * The index of the first word that may be run, or be read by something that is run: all from there on is left as it is.
+ * The index of the first word that may be code, or that code may read. All words from there on stay visible.
  * @param words the command and its arguments
  */
 export function wordsAfterCode(words: readonly string[]): number {
@@ -24,7 +24,7 @@ export function wordsAfterCode(words: readonly string[]): number {
   return at < 0 ? words.length : at + 1
 }
 
-/** Whether the words themselves hold a program, which may do anything with the variables that it is given. */
+/** Whether the words contain code, which may do anything with its environment variables. */
 export function runsCode(words: readonly string[]): boolean {
   if (words.some((word) => SHELLS.test(programOf(word)))) return true
   const interpreter = words.findIndex((word) => INTERPRETERS.test(programOf(word)))
@@ -38,24 +38,24 @@ export const isKnownOption = (name: string): boolean =>
 const KNOWN_OPTION =
   /^(?:[a-z0-9]+[-_.])*(?:token|api[-_.]?key|access[-_.]?key|secret|secret[-_.]?key|password|passwd|passphrase|pat|private[-_.]?key|credential|credentials)$/i
 
-/** One word that no shell would take apart: without white space, quotes, substitutions, globs, redirections. */
+/** A word that no shell would split or expand: without white space, quotes, substitutions, globs and redirections. */
 export const isPlainValue = (value: string): boolean => /^[\w.+/=:@%,-]{1,4096}$/.test(value) && !value.startsWith('-')
 
-/** A word that names a program, a file or where something is fetched from. The addresses of databases run nothing. */
+/** A word that names a program, a file or a download address. Database addresses are excluded: nothing runs from them. */
 export const isPlace = (value: string): boolean =>
   /^(?:~|\.{1,2})?\/|^[A-Za-z]:[\\/]/.test(value) || (/^[a-z][\w+.-]*:\/\//i.test(value) && !DATABASE.test(value))
 
 const DATABASE = /^(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?):\/\//i
 
-/** Words in front of the name of a program or a package, which name none themselves. */
+/** Words before the name of a program or package. */
 const SUBCOMMAND = /^(?:run|exec|x|dlx|tool|start|test|create|compose|container|image|\d[\w.]*|.*=.*)$/i
 
-/** Options that take no value. */
+/** Options without a value. */
 const FLAG = /^(?:-y|--yes|-q|--quiet|-i|-t|-it|-ti|--rm|--init|--interactive|--tty|--silent|--)$/
 
 /**
- * Whether the word at this place may be the first that is no option: the script, the package or the image that is run. Nobody but the
- * program knows which options take a value, so a word after an option does not settle it.
+ * Whether the word at this index may be the script, package or image to run: the first word that is not an option. Only the program
+ * knows which of its options take a value, so a word after an option does not count as that first word.
  */
 export function mayBeFirstWord(words: readonly string[], at: number): boolean {
   if (WRAPPERS.test(programOf(words[0] ?? ''))) return true

@@ -23,8 +23,8 @@ describe('a URL that is read', () => {
   })
 
   test.each([
-    ['http://127.0.0.1:9000${env:PWD}@localhost:9/mcp', '${env:PWD} stands beside user information'],
-    ['https://${env:USER}@x.example/', '${env:USER} stands beside user information'],
+    ['http://127.0.0.1:9000${env:PWD}@localhost:9/mcp', '${env:PWD} is next to user information'],
+    ['https://${env:USER}@x.example/', '${env:USER} is next to user information'],
     ['https://a:${secret:docs/url}@good.example/mcp', '${secret:docs/url} is a secret'],
     ['https://${secret:a}.example/', '${secret:a} is a secret'],
     ['https://${env:GITHUB_TOKEN}.evil.example/', '${env:GITHUB_TOKEN} is a secret'],
@@ -34,7 +34,7 @@ describe('a URL that is read', () => {
   ])('is refused as %s, with words about where placeholders may stand', (url, why) => {
     const read = () => readEntry(membersOf({ url }, 'mcpServers.docs'), { translate: (text) => text }, () => {})
     expect(read).toThrow(why)
-    expect(read).toThrow('it may stand in the path, in the query and in headers')
+    expect(read).toThrow('use it in the path, the query or a header')
   })
 })
 

@@ -63,7 +63,7 @@ describe('Claude Code', () => {
       timeoutMs: 30_000,
       transport: { args: ['--dsn', '${$}{secret:db}'], env: { CACHE: '${env:CACHE_DIR:-/tmp}' } },
     })
-    expect(textsOf(problems)).toEqual(['mcpServers.old.headersHelper: The program that makes headers is not run'])
+    expect(textsOf(problems)).toEqual(['mcpServers.old.headersHelper: Ignored: the program that creates headers is not run'])
   })
 
   test('its state has the servers of the user, and of projects only those of this one', () => {
@@ -122,11 +122,11 @@ describe('VS Code', () => {
     })
     expect(inputs.map(({ id }) => id)).toEqual(['github-token', 'region'])
     expect(textsOf(problems)).toEqual([
-      'servers.local.envFile: The file with variables is not read; what the server needs can be put under env',
-      'servers.socket.url: The server is reached over a socket of the file system (unix:), which is not supported; the server is left out',
-      'servers.pipe.url: The server is reached over a named pipe (pipe:), which is not supported; the server is left out',
-      'servers.setting.args[0]: It uses ${config:…}, which only the client that the file belongs to can fill; the server is left out',
-      'inputs[2]: The value comes from a command of the client, which is not run',
+      'servers.local.envFile: Ignored: the file is not read. Put the variables that the server needs under env',
+      'servers.socket.url: Unix sockets (unix:) are not supported: expected an http: or https: URL. The server is ignored',
+      'servers.pipe.url: Named pipes (pipe:) are not supported: expected an http: or https: URL. The server is ignored',
+      'servers.setting.args[0]: The text uses ${config:…}, which only the client that owns the file can fill in. The server is ignored',
+      'inputs[2]: The input gets its value from a VS Code command, which is not run',
     ])
   })
 
@@ -152,7 +152,7 @@ describe('clients with mcpServers', () => {
     )
     expect(byId.remote?.transport).toMatchObject({ headers: { 'X-Key': '${env:KEY}' } })
     expect(byId.tool?.transport).toMatchObject({ command: '/home/ada/bin/tool' })
-    expect(textsOf(problems)).toEqual(['mcpServers.tool.autoApprove: What may be done without a question is not taken over'])
+    expect(textsOf(problems)).toEqual(['mcpServers.tool.autoApprove: Ignored: approvals of another client do not apply here'])
   })
 
   test('Windsurf has serverUrl', () => {
@@ -178,7 +178,7 @@ describe('clients with mcpServers', () => {
       '{ "theme": "dark", "mcpServers": { "x": { "httpUrl": "https://x.example.com/mcp", "headers": { "K": "$X_KEY" }, "trust": true, "includeTools": ["a"] } } }',
     )
     expect(byId.x?.transport).toMatchObject({ url: 'https://x.example.com/mcp', headers: { K: '${env:X_KEY}' } })
-    expect(textsOf(problems)).toEqual(['mcpServers.x.trust: What may be done without a question is not taken over'])
+    expect(textsOf(problems)).toEqual(['mcpServers.x.trust: Ignored: approvals of another client do not apply here'])
   })
 
   test('Antigravity and Amazon Q', () => {
@@ -307,7 +307,7 @@ test('Zed: context_servers, in the older shape as well; what only an extension k
   )
   expect(byId.new?.transport).toMatchObject({ command: 'n', args: ['1'] })
   expect(byId.old?.transport).toMatchObject({ command: 'o', args: ['2'], env: { A: 'b' } })
-  expect(textsOf(problems)).toEqual([expect.stringContaining('context_servers.ext: The command is known to an extension')])
+  expect(textsOf(problems)).toEqual([expect.stringContaining('context_servers.ext: The entry has no command or URL')])
 })
 
 test('LibreChat: values of its users are asked for when it asks for them too', () => {
@@ -330,7 +330,7 @@ mcpServers:
     transport: { headers: { 'X-Key': '${input:JIRA_KEY}', 'X-Env': '${env:JIRA_ENV}' } },
     inputs: [{ id: 'JIRA_KEY', description: 'Jira key', isSecret: true }],
   })
-  expect(textsOf(problems)).toEqual([expect.stringContaining('mcpServers.who.headers.X-User: It uses a value of a LibreChat user')])
+  expect(textsOf(problems)).toEqual([expect.stringContaining('mcpServers.who.headers.X-User: The text uses a value of the LibreChat user')])
 })
 
 test('a server.json of the registry: packages and remotes, with what has to be filled in', () => {
@@ -432,9 +432,9 @@ test('ours: what everybody has, and what only a host that asks can use', () => {
   })
   expect(Object.keys(byId)).toEqual(['mail', 'odd'])
   expect(textsOf(problems)).toEqual([
-    'mcpServers.odd.colour: This is not known here, and has no effect',
-    'mcpServers.wrong.tier: trusted or untrusted was expected; the server is left out',
-    expect.stringMatching(/^mcpServers\.misspelt\.asserted\.\*\.readonlyHint: One of .* was expected; the server is left out$/),
+    'mcpServers.odd.colour: Unknown member: it has no effect',
+    'mcpServers.wrong.tier: Expected trusted or untrusted. The server is ignored',
+    expect.stringMatching(/^mcpServers\.misspelt\.asserted\.\*\.readonlyHint: Unknown hint: expected one of .*\. The server is ignored$/),
   ])
 })
 
@@ -462,7 +462,7 @@ describe('a file in our own shape that is not our own list', () => {
         provenance: [{ client: 'mcpServers', scope, file }],
       })
       expect(textsOf(problems)).toEqual(
-        Object.keys(OURS).map((name) => `mcpServers.a.${name}: Only your own list of servers can say this; it is left out`),
+        Object.keys(OURS).map((name) => `mcpServers.a.${name}: Ignored: only your own list of servers can set this`),
       )
     },
   )
@@ -472,7 +472,7 @@ describe('a file in our own shape that is not our own list', () => {
     (more) => {
       const { servers, problems } = read('/home/ada/shop/mcp.json', JSON.stringify({ mcpServers: { a: { command: 'x', ...more } } }))
       expect(servers).toEqual([])
-      expect(textsOf(problems)).toEqual([expect.stringContaining('It uses a secret of your vault, which only your own list')])
+      expect(textsOf(problems)).toEqual([expect.stringContaining('The text uses a secret of your vault: only your own list')])
     },
   )
 

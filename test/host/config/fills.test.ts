@@ -14,7 +14,7 @@ test('what a process is given, and where, is said for each placeholder once', ()
   expect(fillsOf(transport)).toEqual([
     'your environment variable TOOLS goes into the command',
     'your secret KEY goes into argument 2',
-    'what you give for token goes into its environment variable A.B',
+    'your input for token goes into its environment variable A.B',
     'your environment variable PROJECT, or /home where it is not set, goes into its working folder',
   ])
 })

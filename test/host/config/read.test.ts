@@ -58,7 +58,7 @@ describe('one bad entry', () => {
       'mcpServers.type.type',
       'mcpServers.time.timeoutMs',
     ])
-    expect(problems.every((problem) => problem.file === file && problem.text.endsWith('the server is left out'))).toBe(true)
+    expect(problems.every((problem) => problem.file === file && problem.text.endsWith('The server is ignored'))).toBe(true)
   })
 
   test('that is none of the servers costs none of them', () => {
@@ -66,7 +66,7 @@ describe('one bad entry', () => {
       file: '/.vscode/mcp.json',
     })
     expect(servers.map(({ id }) => id)).toEqual(['a'])
-    expect(problems).toMatchObject([{ where: 'inputs', text: 'A list was expected, and an object is there' }])
+    expect(problems).toMatchObject([{ where: 'inputs', text: 'Expected a list, got an object' }])
   })
 
   test('whose name every object has is an entry like any other', () => {
@@ -109,10 +109,10 @@ describe('one bad file', () => {
       [files.json, expect.stringContaining('line 3')],
       [files.yaml, expect.stringContaining('line 2')],
       [files.toml, expect.stringContaining('line 2')],
-      [files.list, 'An object was expected, and a list is there'],
-      [files.bytes, 'It is not UTF-8 text'],
-      [files.folder, 'It is not a file'],
-      [files.missing, 'There is no such file'],
+      [files.list, 'Expected an object, got a list'],
+      [files.bytes, 'The file is not UTF-8 text'],
+      [files.folder, 'Not a regular file'],
+      [files.missing, 'File not found'],
     ])
   })
 
@@ -123,7 +123,7 @@ describe('one bad file', () => {
   test('that is a pipe does not keep the reader waiting', async () => {
     const file = join(newFolder(), 'mcp.json')
     execFileSync('mkfifo', [file])
-    expect((await readConfig(file)).problems).toEqual([{ file, where: '', text: 'It is not a file' }])
+    expect((await readConfig(file)).problems).toEqual([{ file, where: '', text: 'Not a regular file' }])
   })
 
   test('that is empty, or begins with a byte order mark, is none', async () => {
@@ -149,14 +149,14 @@ describe('bounds', () => {
     expect(readText(serversOf(3), { file: '/x.json' }, { limits: { maxServers: 3 } }).problems).toEqual([])
     const over = readText(serversOf(5), { file: '/x.json' }, { limits: { maxServers: 3 } })
     expect(over.servers).toHaveLength(3)
-    expect(over.problems.map(({ text }) => text)).toEqual(['2 servers more than 3 are left out (maxServers)'])
+    expect(over.problems.map(({ text }) => text)).toEqual(['The file has more than 3 servers; 2 are ignored (maxServers)'])
   })
 
   test('all files together have no more than maxServers', async () => {
     const files = [fileWith('a.json', serversOf(3)), fileWith('b.json', serversOf(3))]
     const { servers, problems } = await readConfig(files, { limits: { maxServers: 4 } })
     expect(servers.map(({ id }) => id)).toEqual(['s0', 's1', 's2', 's0-2'])
-    expect(problems.map(({ text }) => text)).toContain('2 servers are left out: all files have more than 4 (maxServers)')
+    expect(problems.map(({ text }) => text)).toContain('All files together have more than 4 servers; 2 are ignored (maxServers)')
   })
 
   test('files beyond maxFiles are not read, and problems beyond maxProblems are counted', async () => {
@@ -167,8 +167,8 @@ describe('bounds', () => {
     const one = await readConfig([file, file], { limits: { maxFiles: 1, maxProblems: 4 } })
     expect(one.servers).toHaveLength(1)
     expect(one.problems.map(({ text }) => text).slice(4)).toEqual([
-      'There are 2 more problems (maxProblems)',
-      'More than 1 files are not read (maxFiles)',
+      '2 more problems are not listed (maxProblems)',
+      'This file and the following are not read: there are more than 1 (maxFiles)',
     ])
   })
 

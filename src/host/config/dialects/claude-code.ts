@@ -1,4 +1,4 @@
-/** Claude Code: `.mcp.json` of a project, of a plugin and of the administrator, and the file with its whole state. */
+/** Claude Code: `.mcp.json` of a project, a plugin or the administrator, and its state file `~/.claude.json`. */
 
 import { dirname, resolve } from 'node:path'
 import type { Dialect, Reading } from '../dialect.ts'
@@ -21,7 +21,7 @@ export const claudeCode: Dialect = {
   },
 }
 
-/** A plugin may have its servers at the top, and refers to its own folder. */
+/** A plugin may list its servers at the top level, and may refer to its own folder. */
 export const claudeCodePlugin: Dialect = {
   client: 'Claude Code',
   read: (document, reading) => {
@@ -30,7 +30,7 @@ export const claudeCodePlugin: Dialect = {
   },
 }
 
-/** `~/.claude.json`: servers of the user, and, by folder, those that the user added for one project. */
+/** `~/.claude.json`: servers of the user, and servers that the user added for single projects. */
 export const claudeCodeState: Dialect = {
   client: 'Claude Code',
   read: (document, reading) => {

@@ -1,7 +1,7 @@
-/** Codex: `mcp_servers` in TOML, among its settings. It has no placeholders, and names variables instead. */
+/** Codex: `mcp_servers` in its TOML settings. It has no placeholders; members name environment variables instead. */
 
 import type { Dialect, Draft, Reading } from '../dialect.ts'
-import { httpWay, negated, processWay, readEntries, timeoutIn } from '../entry.ts'
+import { APPROVALS_IGNORED, BOTH_TRANSPORTS, httpWay, negated, processWay, readEntries, timeoutIn } from '../entry.ts'
 import { literal } from '../foreign-text.ts'
 import { isObject, type Members } from '../members.ts'
 import { placeholderText } from '../placeholder.ts'
@@ -34,11 +34,10 @@ function server(entry: Members, reading: Reading): Draft {
     'supports_parallel_tool_calls',
   )
   for (const name of ['default_tools_approval_mode', 'tools']) {
-    if (entry.has(name)) reading.problem(within(entry.where, name), 'What may be done without a question is not taken over')
+    if (entry.has(name)) reading.problem(within(entry.where, name), APPROVALS_IGNORED)
   }
-  const rest = { ...(isDisabled !== undefined && { isDisabled }), ...(timeoutMs !== undefined && { timeoutMs }) }
-  if (command !== undefined && url !== undefined)
-    throw new Refused(entry.where, 'It has a command and a URL; only one of them can be meant')
+  const rest = { isDisabled, timeoutMs }
+  if (command !== undefined && url !== undefined) throw new Refused(entry.where, BOTH_TRANSPORTS)
   if (command !== undefined) {
     const transport = processWay(entry.where, { command, args, env, cwd }, literal)
     return {
@@ -49,7 +48,7 @@ function server(entry: Members, reading: Reading): Draft {
       ...rest,
     }
   }
-  if (url === undefined) throw new Refused(entry.where, 'It has neither a command nor a URL')
+  if (url === undefined) throw new Refused(entry.where, 'The entry has neither a command nor a URL')
   const transport = httpWay(entry.where, { url, headers }, literal)
   const fromEnv = Object.entries(headersFromEnv).map(([name, from]) => [name, variable(from, entry.where)])
   const authorization = bearer === undefined ? {} : { Authorization: `Bearer ${variable(bearer, entry.where)}` }
@@ -60,10 +59,10 @@ function server(entry: Members, reading: Reading): Draft {
 function variableName(value: unknown, where: string): string {
   const name = isObject(value) ? value.name : value
   if (typeof name === 'string') return name
-  throw new Refused(within(where, 'env_vars'), 'Names of variables were expected')
+  throw new Refused(within(where, 'env_vars'), 'Expected names of environment variables')
 }
 
 function variable(name: string, where: string): string {
-  if (!/^[A-Za-z_]\w{0,127}$/.test(name)) throw new Refused(where, 'A name of a variable was expected')
+  if (!/^[A-Za-z_]\w{0,127}$/.test(name)) throw new Refused(where, 'Expected the name of an environment variable')
   return placeholderText({ kind: 'env', name })
 }

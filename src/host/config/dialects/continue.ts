@@ -1,4 +1,4 @@
-/** Continue: `mcpServers` in YAML is a list, and each server has its name inside. */
+/** Continue: `mcpServers` in YAML is a list; each entry contains its name. */
 
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { readEntry } from '../entry.ts'

@@ -1,4 +1,4 @@
-/** Goose: `extensions` in YAML, among its settings. */
+/** Goose: `extensions` in its YAML settings. */
 
 import type { Dialect, Draft } from '../dialect.ts'
 import { httpWay, negated, processWay, readEntries, timeoutIn } from '../entry.ts'
@@ -12,7 +12,7 @@ export const goose: Dialect = {
   read: (document, reading) => readEntries(document.inner('extensions'), reading, extension),
 }
 
-/** Part of the client itself, or run inside of it. */
+/** Extensions that are part of the client or run inside it. */
 const INSIDE = ['builtin', 'platform', 'frontend', 'inline_python']
 
 function extension(entry: Members): Draft | undefined {
@@ -29,13 +29,13 @@ function extension(entry: Members): Draft | undefined {
   const isDisabled = negated(entry.flag('enabled'))
   const timeoutMs = timeoutIn(entry, 'timeout', 1000)
   entry.pass('description', 'bundled', 'available_tools', 'name')
-  const rest = { ...(title && { title }), ...(isDisabled !== undefined && { isDisabled }), ...(timeoutMs !== undefined && { timeoutMs }) }
+  const rest = { title: title || undefined, isDisabled, timeoutMs }
   if (url !== undefined) return { transport: httpWay(entry.where, { url, headers }, shellLike), ...rest }
-  if (command === undefined) throw new Refused(entry.where, 'It has neither cmd nor uri')
+  if (command === undefined) throw new Refused(entry.where, 'The entry has neither cmd nor uri')
   const transport = processWay(entry.where, { command, args, env: envs, cwd }, shellLike)
   if (keys.length === 0) return { transport, ...rest }
-  if (!keys.every((key) => NAME.test(key))) throw new Refused(within(entry.where, 'env_keys'), 'A variable cannot have this name')
-  // Goose keeps these in a keychain of its own: here the person is asked for them.
+  if (!keys.every((key) => NAME.test(key))) throw new Refused(within(entry.where, 'env_keys'), 'Invalid name of an environment variable')
+  // Goose stores these in its own keychain, so the person is asked for them here.
   const asked = keys.map((name) => [name, placeholderText({ kind: 'input', name })])
   return {
     transport: { ...transport, env: { ...transport.env, ...Object.fromEntries(asked) } },

@@ -1,4 +1,4 @@
-/** LibreChat: `mcpServers` in YAML, with values that each user is asked for. */
+/** LibreChat: `mcpServers` in YAML, with values that each user enters. */
 
 import type { InputSpec } from '../../model/server-spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
@@ -18,23 +18,23 @@ const PASSED = ['iconPath', 'chatMenu', 'serverInstructions', 'initTimeout', 'st
 function server(entry: Members, reading: Reading): Draft {
   const inputs: InputSpec[] = (entry.inner('customUserVars')?.entries() ?? []).map(([id, value]) => {
     const description = membersOf(value, within(entry.where, id)).text('title')
-    return { id, isSecret: true, ...(description !== undefined && { description }) }
+    return { id, isSecret: true, description }
   })
   const title = entry.text('title')
   const asked = new Set(inputs.map(({ id }) => id))
   const draft = readEntry(entry, { translate: withUserValues(asked), passed: PASSED }, reading.problem)
-  return { ...draft, inputs, ...(title !== undefined && { title }) }
+  return { ...draft, inputs, title }
 }
 
 const USER_VALUE = /\{\{([^\s{}:$]{1,128})\}\}/g
 
-/** `{{NAME}}` is a value of the user who is logged in there; those that they were asked for can be asked for here. */
+/** `{{NAME}}` is a value of the LibreChat user. Values that LibreChat asks for become inputs here. */
 function withUserValues(asked: ReadonlySet<string>): Translate {
   const translate = braced()
   return (text, where) =>
-    // Our own syntax has no doubled braces, so that what was translated already is not found.
+    // Our own syntax has no double braces, so placeholders that are already translated do not match.
     translate(text, where).replace(USER_VALUE, (_match, name: string) => {
       if (asked.has(name)) return placeholderText({ kind: 'input', name })
-      throw new Refused(where, 'It uses a value of a LibreChat user, which only LibreChat can fill')
+      throw new Refused(where, 'The text uses a value of the LibreChat user, which only LibreChat can fill in')
     })
 }

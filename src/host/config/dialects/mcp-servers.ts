@@ -1,4 +1,4 @@
-/** Clients whose file has `mcpServers`, and that differ in little more than their placeholders. */
+/** Clients whose files have `mcpServers` and differ mostly in their placeholders. */
 
 import type { Dialect, Reading } from '../dialect.ts'
 import { type EntryShape, readEntries, readEntry } from '../entry.ts'
@@ -7,7 +7,7 @@ import { braced, editorLike, literal, shellLike } from '../foreign-text.ts'
 type Shape = Omit<EntryShape, 'translate'> & {
   client: string
   translate: (reading: Reading) => EntryShape['translate']
-  /** The servers stand among the settings of the client, which are none of ours. */
+  /** The file also has other settings of the client, so unknown members are not reported. */
   isAmongSettings?: boolean
 }
 

@@ -1,7 +1,7 @@
-/** opencode: `mcp` has servers by name, whose command is a list with its arguments. */
+/** opencode: `mcp` has servers by name; the command is a list that includes the arguments. */
 
 import type { Dialect, Draft, Reading } from '../dialect.ts'
-import { httpWay, negated, processWay, readEntries, timeoutIn } from '../entry.ts'
+import { httpWay, LOGIN_IGNORED, negated, processWay, readEntries, timeoutIn } from '../entry.ts'
 import { curly } from '../foreign-text.ts'
 import type { Members } from '../members.ts'
 import { Refused, within } from '../problem.ts'
@@ -15,23 +15,22 @@ function server(entry: Members, reading: Reading): Draft | undefined {
   const type = entry.text('type')
   const isDisabled = negated(entry.flag('enabled'))
   const timeoutMs = timeoutIn(entry, 'timeout', 1)
-  const rest = { ...(isDisabled !== undefined && { isDisabled }), ...(timeoutMs !== undefined && { timeoutMs }) }
-  if (entry.has('oauth'))
-    reading.problem(within(entry.where, 'oauth'), 'Settings of a login are not taken over; the host finds them by itself, or asks')
+  const rest = { isDisabled, timeoutMs }
+  if (entry.has('oauth')) reading.problem(within(entry.where, 'oauth'), LOGIN_IGNORED)
   if (type === 'remote') {
     const url = entry.text('url')
-    if (url === undefined) throw new Refused(entry.where, 'It is said to be remote, and has no url')
+    if (url === undefined) throw new Refused(entry.where, 'The type is remote, but the entry has no url')
     return { transport: httpWay(entry.where, { url, headers: entry.table('headers') }, curly), ...rest }
   }
   if (type === 'local') {
     const [command, ...args] = entry.texts('command') ?? []
-    if (command === undefined) throw new Refused(entry.where, 'It is said to be local, and has no command')
+    if (command === undefined) throw new Refused(entry.where, 'The type is local, but the entry has no command')
     return {
       transport: processWay(entry.where, { command, args, env: entry.table('environment'), cwd: entry.text('cwd') }, curly),
       ...rest,
     }
   }
-  // Only switches a server off or on that another file has.
+  // The entry only enables or disables a server of another file.
   if (type === undefined && isDisabled !== undefined) return undefined
-  throw new Refused(within(entry.where, 'type'), 'local or remote was expected')
+  throw new Refused(within(entry.where, 'type'), 'Expected local or remote')
 }

@@ -1,6 +1,6 @@
 /**
- * `mcpServers` as everybody has it, with what only a host that asks can use. Our own list may say all of it, and is also
- * written here. A file of anybody else may not say whom to trust, which folders to give away or which secrets to use.
+ * Our own list of servers: `mcpServers` with additional members. Only the person's own list may set trust, roots and secrets; other
+ * files of this shape may not.
  */
 
 import { McpError } from '../../../protocol/errors.ts'
@@ -23,33 +23,27 @@ const dialect = (client: string, isOurs: boolean): Dialect => ({
 
 export const portico: Dialect = dialect('Portico', true)
 
-/** A file of this shape that belongs to no client we know: it may come with a project. */
+/** A file of this shape from an unknown source. It may have come with a project. */
 export const mcpServersFile: Dialect = dialect('mcpServers', false)
 
-/** What only the person who runs the host can say. */
-const OPERATORS = ['tier', 'roots', 'asserted', 'dataFiles', 'provenance']
+/** Members that only the person's own list may set. */
+const OWNER_MEMBERS = ['tier', 'roots', 'asserted', 'dataFiles', 'provenance']
 
 function foreignServer(entry: Members, reading: Reading): Draft {
-  for (const name of OPERATORS) {
-    if (entry.has(name)) reading.problem(within(entry.where, name), 'Only your own list of servers can say this; it is left out')
+  for (const name of OWNER_MEMBERS) {
+    if (entry.has(name)) reading.problem(within(entry.where, name), 'Ignored: only your own list of servers can set this')
   }
   const title = entry.text('title')
   const labels = entry.texts('labels')
   const timeoutMs = timeoutIn(entry, 'timeoutMs', 1)
   const inputs = each(entry, 'inputs', inputIn)
   const draft = readEntry(entry, { translate: withoutSecrets }, reading.problem)
-  return {
-    ...draft,
-    ...(title !== undefined && { title }),
-    ...(labels && { labels }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(inputs && { inputs }),
-  }
+  return { ...draft, title, labels, timeoutMs: timeoutMs ?? draft.timeoutMs, inputs }
 }
 
 function withoutSecrets(text: string, where: string): string {
   if (partsOf(text).some((part) => 'placeholder' in part && part.placeholder.kind === 'secret'))
-    throw new Refused(where, 'It uses a secret of your vault, which only your own list of servers can do')
+    throw new Refused(where, 'The text uses a secret of your vault: only your own list of servers can do that')
   return text
 }
 
@@ -57,7 +51,7 @@ function server(entry: Members, reading: Reading): Draft {
   const title = entry.text('title')
   const tier = entry.text('tier')
   if (tier !== undefined && tier !== 'trusted' && tier !== 'untrusted') {
-    throw new Refused(within(entry.where, 'tier'), 'trusted or untrusted was expected')
+    throw new Refused(within(entry.where, 'tier'), 'Expected trusted or untrusted')
   }
   const labels = entry.texts('labels')
   const roots = entry.texts('roots')
@@ -69,15 +63,15 @@ function server(entry: Members, reading: Reading): Draft {
   const draft = readEntry(entry, { translate: (text) => text }, reading.problem)
   return {
     ...draft,
-    ...(title !== undefined && { title }),
-    ...(tier !== undefined && { tier }),
-    ...(labels && { labels }),
-    ...(roots && { roots }),
-    ...(dataFiles && { dataFiles }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(asserted && { asserted }),
-    ...(inputs && { inputs }),
-    ...(provenance && { provenance }),
+    title,
+    tier,
+    labels,
+    roots,
+    dataFiles,
+    timeoutMs: timeoutMs ?? draft.timeoutMs,
+    asserted,
+    inputs,
+    provenance,
   }
 }
 
@@ -90,11 +84,11 @@ function assertedIn(entry: Members): Record<string, ToolAnnotations> | undefined
     const said = membersOf(value, within(asserted.where, tool))
     const title = said.text('title')
     const hints = HINTS.flatMap((hint) => (said.has(hint) ? [[hint, said.flag(hint)]] : []))
-    // A hint that is misspelt would be a hint that is not there, and this one is believed.
+    // These hints are trusted, so a misspelled one must not be ignored.
     said.finish((where) => {
-      throw new Refused(where, `One of ${HINTS.join(', ')} was expected`)
+      throw new Refused(where, `Unknown hint: expected one of ${HINTS.join(', ')}`)
     })
-    return [tool, { ...(title !== undefined && { title }), ...Object.fromEntries(hints) }]
+    return [tool, { title, ...Object.fromEntries(hints) }]
   })
   return Object.fromEntries(tools)
 }
@@ -104,17 +98,11 @@ const each = <T>(entry: Members, name: string, read: (value: Members) => T): T[]
 
 function inputIn(input: Members): InputSpec {
   const id = input.text('id')
-  if (id === undefined) throw new Refused(input.where, 'An input without an id')
+  if (id === undefined) throw new Refused(input.where, 'The input has no id')
   const description = input.text('description')
   const fallback = input.text('default')
   const options = input.texts('options')
-  return {
-    id,
-    isSecret: input.flag('isSecret') ?? true,
-    ...(description !== undefined && { description }),
-    ...(fallback !== undefined && { default: fallback }),
-    ...(options && { options }),
-  }
+  return { id, isSecret: input.flag('isSecret') ?? true, description, default: fallback, options }
 }
 
 const SCOPES = ['user', 'project', 'managed', 'ours'] as const
@@ -124,25 +112,25 @@ function provenanceIn(from: Members): Provenance {
   const file = from.text('file')
   const said = from.text('scope')
   const scope = SCOPES.find((each) => each === said)
-  if (client === undefined || file === undefined || !scope) throw new Refused(from.where, 'client, scope and file were expected')
+  if (client === undefined || file === undefined || !scope) throw new Refused(from.where, 'Expected client, scope and file')
   return { client, scope, file }
 }
 
-/** The entry that the dialect reads as this server. */
+/** The entry for this server in our own list. Members without a value are left out of the file. */
 export function entryOf(spec: ServerSpec): Record<string, unknown> {
   const { id, transport, isDisabled, tier, title, labels, roots, dataFiles, asserted, timeoutMs, inputs, provenance } = spec
-  if (transport.type === 'memory') throw new McpError('ERR_CONFIG', `${id} is a server in this process, which no file can hold`)
+  if (transport.type === 'memory') throw new McpError('ERR_CONFIG', `${id} is a server in this process: it cannot be written to a file`)
   return {
     ...transport,
     tier,
-    ...(title !== undefined && { title }),
-    ...(isDisabled && { disabled: true }),
-    ...(labels && { labels }),
-    ...(roots && { roots }),
-    ...(dataFiles && { dataFiles }),
-    ...(asserted && { asserted }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(inputs?.length && { inputs }),
-    ...(provenance.length && { provenance }),
+    title,
+    disabled: isDisabled ? true : undefined,
+    labels,
+    roots,
+    dataFiles,
+    asserted,
+    timeoutMs,
+    inputs: inputs?.length ? inputs : undefined,
+    provenance: provenance.length ? provenance : undefined,
   }
 }

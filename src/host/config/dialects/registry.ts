@@ -1,4 +1,4 @@
-/** `server.json` of the registry: how a server is got and started, with what has to be filled in. */
+/** MCP Registry: `server.json` describes how to install and start a server, and which values it needs. */
 
 import type { HttpTransport, InputSpec, StdioTransport } from '../../model/server-spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
@@ -11,7 +11,7 @@ import { Refused, within } from '../problem.ts'
 export const registry: Dialect = {
   client: 'MCP Registry',
   read: (document, reading) => {
-    // An answer of the registry has the server inside.
+    // A response of the registry API wraps the server.
     const server = document.has('server') ? document.inner('server') : document
     if (!server) return
     const name = server.text('name') ?? 'server'
@@ -34,13 +34,13 @@ function draftOf(
   reading: Reading,
 ): Draft {
   const inputs = inputsOf()
-  const draft: Draft = { transport: transport(entry, inputs), inputs: inputs.list(), ...(title !== undefined && { title }) }
+  const draft: Draft = { transport: transport(entry, inputs), inputs: inputs.list(), title }
   entry.finish(reading.problem)
   return draft
 }
 
 interface Inputs {
-  /** The text of a value that is described: what it is, or a placeholder for what is asked. */
+  /** The text for a described value: its value, or a placeholder for an input. Undefined: the value is optional and not set. */
   text(described: Members, name: string): string | undefined
   list(): InputSpec[]
 }
@@ -48,17 +48,11 @@ interface Inputs {
 function inputsOf(): Inputs {
   const asked = new Map<string, InputSpec>()
   const ask = (described: Members, name: string): string => {
-    if (!/^[^\s{}:$]{1,128}$/.test(name)) throw new Refused(described.where, 'A value that is asked for cannot have this name')
+    if (!/^[^\s{}:$]{1,128}$/.test(name)) throw new Refused(described.where, 'Invalid name of an input')
     const description = described.text('description')
     const fallback = described.text('default')
     const options = described.texts('choices')
-    asked.set(name, {
-      id: name,
-      isSecret: described.flag('isSecret') === true,
-      ...(description !== undefined && { description }),
-      ...(fallback !== undefined && { default: fallback }),
-      ...(options !== undefined && { options }),
-    })
+    asked.set(name, { id: name, isSecret: described.flag('isSecret') === true, description, default: fallback, options })
     return placeholderText({ kind: 'input', name })
   }
   return {
@@ -82,7 +76,7 @@ function inputsOf(): Inputs {
 
 const VARIABLE = /(?<!\$)\{([^\s{}:$]{1,128})\}/g
 
-/** What fetches and runs a package of a kind, if the package does not say. */
+/** The default program that installs and runs packages of each type. */
 const RUNNERS: Readonly<
   Record<string, { command: string; before: readonly string[]; versioned: (id: string, version: string) => string }>
 > = {
@@ -97,12 +91,12 @@ function packageWay(entry: Members, inputs: Inputs): StdioTransport | HttpTransp
   const identifier = entry.text('identifier') ?? entry.text('name')
   const version = entry.text('version')
   const runner = Object.hasOwn(RUNNERS, kind) ? RUNNERS[kind] : undefined
-  if (!runner) throw new Refused(within(entry.where, 'registryType'), `A kind of package was expected: ${Object.keys(RUNNERS).join(', ')}`)
+  if (!runner) throw new Refused(within(entry.where, 'registryType'), `Expected one of ${Object.keys(RUNNERS).join(', ')}`)
   if (identifier === undefined || identifier.startsWith('-'))
-    throw new Refused(within(entry.where, 'identifier'), 'A name of a package was expected')
+    throw new Refused(within(entry.where, 'identifier'), 'Expected the name of a package')
   const transport = entry.inner('transport')?.text('type') ?? 'stdio'
   if (transport !== 'stdio')
-    throw new Refused(within(entry.where, 'transport'), 'A package that listens for itself is not started; only stdio is')
+    throw new Refused(within(entry.where, 'transport'), `Expected stdio, got ${transport}: packages that listen on HTTP are not started`)
   entry.pass('registryBaseUrl', 'fileSha256')
   const runtime = argumentsIn(entry, 'runtimeArguments', inputs)
   const env = environmentIn(entry, inputs)
@@ -113,7 +107,7 @@ function packageWay(entry: Members, inputs: Inputs): StdioTransport | HttpTransp
     version === undefined ? identifier : runner.versioned(identifier, version),
     ...argumentsIn(entry, 'packageArguments', inputs),
   ]
-  // The texts hold placeholders of ours by now.
+  // The texts already contain our placeholders, so they need no translation.
   return processWay(entry.where, { command: entry.text('runtimeHint') ?? runner.command, args, env }, (text) => text)
 }
 
@@ -125,7 +119,7 @@ function argumentsIn(entry: Members, name: string, inputs: Inputs): string[] {
     const text = inputs.text(argument, flag?.replace(/^-+/, '') ?? argument.text('valueHint') ?? `${name}-${i + 1}`)
     if (flag === undefined) return text === undefined ? [] : [text]
     if (text !== undefined) return [flag, text]
-    // A switch, which has no value at all.
+    // A flag without a value.
     return argument.flag('isRequired') === false ? [] : [flag]
   })
 }
@@ -136,9 +130,9 @@ function environmentIn(entry: Members, inputs: Inputs): Record<string, string> {
 
 function remoteWay(entry: Members, inputs: Inputs): HttpTransport {
   const type = entry.text('type') ?? entry.text('transport_type')
-  if (type !== 'streamable-http' && type !== 'sse') throw new Refused(within(entry.where, 'type'), 'streamable-http or sse was expected')
+  if (type !== 'streamable-http' && type !== 'sse') throw new Refused(within(entry.where, 'type'), 'Expected streamable-http or sse')
   const value = entry.text('url')
-  if (value === undefined) throw new Refused(entry.where, 'It has no url')
+  if (value === undefined) throw new Refused(entry.where, 'The entry has no url')
   const url = inputs.text(membersOf({ value, variables: entry.has('variables') ? rawVariables(entry) : undefined }, entry.where), 'url')
   return httpWay(entry.where, { url: url as string, headers: named(entry, 'headers', inputs) }, (text) => text)
 }
@@ -149,7 +143,7 @@ function named(entry: Members, member: string, inputs: Inputs): Record<string, s
   const found = (entry.list(member) ?? []).flatMap((value, i): [string, string][] => {
     const described = membersOf(value, `${within(entry.where, member)}[${i}]`)
     const name = described.text('name')
-    if (name === undefined) throw new Refused(described.where, 'It has no name')
+    if (name === undefined) throw new Refused(described.where, 'The entry has no name')
     const text = inputs.text(described, name)
     return text === undefined ? [] : [[name, text]]
   })

@@ -1,8 +1,8 @@
-/** VS Code: `mcp.json`, the member `mcp` of its settings, and that of a development container. */
+/** VS Code: `mcp.json`, and the member `mcp` of its settings and of a development container. */
 
 import type { InputSpec } from '../../model/server-spec.ts'
 import type { Dialect, Reading } from '../dialect.ts'
-import { readEntries, readEntry } from '../entry.ts'
+import { readEntries, readEntry, SANDBOX_IGNORED } from '../entry.ts'
 import { editorLike } from '../foreign-text.ts'
 import { type Members, membersOf } from '../members.ts'
 import { Refused, within } from '../problem.ts'
@@ -11,7 +11,7 @@ function readServersAndInputs(document: Members, reading: Reading): void {
   const shape = { translate: editorLike(reading.places), passed: ['gallery', 'version', 'dev'] }
   readEntries(document.inner('servers'), reading, (entry) => readEntry(entry, shape, reading.problem))
   readInputs(document, reading)
-  if (document.has('sandbox')) reading.problem(within(document.where, 'sandbox'), 'The sandbox of the client is not taken over')
+  if (document.has('sandbox')) reading.problem(within(document.where, 'sandbox'), SANDBOX_IGNORED)
   document.finish(reading.problem)
 }
 
@@ -29,29 +29,23 @@ function readInputs(document: Members, reading: Reading): void {
 
 function inputIn(input: Members, reading: Reading): InputSpec {
   const id = input.text('id')
-  if (id === undefined) throw new Refused(input.where, 'An input without an id')
+  if (id === undefined) throw new Refused(input.where, 'The input has no id')
   const type = input.text('type') ?? 'promptString'
-  if (type === 'command') throw new Refused(input.where, 'The value comes from a command of the client, which is not run')
+  if (type === 'command') throw new Refused(input.where, 'The input gets its value from a VS Code command, which is not run')
   if (type !== 'promptString' && type !== 'pickString')
-    throw new Refused(within(input.where, 'type'), 'promptString or pickString was expected')
+    throw new Refused(within(input.where, 'type'), 'Expected promptString or pickString')
   const description = input.text('description')
   const fallback = input.text('default')
   const options = type === 'pickString' ? input.list('options')?.map((option) => optionText(option, input.where)) : undefined
   const isSecret = input.flag('password') === true
   input.finish(reading.problem)
-  return {
-    id,
-    isSecret,
-    ...(description !== undefined && { description }),
-    ...(fallback !== undefined && { default: fallback }),
-    ...(options !== undefined && { options }),
-  }
+  return { id, isSecret, description, default: fallback, options }
 }
 
 function optionText(option: unknown, where: string): string {
   if (typeof option === 'string') return option
   const value = membersOf(option, `${where}.options`).text('value')
-  if (value === undefined) throw new Refused(`${where}.options`, 'A choice without a value')
+  if (value === undefined) throw new Refused(`${where}.options`, 'The option has no value')
   return value
 }
 

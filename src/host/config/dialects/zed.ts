@@ -1,4 +1,4 @@
-/** Zed: `context_servers` among its settings. */
+/** Zed: `context_servers` in its settings. */
 
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { readEntry } from '../entry.ts'
@@ -21,10 +21,10 @@ function server(value: unknown, where: string, reading: Reading): Draft {
   const entry = membersOf(value, where)
   entry.pass('source', 'settings', 'remote')
   if (!entry.has('command') && !entry.has('url')) {
-    throw new Refused(where, 'The command is known to an extension of Zed only')
+    throw new Refused(where, 'The entry has no command or URL: only the Zed extension knows how to start this server')
   }
   const shape = { translate: literal, passed: ['path'] }
-  // Older files have the command as an object with its arguments.
+  // In older files the command is an object with its arguments.
   const command = isObject(value) ? value.command : undefined
   if (!isObject(command)) return finished(entry, readEntry(entry, shape, reading.problem), reading)
   const { path, ...others } = command
@@ -32,7 +32,7 @@ function server(value: unknown, where: string, reading: Reading): Draft {
   const draft = readEntry(inner, shape, reading.problem)
   inner.finish(reading.problem)
   const isDisabled = entry.flag('enabled') === false
-  return finished(entry, { ...draft, ...(isDisabled && { isDisabled }) }, reading)
+  return finished(entry, { ...draft, isDisabled: isDisabled || draft.isDisabled }, reading)
 }
 
 function finished(entry: Members, draft: Draft, reading: Reading): Draft {
