@@ -198,7 +198,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
       search: limits.search ?? {},
       flow: limits.flow ?? {},
     },
-    favourites: options.favourites ?? [],
+    favorites: options.favorites ?? [],
     policy: () => policy,
     setPolicy: async (next) => {
       policy = await loadPolicy({ ...options, policy: next })

@@ -55,7 +55,7 @@ export interface HostInsides {
   roots: RootConsent
   models: readonly Model[]
   limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat' | 'search' | 'flow'>
-  favourites: readonly string[]
+  favorites: readonly string[]
   policy(): CompiledPolicy
   setPolicy(policy: NonNullable<HostOptions['policy']>): Promise<void>
   server(id: string): HostedServer
@@ -306,8 +306,8 @@ export class Host {
   }
 
   #toolsForModel(): ChatTool[] {
-    const { catalog, limits, favourites } = this.#insides
-    const { inline, search } = offerToModel(catalog, { maxTokens: limits.maxDefinitionTokens, favourites })
+    const { catalog, limits, favorites: favourites } = this.#insides
+    const { inline, search } = offerToModel(catalog, { maxTokens: limits.maxDefinitionTokens, favorites: favourites })
     return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search]
   }
 

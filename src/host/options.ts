@@ -19,7 +19,7 @@ import type { UsageLimits } from './consent/usage.ts'
 import type { ChatLimits } from './conversation/chat/limits.ts'
 import type { ProvenanceLimits } from './conversation/flow/provenance.ts'
 import { DEFAULT_RESULT_LIMITS } from './conversation/flow/result-gate.ts'
-import type { EntryFileLimits } from './launch/entry-file.ts'
+import type { EntryFileLimits } from './launch/launch-context.ts'
 import type { Health } from './model/health.ts'
 import type { Asker } from './model/question.ts'
 import type { Policy, PolicyLayer, Rule } from './model/rule.ts'
@@ -84,7 +84,7 @@ export interface HostOptions {
   /** Where checkpoints of the audit log go as well. */
   anchor?: AnchorSink
   /** Tools whose definitions models get in any case, by their exposed names. */
-  favourites?: readonly string[]
+  favorites?: readonly string[]
   limits?: Partial<HostLimits>
   clock?: Clock
   onEvent?(event: HostEvent): void

@@ -21,7 +21,7 @@ export interface Address {
 }
 
 /** Fills in the placeholders that affect the origin. The other placeholders stay. */
-export function addressOf(text: string, known: (placeholder: Placeholder) => string | undefined): Address {
+export function resolveAddress(text: string, known: (placeholder: Placeholder) => string | undefined): Address {
   const open: Placeholder[] = []
   let url = ''
   for (const part of partsOf(text)) {
@@ -37,7 +37,7 @@ export function addressOf(text: string, known: (placeholder: Placeholder) => str
 }
 
 /** Describes what is wrong with the placeholders of a URL, before any value is known. Undefined: nothing is wrong. */
-export function addressProblem(text: string): string | undefined {
+export function checkPlaceholders(text: string): string | undefined {
   const decisive: Placeholder[] = []
   // A placeholder at the beginning usually stands for the whole origin.
   const standIn = (placeholder: Placeholder, before: string): string => {
@@ -75,7 +75,7 @@ function hasUserInfo(text: string): boolean {
 }
 
 /** @throws McpError for the first placeholder without a value */
-export function refuseOpen({ open: [first] }: Address, isSecret: (placeholder: Placeholder) => boolean): void {
+export function refuseUnresolved({ open: [first] }: Address, isSecret: (placeholder: Placeholder) => boolean): void {
   if (!first) return
   const name = `\${${first.kind}:${first.name}}`
   if (isSecret(first)) throw new McpError('ERR_CONFIG', `${name} is a secret, ${ALLOWED_PLACES}`)

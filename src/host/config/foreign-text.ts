@@ -10,14 +10,14 @@ import { Refused } from './problem.ts'
 /** Translates one text. Throws Refused for a placeholder that only the client itself can fill in. */
 export type Translate = (text: string, where: string) => string
 
-export interface Places {
+export interface PlaceholderFolders {
   home: string
   /** The project folder, if there is one. */
   project: string | undefined
 }
 
 /** Replaces each match of `pattern` with the result of `mean`, and escapes the rest. */
-function translated(text: string, pattern: RegExp, mean: (match: RegExpMatchArray) => string): string {
+function translateMatches(text: string, pattern: RegExp, mean: (match: RegExpMatchArray) => string): string {
   let end = 0
   let result = ''
   for (const match of text.matchAll(pattern)) {
@@ -38,7 +38,7 @@ const BRACED = /\$\{([A-Za-z_]\w{0,127})(?::-([^{}]{0,4096}))?\}/g
 export const braced =
   (known: Readonly<Record<string, string>> = {}): Translate =>
   (text) =>
-    translated(text, BRACED, ([, name = '', fallback]) => {
+    translateMatches(text, BRACED, ([, name = '', fallback]) => {
       const value = Object.hasOwn(known, name) ? known[name] : undefined
       return value === undefined ? env(name, fallback) : escapeText(value)
     })
@@ -47,15 +47,15 @@ const BRACED_OR_BARE = /\$\{([A-Za-z_]\w{0,127})(?::-([^{}]{0,4096}))?\}|\$([A-Z
 
 /** Like `braced`, and also `$NAME`. */
 export const shellLike: Translate = (text) =>
-  translated(text, BRACED_OR_BARE, ([, inBraces, fallback, bare = '']) => env(inBraces ?? bare, fallback))
+  translateMatches(text, BRACED_OR_BARE, ([, inBraces, fallback, bare = '']) => env(inBraces ?? bare, fallback))
 
 const EDITOR = /\$\{([A-Za-z]{1,64}|\/)(?::([^{}]{1,256}))?\}/g
 
 /** `${env:NAME}`, `${input:NAME}`, `${workspaceFolder}` and the other variables of VS Code. */
 export const editorLike =
-  ({ home, project }: Places): Translate =>
+  ({ home, project }: PlaceholderFolders): Translate =>
   (text, where) =>
-    translated(text, EDITOR, (match) => {
+    translateMatches(text, EDITOR, (match) => {
       const [whole, kind = '', name] = match
       const refuse = (): never => {
         throw new Refused(where, `The text uses \${${kind}${name === undefined ? '' : ':…'}}, ${ONLY_THE_CLIENT}`)
@@ -91,7 +91,7 @@ const CURLY = /\{(env|file):([^\s{}:$]{1,256})\}/g
 
 /** `{env:NAME}`, without a dollar sign. */
 export const curly: Translate = (text, where) =>
-  translated(text, CURLY, ([, kind, name = '']) => {
+  translateMatches(text, CURLY, ([, kind, name = '']) => {
     if (kind === 'env') return env(name.slice(0, 128))
     throw new Refused(where, `The text uses {file:…}, ${ONLY_THE_CLIENT}`)
   })
@@ -100,7 +100,7 @@ const DOUBLE = /\$\{\{\s{0,8}(?:(secrets|inputs)\.)?([^\s{}:$]{1,128})\s{0,8}\}\
 
 /** `${{ secrets.NAME }}` and `${{ inputs.NAME }}`. The client's own secrets are not available here, so the person is asked for them. */
 export const doubleCurly: Translate = (text, where) =>
-  translated(text, DOUBLE, ([, kind, name = '']) => {
+  translateMatches(text, DOUBLE, ([, kind, name = '']) => {
     if (kind !== undefined) return placeholderText({ kind: 'input', name })
     throw new Refused(where, `The text uses a value ${ONLY_THE_CLIENT}`)
   })

@@ -8,14 +8,14 @@ import type { GivenServer, HostOptions } from '../options.ts'
 const OURS: Provenance = { client: 'this program', scope: 'ours', file: '' }
 
 export const inlineServers = (servers: NonNullable<HostOptions['servers']>): ServerSpec[] =>
-  Object.entries(servers).map(([id, given]) => specOf(id, given))
+  Object.entries(servers).map(([id, given]) => readServer(id, given))
 
-function specOf(id: string, given: GivenServer): ServerSpec {
+function readServer(id: string, given: GivenServer): ServerSpec {
   if (typeof given === 'object' && 'transport' in given) return { ...given, id }
-  return { id, transport: wayOf(id, given), tier: 'untrusted', provenance: [OURS] }
+  return { id, transport: readTransport(id, given), tier: 'untrusted', provenance: [OURS] }
 }
 
-function wayOf(id: string, given: Exclude<GivenServer, Omit<ServerSpec, 'id'>>): ServerTransport {
+function readTransport(id: string, given: Exclude<GivenServer, Omit<ServerSpec, 'id'>>): ServerTransport {
   if (given instanceof URL || (typeof given === 'string' && URL.canParse(given))) return { type: 'http', url: String(given), headers: {} }
   if (typeof given === 'object' && isService(given)) return { type: 'memory', service: given }
   if (typeof given === 'object' && 'command' in given) {

@@ -1,7 +1,7 @@
 /** Loads the readers of configurations and policies on first use: their parsers take longer to load than the rest of the host. */
 
-type ReadConfig = typeof import('./read.ts').readConfig
-type ReadClientConfigs = typeof import('./import.ts').readClientConfigs
+type ReadConfig = typeof import('./read-config.ts').readConfig
+type ReadClientConfigs = typeof import('./read-client-configs.ts').readClientConfigs
 type ReadPolicy = typeof import('../policy/policy-file.ts').readPolicy
 type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
 
@@ -9,7 +9,7 @@ type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
  * Reads one or several configuration files. The format is detected from the path and the content. Never rejects: everything that
  * cannot be read is listed in `problems`.
  */
-export const readConfig: ReadConfig = async (...args) => (await import('./read.ts')).readConfig(...args)
+export const readConfig: ReadConfig = async (...args) => (await import('./read-config.ts')).readConfig(...args)
 
 /**
  * Reads the servers that other clients on this machine (VS Code, Claude, Cursor ...) have configured. Nothing is started or written.
@@ -17,7 +17,7 @@ export const readConfig: ReadConfig = async (...args) => (await import('./read.t
  * @example
  * const { servers, problems } = await readClientConfigs({ project: process.cwd() })
  */
-export const readClientConfigs: ReadClientConfigs = async (...args) => (await import('./import.ts')).readClientConfigs(...args)
+export const readClientConfigs: ReadClientConfigs = async (...args) => (await import('./read-client-configs.ts')).readClientConfigs(...args)
 
 /**
  * Reads and compiles a policy, one file per layer. ERR_CONFIG names the file, the rule, the position, the expected and the actual value.

@@ -6,8 +6,8 @@ import { mayChangeWhatRuns } from '../launch/variables.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { isOriginComplete } from './address.ts'
+import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './command-words.ts'
 import { mapTexts, partsOf, placeholderText, textsOf } from './placeholder.ts'
-import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './run-words.ts'
 
 /** The position of a value that looks like a secret. Never the value itself. */
 export interface PlainSecret {
@@ -37,14 +37,14 @@ export function plainSecrets({
 }: Pick<ServerSpec, 'transport'> & Partial<Pick<ServerSpec, 'provenance'>>): PlainSecret[] {
   const texts = textsOf(transport)
   // Others may have written the file of a project, so all of it stays visible.
-  const isMovable = provenance.some(({ scope }) => scope === 'project') ? () => false : movableIn(transport)
+  const isMovable = provenance.some(({ scope }) => scope === 'project') ? () => false : movableCheck(transport)
   return texts.flatMap(({ where, text }, i): PlainSecret[] => {
     if (where === 'command' || where === 'cwd') return []
     // `--token` and its value are two arguments.
     const before = where.startsWith('args[') ? texts[i - 1]?.text : undefined
-    const beside = nameBeside(where, text, before)
-    const spot = spotIn(text, beside)
-    const spots = where === 'url' ? inUrl(text) : spot ? [spot] : []
+    const beside = nextName(where, text, before)
+    const spot = findSecret(text, beside)
+    const spots = where === 'url' ? findSecretsInUrl(text) : spot ? [spot] : []
     return spots.map((each) => ({
       where,
       ...each,
@@ -60,17 +60,17 @@ export function plainSecrets({
   })
 }
 
-interface Place {
+interface SecretPlace {
   where: string
   /** The text before the value. */
   before: string
   value: string
-  beside: Beside
+  beside: NextName
   /** The value is the whole text, or everything after the equals sign. */
   isWhole: boolean
 }
 
-function movableIn(transport: ServerSpec['transport']): (place: Place) => boolean {
+function movableCheck(transport: ServerSpec['transport']): (place: SecretPlace) => boolean {
   if (transport.type !== 'stdio') {
     // A placeholder before the path would hide the origin of the URL.
     return ({ where, before, value }) => !/[\r\n]/.test(value) && (where !== 'url' || isOriginComplete(before))
@@ -88,7 +88,7 @@ function movableIn(transport: ServerSpec['transport']): (place: Place) => boolea
   }
 }
 
-interface Beside {
+interface NextName {
   name: string
   /** It is a known option that takes a secret: `--token VALUE`, `--token=VALUE`. */
   isOption: boolean
@@ -96,7 +96,7 @@ interface Beside {
   start: number
 }
 
-function nameBeside(where: string, text: string, before: string | undefined): Beside {
+function nextName(where: string, text: string, before: string | undefined): NextName {
   const named = /^(?:env|headers)\.(.+)$/s.exec(where)?.[1]
   if (named !== undefined) return { name: named, start: 0, isOption: false }
   const assigned = /^-{0,2}([\w.-]{1,64})[=:](?!\/\/)/.exec(text)
@@ -108,9 +108,9 @@ function nameBeside(where: string, text: string, before: string | undefined): Be
   return { name: option ?? '', start: 0, isOption: option !== undefined && before?.startsWith('--') === true && isKnownOption(option) }
 }
 
-type Spot = Pick<PlainSecret, 'because' | 'start' | 'end'>
+type SecretRange = Pick<PlainSecret, 'because' | 'start' | 'end'>
 
-function spotIn(text: string, { name, start }: Pick<Beside, 'name' | 'start'>): Spot | undefined {
+function findSecret(text: string, { name, start }: Pick<NextName, 'name' | 'start'>): SecretRange | undefined {
   const value = text.slice(start)
   const parts = partsOf(value)
   const literals = parts.flatMap((part) => ('literal' in part ? [part.literal] : []))
@@ -140,12 +140,12 @@ const isDisordered = (value: string): boolean => (/^(?:~|\.{1,2})?\//.test(value
 /** Whether a word looks random. Package names and identifiers usually have one case, or no digits. */
 function isRandom(word: string): boolean {
   if (word.length < 20 || word.length > 4096 || !/^[A-Za-z0-9+/=_-]+$/.test(word)) return false
-  if (/^[0-9a-f]{32,}$/i.test(word)) return entropyOf(word) > 3
-  return /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word) && entropyOf(word) > 3.8
+  if (/^[0-9a-f]{32,}$/i.test(word)) return entropy(word) > 3
+  return /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word) && entropy(word) > 3.8
 }
 
 /** Shannon entropy in bits per character. */
-function entropyOf(text: string): number {
+function entropy(text: string): number {
   const counts = new Map<string, number>()
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
   let bits = 0
@@ -156,10 +156,10 @@ function entropyOf(text: string): number {
 const PASSWORD = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@?#\\]{0,256}:([^\s/@?#\\]{1,1024})@/i
 const PARAMETER = /[?&]([^=&#\s]{1,128})=([^&#\s]{1,4096})/g
 
-function inUrl(url: string): Spot[] {
-  const found: Spot[] = []
+function findSecretsInUrl(url: string): SecretRange[] {
+  const found: SecretRange[] = []
   const add = (because: PlainSecret['because'], end: number, value: string): void => {
-    const spot = spotIn(value, { name: because === 'name' ? 'secret' : '', start: 0 })
+    const spot = findSecret(value, { name: because === 'name' ? 'secret' : '', start: 0 })
     if (spot) found.push({ because: spot.because, start: end - value.length, end })
   }
   const password = PASSWORD.exec(url)

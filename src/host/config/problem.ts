@@ -26,7 +26,7 @@ export interface Problems {
 }
 
 /** Collects the problems of one file. After `max` problems, the others are only counted. */
-export function problemsOf(file: string, max: number): Problems {
+export function collectProblems(file: string, max: number): Problems {
   const list: ConfigProblem[] = []
   let passedOver = 0
   return {
@@ -42,7 +42,7 @@ export function problemsOf(file: string, max: number): Problems {
 const MAX_NAME_CHARS = 80
 
 /** Makes a name from a file safe to show: one line, limited length, secrets redacted. */
-export function shown(name: string): string {
+export function safeText(name: string): string {
   const short = name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name
   return redactText(short.replace(INVISIBLE, '\u{fffd}'))
 }
@@ -50,4 +50,4 @@ export function shown(name: string): string {
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 /** The position of a member inside another position. */
-export const within = (where: string, name: string): string => (where === '' ? shown(name) : `${where}.${shown(name)}`)
+export const within = (where: string, name: string): string => (where === '' ? safeText(name) : `${where}.${safeText(name)}`)

@@ -4,14 +4,14 @@ import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { InputSpec, Provenance, ServerSpec } from '../model/server-spec.ts'
-import { dialectOf } from './detect.ts'
-import type { Dialect, Draft, Reading } from './dialect.ts'
-import { portico } from './dialects/portico.ts'
+import { detectFormat } from './detect-format.ts'
+import type { ConfigFormat, FormatContext, ServerDraft } from './format.ts'
+import { portico } from './formats/portico.ts'
 import { type ConfigLimits, DEFAULT_CONFIG_LIMITS } from './limits.ts'
-import { membersOf } from './members.ts'
-import { freeName, safeName } from './names.ts'
 import { placeholdersIn } from './placeholder.ts'
-import { type ConfigProblem, Refused, shown } from './problem.ts'
+import { type ConfigProblem, Refused, safeText } from './problem.ts'
+import { readMembers } from './read-members.ts'
+import { freeName, safeName } from './server-names.ts'
 
 export interface ReadConfig {
   servers: ServerSpec[]
@@ -31,7 +31,7 @@ export interface ReadConfigOptions {
 /** A file, with everything that is already known about it. */
 export interface ConfigFile {
   file: string
-  dialect?: Dialect
+  format?: ConfigFormat
   client?: string
   scope?: Provenance['scope']
   /** The file is the person's own list: its trust tiers, roots and secrets apply. Default: false. */
@@ -51,18 +51,18 @@ export function readDocument(
   problem: (where: string, text: string) => void,
 ): Read {
   const limits = withDefaults(DEFAULT_CONFIG_LIMITS, options.limits)
-  const dialect = source.dialect ?? (source.isOurs ? portico : dialectOf(source.file, document))
+  const format = source.format ?? (source.isOurs ? portico : detectFormat(source.file, document))
   const provenance: Provenance = {
-    client: source.client ?? dialect.client,
-    scope: source.scope ?? (dialect === portico ? 'ours' : isUnder(options.project, source.file) ? 'project' : 'user'),
+    client: source.client ?? format.client,
+    scope: source.scope ?? (format === portico ? 'ours' : isUnder(options.project, source.file) ? 'project' : 'user'),
     file: source.file,
   }
   const inputs = new Map<string, InputSpec>()
-  const drafts: { name: string; draft: Draft }[] = []
+  const drafts: { name: string; draft: ServerDraft }[] = []
   let passedOver = 0
-  const reading: Reading = {
+  const reading: FormatContext = {
     file: source.file,
-    places: { home: options.home ?? homedir(), project: options.project },
+    folders: { home: options.home ?? homedir(), project: options.project },
     problem,
     input: (input) => void inputs.set(input.id, input),
     server: (name, where, make) => {
@@ -86,7 +86,7 @@ export function readDocument(
     }
   }
   // Servers that were read before the error are kept.
-  attempt('', () => dialect.read(membersOf(document, ''), reading))
+  attempt('', () => format.read(readMembers(document, ''), reading))
   if (passedOver > 0) problem('', `The file has more than ${limits.maxServers} servers; ${passedOver} are ignored (maxServers)`)
   // A server whose name is safe keeps it, even if an earlier server's name would be reduced to the same.
   const reserved = new Set(drafts.flatMap(({ name }) => (safeName(name) === name ? [name] : [])))
@@ -96,7 +96,7 @@ export function readDocument(
     reserved.add(id)
     names.set(id, name)
     const used = inputsOf(draft, inputs)
-    const title = draft.title ?? (id === name || name === '' ? undefined : shown(name))
+    const title = draft.title ?? (id === name || name === '' ? undefined : safeText(name))
     return {
       ...draft,
       id,
@@ -117,7 +117,7 @@ function isUnder(project: string | undefined, file: string): boolean {
 }
 
 /** The inputs that a server's placeholders use. An undeclared input is treated as a secret. */
-function inputsOf(draft: Draft, declared: ReadonlyMap<string, InputSpec>): InputSpec[] {
+function inputsOf(draft: ServerDraft, declared: ReadonlyMap<string, InputSpec>): InputSpec[] {
   const names = new Set(placeholdersIn(draft).flatMap(({ kind, name }) => (kind === 'input' ? [name] : [])))
   return [...names].map((id) => draft.inputs?.find((input) => input.id === id) ?? declared.get(id) ?? { id, isSecret: true })
 }

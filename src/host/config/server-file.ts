@@ -6,13 +6,13 @@ import { sharedJson } from '../../files/shared-json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
-import { entryOf } from './dialects/portico.ts'
+import { writeEntry } from './formats/portico.ts'
 import { DEFAULT_CONFIG_LIMITS } from './limits.ts'
-import { isObject } from './members.ts'
-import { formerOf, mergeServers, renewed } from './merge.ts'
-import { safeName } from './names.ts'
-import { problemsOf } from './problem.ts'
+import { matchKnownServers, mergeServers, renewServer } from './merge.ts'
+import { collectProblems } from './problem.ts'
 import { type Read, type ReadConfig, readDocument } from './read-document.ts'
+import { isObject } from './read-members.ts'
+import { safeName } from './server-names.ts'
 
 export interface ServerFileLimits extends LockLimits {
   maxServers: number
@@ -71,12 +71,12 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
   return {
     file,
     list: async () => {
-      const problems = problemsOf(file, DEFAULT_CONFIG_LIMITS.maxProblems)
+      const problems = collectProblems(file, DEFAULT_CONFIG_LIMITS.maxProblems)
       const { servers, inputs } = readIn(await shared.read(), problems.add)
       return { servers, inputs, problems: problems.list }
     },
     add: async (spec) => {
-      const entry = readable(spec)
+      const entry = checkedEntry(spec)
       await changed((entries, document) => {
         if (Object.hasOwn(entries, spec.id) || readIn(document).names.has(spec.id)) {
           throw new McpError('ERR_CONFIG', `${file} already has a server ${spec.id}`)
@@ -85,20 +85,20 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
       })
     },
     adopt: async (specs) => {
-      for (const spec of specs) readable(spec)
+      for (const spec of specs) checkedEntry(spec)
       let adopted: Adopted = { added: [], updated: [] }
       await changed((entries, document) => {
         const { servers: known, names } = readIn(document)
-        const former = formerOf(known, specs)
+        const former = matchKnownServers(known, specs)
         const current = [...known]
-        for (const [spec, at] of former) current[at] = renewed(known[at] as ServerSpec, spec)
+        for (const [spec, at] of former) current[at] = renewServer(known[at] as ServerSpec, spec)
         const others = specs.filter((spec) => !former.has(spec))
         // The names of unreadable entries count as taken.
         const merged = mergeServers(current, others, Object.keys(entries))
         const added = merged.slice(known.length)
         const updated = current.filter(({ transport }, at) => transport !== known[at]?.transport)
-        for (const spec of added) entries[spec.id] = entryOf(spec)
-        for (const spec of updated) entries[names.get(spec.id) ?? spec.id] = entryOf(spec)
+        for (const spec of added) entries[spec.id] = writeEntry(spec)
+        for (const spec of updated) entries[names.get(spec.id) ?? spec.id] = writeEntry(spec)
         for (const [i, { id, provenance }] of known.entries()) {
           const now = merged[i]?.provenance ?? provenance
           const name = names.get(id) ?? id
@@ -116,7 +116,7 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
         const before = servers.find((spec) => spec.id === id)
         if (!before) throw new McpError('ERR_SERVER_UNKNOWN', `${file} has no server ${id}`)
         result = { ...change(before), id }
-        entries[names.get(id) ?? id] = readable(result)
+        entries[names.get(id) ?? id] = checkedEntry(result)
       })
       return result as unknown as ServerSpec
     },
@@ -134,14 +134,14 @@ export function serverFile(folder: string, options: Partial<ServerFileLimits> = 
 }
 
 /** The entry of a server. Throws if reading it back would report a problem. */
-function readable(spec: ServerSpec): Record<string, unknown> {
+function checkedEntry(spec: ServerSpec): Record<string, unknown> {
   if (safeName(spec.id) !== spec.id) {
     throw new McpError(
       'ERR_CONFIG',
       `Invalid server name ${JSON.stringify(spec.id)}: expected up to 64 letters, digits, dots, hyphens and underscores`,
     )
   }
-  const entry = entryOf(spec)
+  const entry = writeEntry(spec)
   const faults: string[] = []
   const document = JSON.parse(JSON.stringify({ mcpServers: { [spec.id]: entry } }))
   readDocument(document, { file: 'servers.json', isOurs: true }, {}, (where, text) => faults.push(`${where}: ${text}`))

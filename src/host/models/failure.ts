@@ -1,13 +1,12 @@
-/** What a failing provider says, as an error that tells a server nothing about the account and nobody anything about the key. */
+/** Turns provider errors into errors that reveal nothing about the account to servers, and never contain the key. */
 
 import { isObject } from '../../base/json.ts'
 import { redactHead } from '../../base/text/redact.ts'
 import { McpError } from '../../protocol/errors.ts'
 
 /**
- * The message and its data may reach the server that asked, so they hold the status and nothing that the provider wrote.
- * That is in the cause, for the person, without what looks like a secret and without the values in `secrets`.
- * The error of the provider itself is not kept: it carries the whole request and its headers.
+ * Message and data may reach the server that asked, so they contain the status only. The provider's text is in the cause, for the
+ * person, with secrets redacted. The original error is not kept, because it contains the whole request with its headers.
  */
 export function modelFailure(model: string, error: unknown, secrets: readonly string[]): McpError {
   const status = statusOf(error)
@@ -46,5 +45,5 @@ function textOf(error: unknown): string {
   }
   if (typeof error === 'string') return error
   if (isObject(error) && typeof error.message === 'string') return error.message
-  return 'The provider gave no reason'
+  return 'The provider did not give a reason'
 }

@@ -179,7 +179,7 @@ describe('E2: one byte more in what a server is', () => {
         writeFileSync(file, `${readFileSync(file, 'utf8')} `)
         return spec
       },
-      /the file .*server\.mjs has changed since you agreed/,
+      /the file .*server\.mjs has changed since you approved it/,
     ],
   ]
 

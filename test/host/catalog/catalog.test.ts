@@ -139,8 +139,6 @@ describe('a URI', () => {
     expect(exposed(catalog.resources())).toEqual(['a+file:///x', 'b+file:///x', 'file:///only-a'])
     expect(catalog.ownerOfUri('a+file:///x')).toMatchObject({ kind: 'one', server: 'a', uri: 'file:///x' })
     expect(catalog.ownerOfUri('b+file:///x')).toMatchObject({ kind: 'one', server: 'b', uri: 'file:///x' })
-    expect(catalog.exposedUri('b', 'file:///x')).toBe('b+file:///x')
-    expect(catalog.exposedUri('a', 'file:///only-a')).toBe('file:///only-a')
     catalog.remove('b')
     expect(exposed(catalog.resources())).toEqual(['file:///only-a', 'file:///x'])
   })
@@ -168,8 +166,6 @@ describe('a URI', () => {
     catalog.put('other', surface({ templates: ['other://{id}'] }))
     expect(catalog.ownerOfUri('notes://17')).toMatchObject({ kind: 'one', server: 'notes', uri: 'notes://17', entry: { kind: 'template' } })
     expect(catalog.ownerOfUri('elsewhere://17')).toEqual({ kind: 'none' })
-    expect(catalog.exposedUri('notes', 'notes://17')).toBe('notes://17')
-    expect(catalog.exposedUri('other', 'notes://17')).toBe('other+notes://17')
   })
 
   test('that fits templates of two servers goes to neither, and to one of them by its name', () => {

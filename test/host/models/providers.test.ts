@@ -228,7 +228,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
   test('that says nothing more is given up', async () => {
     const { origin, hungUp } = await provider({ kind: 'broken', text: ['so'], how: 'silence' })
     const error = await failure(await open(origin, { limits: { silenceMs: 100 } }))
-    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned said nothing for 100 ms (silenceMs)' })
+    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned sent nothing for 100 ms (silenceMs)' })
     await hungUp()
   })
 

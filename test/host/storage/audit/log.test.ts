@@ -235,7 +235,7 @@ describe('after a crash', () => {
       const warnings: string[] = []
       await (await openAuditLog({ folder, onWarning: (text) => warnings.push(text) })).close()
       expect(await verifyAudit(folder)).toMatchObject({ ok: true, recovered: times + 1 })
-      expect(warnings).toEqual([expect.stringContaining(`its ${begun.length + 100} bytes are kept in`)])
+      expect(warnings).toEqual([expect.stringContaining(`its ${begun.length + 100} bytes were moved to`)])
     }
     expect((await all(folder)).length).toBeGreaterThan(records)
   })
