@@ -3,7 +3,6 @@
 export { type ErrorCode, McpError } from '../protocol/errors.ts'
 export type { PinStore } from './approval/pin-store.ts'
 export type { Review } from './approval/review.ts'
-export type { CatalogLimits } from './catalog/catalog.ts'
 export type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
 export type { Found } from './catalog/search.ts'
 export { type FindConfigsOptions as MachinePlaces, type FoundConfig, findClientConfigs } from './config/find-configs.ts'

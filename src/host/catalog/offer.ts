@@ -31,11 +31,11 @@ export interface Offer {
 
 /** Chooses the tools for a model. */
 export function offerToModel(catalog: Catalog, options: OfferOptions = {}): Offer {
-  const { maxTokens = DEFAULT_MAX_DEFINITION_TOKENS, favorites: favourites = [] } = options
+  const { maxTokens = DEFAULT_MAX_DEFINITION_TOKENS, favorites = [] } = options
   const tools = catalog.tools()
   const estimatedTokens = tools.reduce((sum, entry) => sum + definitionTokens(entry), 0)
   if (estimatedTokens <= maxTokens) return { inline: tools, search: [], estimatedTokens }
-  const chosen = new Set(favourites)
+  const chosen = new Set(favorites)
   return { inline: tools.filter(({ exposed }) => chosen.has(exposed)), search: SEARCH_TOOLS, estimatedTokens }
 }
 

@@ -20,10 +20,10 @@ export const readConfig: ReadConfig = async (...args) => (await import('./read-c
 export const readClientConfigs: ReadClientConfigs = async (...args) => (await import('./read-client-configs.ts')).readClientConfigs(...args)
 
 /**
- * Reads and compiles a policy, one file per layer. ERR_CONFIG names the file, the rule, the position, the expected and the actual value.
+ * Reads a policy, one file per layer. ERR_CONFIG names the file, the rule, the position, the expected and the actual value.
  *
  * @example
- * const policy = await readPolicy({ user: 'policy.yaml' })
+ * const policy = await compilePolicy(await readPolicy({ user: 'policy.yaml' }))
  */
 export const readPolicy: ReadPolicy = async (...args) => (await import('../policy/policy-file.ts')).readPolicy(...args)
 

@@ -29,8 +29,7 @@ async function layered(given: Layers, options: HostOptions): Promise<Policy> {
   }
   const roots = await rootsByName(options)
   if (Object.keys(files).length === 0) return { layers: rules, roots }
-  const limits = options.limits?.policy
-  const read = await readPolicy(files, roots, limits ? { limits } : {})
+  const read = await readPolicy(files, roots)
   return { ...read, layers: { ...read.layers, ...rules } }
 }
 

@@ -17,7 +17,7 @@ import { envValue, resolveTransport } from '../config/resolve.ts'
 import type { ActionRequest, RequestedAction } from '../consent/gate/gate.ts'
 import { commandText } from '../launch/command-text.ts'
 import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch } from '../launch/fingerprint.ts'
-import { type EntryFileFacts, type EntryFileLimits, findCommandProgram, folderOf } from '../launch/launch-context.ts'
+import { type EntryFileFacts, findCommandProgram, folderOf } from '../launch/launch-context.ts'
 import { changesWhatRuns, variableWarnings } from '../launch/variables.ts'
 import type { ActionPrimitive, ActionServer, Effect, PinState } from '../model/action.ts'
 import type { Health } from '../model/health.ts'
@@ -39,8 +39,6 @@ export interface HostedServerOptions {
   onListing(server: HostedServer, listing: Listing): void
   /** Asks the person for an input of the configuration; undefined when they do not say. */
   input(server: HostedServer, id: string, signal: AbortSignal): Promise<string | undefined>
-  /** What is looked at of its program and files. */
-  launchLimits?: Partial<EntryFileLimits>
   /** It is another program, or another address, than when it was started before: what it was given was not given to this. */
   onOther(server: HostedServer): void
 }
@@ -190,8 +188,7 @@ export class HostedServer {
 
   get #lookFrom(): EntryFileFacts {
     const { dataFiles } = this.spec
-    const { parts, launchLimits } = this.#options
-    return { cwd: parts.project, ...(dataFiles && { dataFiles }), ...(launchLimits && { limits: launchLimits }) }
+    return { cwd: this.#options.parts.project, dataFiles }
   }
 
   async #permit(signal: AbortSignal): Promise<ServerTransport> {

@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_ENTRY_FILE_LIMITS } from '../../../src/host/launch/launch-context.ts'
 import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { proves } from '../../support/proves.ts'
 import { hosts, NO, person, script, scriptText } from '../hosts.ts'
@@ -285,8 +286,12 @@ test('a command that is not there is not started, and the error names it', async
 
 test('a command that names more than may be looked at is not started, and the error says which limit', async () => {
   const ask = person()
-  const transport = { command: process.execPath, args: ['a', 'b', 'c'], env: {} }
-  const host = await hostWith({ servers: { x: server(transport) }, limits: { launch: { maxLookups: 2 } }, ask })
+  const transport = {
+    command: process.execPath,
+    args: [Array.from({ length: DEFAULT_ENTRY_FILE_LIMITS.maxLookups }, (_, i) => `a${i}`).join(',')],
+    env: {},
+  }
+  const host = await hostWith({ servers: { x: server(transport) }, ask })
   expect(host.health().x).toMatchObject({ lastError: { code: 'ERR_LIMIT', message: expect.stringContaining('maxLookups') } })
   expect(ask.asked).toEqual([])
 })

@@ -7,7 +7,7 @@ import { surface, tool } from './support.ts'
 const newCatalog = (options: Partial<CatalogOptions> = {}): Catalog => new Catalog({ isVisible: () => true, ...options })
 const exposed = (entries: readonly { exposed: string }[]): string[] => entries.map((entry) => entry.exposed)
 
-describe('the catalogue', () => {
+describe('the catalog', () => {
   test('is one list over all servers, each entry with its server, in the same order whoever was first [T-HOST-006]', () => {
     const surfaces = {
       notes: surface({ tools: ['write', 'read'], prompts: ['daily'], resources: ['notes://1'], templates: ['notes://{id}'] }),
@@ -75,7 +75,7 @@ describe('the catalogue', () => {
     approved.add('b')
     catalog.refresh('s')
     expect(exposed(catalog.tools())).toEqual(['s__a', 's__b'])
-    // Taken back, and nobody has told the catalogue yet.
+    // Taken back, and nobody has told the catalog yet.
     approved.clear()
     expect(catalog.tools()).toEqual([])
     expect(catalog.find('tool', 's__a')).toBeUndefined()

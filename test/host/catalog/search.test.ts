@@ -48,7 +48,7 @@ describe('searching tools', () => {
     expect(found(search, 'zebra crossing')).toEqual([])
   })
 
-  test('follows the catalogue', () => {
+  test('follows the catalog', () => {
     const catalog = newCatalog()
     const search = new ToolSearch(catalog)
     expect(found(search, 'umbrella')).toEqual([])
