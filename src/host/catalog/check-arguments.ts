@@ -45,5 +45,5 @@ function prototypeFault(args: Readonly<Record<string, unknown>>): string | undef
   const pointer = prototypeKeyIn(args)
   return pointer === undefined
     ? undefined
-    : `the keys "__proto__" and "constructor"."prototype" are not accepted, and one stands at ${JSON.stringify(pointer)}`
+    : `the keys "__proto__" and "constructor"."prototype" are not accepted: found one at ${JSON.stringify(pointer)}`
 }

@@ -20,10 +20,10 @@ function statusOf(error: unknown): number | undefined {
 }
 
 function inWords(status: number | undefined): string {
-  if (status === undefined) return 'could not be asked, or broke off'
-  if (status === 401 || status === 403) return `does not accept the credentials it was given (HTTP ${status})`
+  if (status === undefined) return 'could not be reached, or broke off'
+  if (status === 401 || status === 403) return `refused the credentials (HTTP ${status})`
   if (status === 404) return 'is not known to its provider (HTTP 404)'
-  if (status === 429) return 'takes no more requests for now (HTTP 429)'
+  if (status === 429) return 'refused the request because of too many requests (HTTP 429)'
   if (status >= 500) return `failed at its provider (HTTP ${status})`
   return `did not accept the request (HTTP ${status})`
 }

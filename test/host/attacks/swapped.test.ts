@@ -214,7 +214,7 @@ describe('the question about a start', () => {
     const ask = person(() => NO)
     const transport = { command: 'sh', args: ['-c', 'node $TOKEN'], env: { TOKEN: 'abc' } }
     await hostWith({ servers: { x: server(transport) }, ask })
-    expect(ask.saw('launch')[0]).toMatchObject({ env: { TOKEN: 'abc' }, changes: [expect.stringContaining('holds code itself')] })
+    expect(ask.saw('launch')[0]).toMatchObject({ env: { TOKEN: 'abc' }, changes: [expect.stringContaining('contains code')] })
   })
 
   test.each<[string, string[]]>([

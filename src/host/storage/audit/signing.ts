@@ -78,7 +78,7 @@ export function signatureCheck(publicKey: string): CheckSignature {
   return ({ signature, ...signed }) => {
     if (signed.keyId !== id) return 'it is signed with another key'
     const isGood = verify(null, Buffer.from(canonicalJson(signed)), key, Buffer.from(asText(signature), 'base64'))
-    return isGood ? undefined : 'its signature does not fit it'
+    return isGood ? undefined : 'its signature does not match'
   }
 }
 

@@ -80,7 +80,7 @@ async function readOn(
   for await (const line of linesOf(handle, from.size, maxLineBytes)) {
     if (!line.isWhole) {
       const torn = await tornAt(handle, line.offset, size, maxLineBytes)
-      const where = `what stands after record ${link.seq}, in ${name}, was not left by a crash`
+      const where = `the text after record ${link.seq} in ${name} does not come from a crash`
       if ('fault' in torn) throw broken(folder, `${where}: ${torn.fault}`)
       if (torn.isClosed) {
         const read = readLine(Buffer.concat([torn.bytes.subarray(0, torn.begun), NEWLINE]), link)

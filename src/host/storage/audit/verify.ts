@@ -120,10 +120,10 @@ async function firstBad(folder: string, walk: Walk): Promise<BadRecord | undefin
       segment: segmentName(1),
       seq: 1,
       line: 0,
-      reason: 'the log has a key, so it was begun, and no record is left of it: its files were removed or emptied',
+      reason: 'the log has a key but no records: its files were removed or emptied',
     }
   if (walk.link.seq >= walk.reaches) return undefined
-  const reason = `the log ends before it, and a checkpoint kept elsewhere says that there were ${walk.reaches} records`
+  const reason = `the log ends before this record, but a checkpoint in the anchors covers ${walk.reaches} records`
   return { segment: segmentName(segments.at(-1) ?? 1), seq: walk.link.seq + 1, line: 0, reason }
 }
 
@@ -156,17 +156,17 @@ async function badIn(folder: string, handle: FileHandle, number: number, walk: W
 }
 
 function tornReason({ bytes, begun, isClosed }: IncompleteLine): string {
-  const next = `the next start of a host ${isClosed ? 'keeps the record' : 'sets this aside, and writes down that it did'}`
-  if (begun === 0) return `zeros stand at the end of the file, as after a crash of the machine; ${next}`
+  const next = `the next start of a host ${isClosed ? 'keeps the record' : 'sets this aside, and records that'}`
+  if (begun === 0) return `the file ends with zeros, as after a crash of the machine; ${next}`
   const zeros = begun < bytes.length ? ', and zeros follow it' : ''
-  return `its line is not whole${zeros}: it was cut, or the process that wrote it ended before it could; ${next}`
+  return `its line is incomplete${zeros}: it was cut off, or its process ended while writing; ${next}`
 }
 
 /** Set-aside bytes must still exist and look like the result of a crash. Complete records among them were removed from the log. */
 async function checkSetAside(folder: string, record: AuditRecord): Promise<string | undefined> {
   if (record.kind !== 'recovered') return undefined
   const { file, digest, bytes } = record
-  if (!TORN_NAME.test(file)) return 'it names no file that the log writes'
+  if (!TORN_NAME.test(file)) return 'it names a file that the log never writes'
   let kept: Buffer
   try {
     const { size } = await stat(join(folder, file))
@@ -190,8 +190,7 @@ function checkRecord(record: AuditRecord, segment: number, isFirst: boolean, wal
   if (anchored !== undefined && anchored !== record.hash) return 'a checkpoint kept elsewhere says that another record was here'
   if ((record.kind === 'segment') !== isFirst) return 'a segment begins with what it follows, and says it once'
   if (record.kind === 'segment' && (record.segment !== segment || record.previous !== link.hash)) return 'it belongs to another segment'
-  if (record.kind === 'outcome' && !open.has(record.intent))
-    return `it tells what became of ${record.intent}, which is not an intent that is open`
+  if (record.kind === 'outcome' && !open.has(record.intent)) return `it is the outcome of ${record.intent}, which is not an open intent`
   if (record.kind !== 'checkpoint') return undefined
   const { from, to, root, head } = record.checkpoint
   const fault = check(record.checkpoint)
