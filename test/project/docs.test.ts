@@ -20,7 +20,7 @@ import { DEFAULT_GRANT_LIMITS } from '../../src/host/consent/grants/grant-store.
 import { DEFAULT_USAGE_LIMITS } from '../../src/host/consent/usage.ts'
 import { DEFAULT_CHAT_LIMITS } from '../../src/host/conversation/chat/limits.ts'
 import { DEFAULT_PROVENANCE_LIMITS } from '../../src/host/conversation/flow/provenance.ts'
-import { DEFAULT_ENTRY_FILE_LIMITS } from '../../src/host/launch/entry-file.ts'
+import { DEFAULT_ENTRY_FILE_LIMITS } from '../../src/host/launch/launch-context.ts'
 import { DEFAULT_AI_SDK_LIMITS } from '../../src/host/models/ai-sdk.ts'
 import { DEFAULT_HOST_LIMITS } from '../../src/host/options.ts'
 import { DEFAULT_POLICY_LIMITS } from '../../src/host/policy/policy-schema.ts'

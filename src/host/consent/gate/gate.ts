@@ -13,7 +13,7 @@ import type { AuditLog, Outcome } from '../../model/audit-record.ts'
 import { GRANT_SCOPES, type Grant } from '../../model/grant.ts'
 import type { Answer, Asker, Question, Subject } from '../../model/question.ts'
 import type { CompiledPolicy } from '../../policy/compile-policy.ts'
-import { exceeded } from '../../policy/limits.ts'
+import { describeExceeded } from '../../policy/limits.ts'
 import { pathPointers } from '../../policy/path-pointers.ts'
 import { argumentsDigest } from '../arguments-digest.ts'
 import { hiddenIn } from '../ask/own-secrets.ts'
@@ -174,7 +174,7 @@ export class Gate {
   /** Others may have begun since it was decided: a limit is looked at once more, in the same moment as it is counted. */
   async #begin({ action, decision }: Permit): Promise<() => void> {
     const { usage } = this.#options
-    const limit = exceeded(decision.limits, usage.usageOf(counted(action)))
+    const limit = describeExceeded(decision.limits, usage.usageOf(counted(action)))
     if (limit === undefined) return usage.begin(counted(action))
     const reason = { id: 'limit', layer: 'built-in', effect: 'deny', text: limit } as const
     return this.#refuse(action, { ...decision, effect: 'deny', reasons: [reason, ...decision.reasons] }, undefined, decision.effect)
