@@ -5,7 +5,7 @@
 
 import { isSecretName } from '../../base/text/redact.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { type Placeholder, partsOf, placeholderText } from './placeholder.ts'
+import { type Placeholder, partsOf, placeholderText } from '../launch/placeholder.ts'
 
 /** Scheme, host and port are complete: nothing that follows can change them. Anything less plain than this counts as open. */
 const COMPLETE = /^https?:\/\/[^\s/?#\\@]+[/?#]/i

@@ -1,11 +1,11 @@
 /** One server in the shape that most clients share: a command with arguments and environment, or a URL with headers. */
 
+import { partsOf } from '../launch/placeholder.ts'
 import type { HttpTransport, StdioTransport } from '../model/server-spec.ts'
 import { addressProblem } from './address.ts'
 import type { Draft, Reading } from './dialect.ts'
 import type { Translate } from './foreign-text.ts'
 import { type Members, membersOf } from './members.ts'
-import { partsOf } from './placeholder.ts'
 import { Refused, within } from './problem.ts'
 
 export interface EntryShape {

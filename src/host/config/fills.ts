@@ -1,7 +1,7 @@
 /** What a server will be given of the person's own when it is started, in words: a file of a project may send anything anywhere. */
 
+import { type Placeholder, placeholdersIn } from '../launch/placeholder.ts'
 import type { ServerTransport } from '../model/server-spec.ts'
-import { type Placeholder, placeholdersIn } from './placeholder.ts'
 
 /**
  * One for each placeholder: `your environment variable AWS_KEY goes into the header X-Key`.

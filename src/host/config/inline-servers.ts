@@ -1,21 +1,24 @@
-/** From the short ways to name a server to all that a host wants to know about one. */
+/** Turns the short forms of a server in `HostOptions.servers` into server specifications. */
 
 import { McpError } from '../../protocol/errors.ts'
-import { isService } from '../../protocol/seams/service.ts'
-import type { Provenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
-import type { GivenServer, HostOptions } from '../options.ts'
+import { isService, type Service } from '../../protocol/seams/service.ts'
+import type { ProcessTargetOptions } from '../../stdio/connect.ts'
+import type { ConfigProvenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
 
-const OURS: Provenance = { client: 'this program', scope: 'ours', file: '' }
+/** A URL, a command, a server in this process, or a whole server specification. */
+export type GivenServer = string | URL | Pick<ProcessTargetOptions, 'command' | 'args' | 'env' | 'cwd'> | Service | Omit<ServerSpec, 'id'>
 
-export const inlineServers = (servers: NonNullable<HostOptions['servers']>): ServerSpec[] =>
+const OURS: ConfigProvenance = { client: 'this program', scope: 'ours', file: '' }
+
+export const inlineServers = (servers: Readonly<Record<string, GivenServer>>): ServerSpec[] =>
   Object.entries(servers).map(([id, given]) => specOf(id, given))
 
 function specOf(id: string, given: GivenServer): ServerSpec {
   if (typeof given === 'object' && 'transport' in given) return { ...given, id }
-  return { id, transport: wayOf(id, given), tier: 'untrusted', provenance: [OURS] }
+  return { id, transport: transportOf(id, given), tier: 'untrusted', provenance: [OURS] }
 }
 
-function wayOf(id: string, given: Exclude<GivenServer, Omit<ServerSpec, 'id'>>): ServerTransport {
+function transportOf(id: string, given: Exclude<GivenServer, Omit<ServerSpec, 'id'>>): ServerTransport {
   if (given instanceof URL || (typeof given === 'string' && URL.canParse(given))) return { type: 'http', url: String(given), headers: {} }
   if (typeof given === 'object' && isService(given)) return { type: 'memory', service: given }
   if (typeof given === 'object' && 'command' in given) {
@@ -24,6 +27,6 @@ function wayOf(id: string, given: Exclude<GivenServer, Omit<ServerSpec, 'id'>>):
   }
   throw new McpError(
     'ERR_CONFIG',
-    `The server ${JSON.stringify(id)} is none: expected a URL, { command, args }, a server made by createServer, or { transport, tier }`,
+    `Not a server: ${JSON.stringify(id)}. Expected a URL, { command, args }, a server made by createServer, or { transport, tier }`,
   )
 }

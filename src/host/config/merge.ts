@@ -1,8 +1,8 @@
 /** The same server from several places is one server; different servers of one name are several. */
 
-import type { Provenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
+import { mapTexts, partsOf, textsOf } from '../launch/placeholder.ts'
+import type { ConfigProvenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
 import { freeName } from './names.ts'
-import { mapTexts, partsOf, textsOf } from './placeholder.ts'
 
 /** `more` after `first`: what `first` has keeps its name, and its place. `reserved` are names that nobody gets. */
 export function mergeServers(first: readonly ServerSpec[], more: readonly ServerSpec[], reserved: readonly string[] = []): ServerSpec[] {
@@ -37,7 +37,7 @@ function joined(known: ServerSpec, also: ServerSpec): ServerSpec {
   return { ...rest, provenance, ...(isDisabled && also.isDisabled && { isDisabled }) }
 }
 
-const isSame = (a: Provenance, b: Provenance): boolean => a.client === b.client && a.scope === b.scope && a.file === b.file
+const isSame = (a: ConfigProvenance, b: ConfigProvenance): boolean => a.client === b.client && a.scope === b.scope && a.file === b.file
 
 /**
  * Which of the servers that are known was made from each of `found` before: from the same file, under the same name. The name

@@ -5,7 +5,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { Provenance } from '../model/server-spec.ts'
+import type { ConfigProvenance } from '../model/server-spec.ts'
 import type { Dialect } from './dialect.ts'
 import { claudeCode, claudeCodePlugin, claudeCodeState } from './dialects/claude-code.ts'
 import { codex } from './dialects/codex.ts'
@@ -35,11 +35,11 @@ export interface MachinePlaces {
 export interface FoundConfig {
   file: string
   client: string
-  scope: Provenance['scope']
+  scope: ConfigProvenance['scope']
   dialect: Dialect
 }
 
-type Place = [dialect: Dialect, scope: Provenance['scope'], ...path: string[]]
+type Place = [dialect: Dialect, scope: ConfigProvenance['scope'], ...path: string[]]
 
 /** The files that are there, in an order that is always the same: the administrator, the user, the project. */
 export async function findClientConfigs(places: MachinePlaces = {}): Promise<FoundConfig[]> {

@@ -2,11 +2,11 @@
 
 import { isSecretName, redactText } from '../../base/text/redact.ts'
 import { looksLikeCode } from '../launch/code.ts'
+import { mapTexts, partsOf, placeholderText, textsOf } from '../launch/placeholder.ts'
 import { mayChangeWhatRuns } from '../launch/variables.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { isOriginComplete } from './address.ts'
-import { mapTexts, partsOf, placeholderText, textsOf } from './placeholder.ts'
 import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './run-words.ts'
 
 /** Where it is, and never what it is. */

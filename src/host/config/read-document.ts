@@ -3,14 +3,14 @@
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { InputSpec, Provenance, ServerSpec } from '../model/server-spec.ts'
+import { placeholdersIn } from '../launch/placeholder.ts'
+import type { ConfigProvenance, InputSpec, ServerSpec } from '../model/server-spec.ts'
 import { dialectOf } from './detect.ts'
 import type { Dialect, Draft, Reading } from './dialect.ts'
 import { portico } from './dialects/portico.ts'
 import { type ConfigLimits, DEFAULT_CONFIG_LIMITS } from './limits.ts'
 import { membersOf } from './members.ts'
 import { freeName, safeName } from './names.ts'
-import { placeholdersIn } from './placeholder.ts'
 import { type ConfigProblem, Refused, shown } from './problem.ts'
 
 export interface ReadConfig {
@@ -33,7 +33,7 @@ export interface ConfigFile {
   file: string
   dialect?: Dialect
   client?: string
-  scope?: Provenance['scope']
+  scope?: ConfigProvenance['scope']
   /** It is the list of the person who runs the host: what it says about trust, folders and secrets is believed. */
   isOurs?: boolean
 }
@@ -52,7 +52,7 @@ export function readDocument(
 ): Read {
   const limits = withDefaults(DEFAULT_CONFIG_LIMITS, options.limits)
   const dialect = source.dialect ?? (source.isOurs ? portico : dialectOf(source.file, document))
-  const provenance: Provenance = {
+  const provenance: ConfigProvenance = {
     client: source.client ?? dialect.client,
     scope: source.scope ?? (dialect === portico ? 'ours' : isUnder(options.project, source.file) ? 'project' : 'user'),
     file: source.file,

@@ -1,8 +1,8 @@
 /** Whether a command brings code along in its arguments, whatever program it is for: code can run files that nobody can list. */
 
 import { basename } from 'node:path'
-import { partsOf } from '../config/placeholder.ts'
 import { isCode } from './names-in.ts'
+import { partsOf } from './placeholder.ts'
 
 /** A word that runs its value in some well-known program: `--eval=x`, `ProxyCommand=x`, `exec=x`, `alias.x=!y`, `data:` modules. */
 const RUNS_ITS_VALUE =

@@ -6,13 +6,13 @@
 import { existsSync } from 'node:fs'
 import { redactText } from '../../base/text/redact.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
-import { partsOf as partsOfText } from '../config/placeholder.ts'
-import { envValue, fillKnown } from '../config/resolve.ts'
 import { digestOf } from '../model/digest.ts'
 import type { HttpTransport, ServerTransport, StdioTransport } from '../model/server-spec.ts'
 import { looksLikeCode } from './code.ts'
 import { type EntryFileFacts, entryFilesOf, folderOf, packagesOf } from './entry-file.ts'
 import type { FoundProgram } from './find-program.ts'
+import { partsOf as partsOfText } from './placeholder.ts'
+import { envValue, fillKnown } from './resolve.ts'
 
 /** One thing that makes a server what it is. */
 export interface FingerprintPart {

@@ -16,4 +16,8 @@ export interface Offering {
   templates: readonly ResourceTemplate[]
 }
 
-export type PrimitiveKind = 'tool' | 'prompt' | 'resource' | 'template' | 'instructions' | 'capabilities'
+/** The kinds that a catalog lists. */
+export type EntryKind = 'tool' | 'prompt' | 'resource' | 'template'
+
+/** Everything that a person approves and that is pinned. */
+export type PrimitiveKind = EntryKind | 'instructions' | 'capabilities'

@@ -7,7 +7,7 @@ import type { Service } from '../../protocol/seams/service.ts'
 export type TrustTier = 'trusted' | 'untrusted'
 
 /** Where an entry was read from, for people: "from Cursor, user scope". */
-export interface Provenance {
+export interface ConfigProvenance {
   client: string
   scope: 'user' | 'project' | 'managed' | 'ours'
   file: string
@@ -54,7 +54,7 @@ export interface ServerSpec {
   transport: ServerTransport
   tier: TrustTier
   isDisabled?: boolean
-  provenance: readonly Provenance[]
+  provenance: readonly ConfigProvenance[]
   /** What the operator says about tools, by name or `*`; unlike the hints of the server it is believed. */
   asserted?: Readonly<Record<string, ToolAnnotations>>
   /** Labels of the data that comes from this server, such as `private:mail` or `untrusted`; see flow/label.ts. */

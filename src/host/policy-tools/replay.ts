@@ -4,8 +4,8 @@ import { type MatchedRules, matchedRules, settle } from '../consent/decide.ts'
 import { type Action, EFFECTS, type Effect } from '../model/action.ts'
 import { actionFrom } from '../model/facts.ts'
 import type { Grant } from '../model/grant.ts'
-import { argumentFree } from '../policy/argument-free.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
+import { argumentFree } from './argument-free.ts'
 
 /** What the audit log has of a decision. */
 export interface DecisionRecord {

@@ -1,10 +1,9 @@
 /** What comes from servers and may repeat what they were given at their start: it leaves the host without that. */
 
+import type { HostEvent, ServerLog } from '../model/event.ts'
 import type { Health } from '../model/health.ts'
 import type { Offering } from '../model/offering.ts'
 import type { Asker } from '../model/question.ts'
-import type { HostEvent } from '../options.ts'
-import type { ServerLog } from '../servers/log-gate.ts'
 import type { Redactor } from './redactor.ts'
 
 /** The same error: who catches it may look for its class and its code. What it was caused by is shown with it, and so is its stack. */

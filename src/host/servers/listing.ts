@@ -13,7 +13,7 @@ import { METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Offering } from '../model/offering.ts'
-import type { ServerLimits } from './limits.ts'
+import type { SupervisionLimits } from './limits.ts'
 
 const LIST_NAMES = ['tools', 'prompts', 'resources', 'templates'] as const
 
@@ -25,14 +25,14 @@ export interface ListFault {
   error: Error
 }
 
-export interface Listing {
-  surface: Offering
+export interface ServerListing {
+  offering: Offering
   /** Something in it is only what was last known; `faults` says what and why. */
   isStale: boolean
   faults: readonly ListFault[]
 }
 
-type ReaderLimits = Pick<ServerLimits, 'listDebounceMs' | 'maxListPauseMs' | 'relistMs' | 'maxSurfaceItems' | 'maxSurfaceBytes'>
+type ReaderLimits = Pick<SupervisionLimits, 'listDebounceMs' | 'maxListPauseMs' | 'relistMs' | 'maxOfferingItems' | 'maxOfferingBytes'>
 
 export interface ReaderOptions {
   client: Client
@@ -42,7 +42,7 @@ export interface ReaderOptions {
   known: Offering | undefined
   /** Sees each thing while the list is read, so that what has to be made of it is not made of all at once. */
   onItem?(item: object): void
-  onListing(listing: Listing): void
+  onListing(listing: ServerListing): void
   onWarning(message: string): void
 }
 
@@ -70,7 +70,7 @@ const CALM_LONGEST_PAUSES = 3
 /** How long the lists wait for the server to confirm that it will tell of changes. */
 const LISTEN_MS = 2_000
 
-export class SurfaceReader {
+export class OfferingReader {
   readonly #options: ReaderOptions
   readonly #lists: Pick<Offering, ListName>
   readonly #faults = new Map<ListName, Error>()
@@ -242,18 +242,19 @@ export class SurfaceReader {
   }
 
   #checkSize(reading: Partial<Record<ListName, Size>>): void {
-    const { maxSurfaceItems, maxSurfaceBytes } = this.#options.limits
+    const { maxOfferingItems, maxOfferingBytes } = this.#options.limits
     const sizes = LIST_NAMES.map((list) => reading[list] ?? this.#sizes[list])
     const items = sizes.reduce((sum, size) => sum + size.items, 0)
     const bytes = sizes.reduce((sum, size) => sum + size.bytes, this.#fixedBytes)
-    if (items > maxSurfaceItems) throw new McpError('ERR_LIMIT', `The server lists more than ${maxSurfaceItems} things (maxSurfaceItems)`)
-    if (bytes > maxSurfaceBytes) throw new McpError('ERR_LIMIT', `The server lists more than ${maxSurfaceBytes} bytes (maxSurfaceBytes)`)
+    if (items > maxOfferingItems)
+      throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingItems} things (maxOfferingItems)`)
+    if (bytes > maxOfferingBytes) throw new McpError('ERR_LIMIT', `The server lists more than ${maxOfferingBytes} bytes (maxOfferingBytes)`)
   }
 
-  #listing(): Listing {
+  #listing(): ServerListing {
     const { info, instructions, capabilities } = this.#options.client.server
     return {
-      surface: { info, instructions, capabilities, ...this.#lists },
+      offering: { info, instructions, capabilities, ...this.#lists },
       isStale: this.#faults.size > 0,
       faults: [...this.#faults].map(([list, error]) => ({ list, error })),
     }

@@ -4,11 +4,11 @@ import type { Clock, Timer } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ServerLimits } from './limits.ts'
+import type { SupervisionLimits } from './limits.ts'
 
 export interface LivenessOptions {
   client: Client
-  limits: Pick<ServerLimits, 'pingIntervalMs' | 'pingTimeoutMs' | 'maxMissedPings'>
+  limits: Pick<SupervisionLimits, 'pingIntervalMs' | 'pingTimeoutMs' | 'maxMissedPings'>
   clock: Clock
   /** One that works on a call may be unable to do two things at a time, and the call has a timeout of its own. */
   isBusy(): boolean

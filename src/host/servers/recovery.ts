@@ -1,9 +1,9 @@
 /** When to try a server again that failed: later each time, and for a while not at all when it fails too often. */
 
-import type { ServerLimits } from './limits.ts'
+import type { SupervisionLimits } from './limits.ts'
 
 type RecoveryLimits = Pick<
-  ServerLimits,
+  SupervisionLimits,
   'firstRetryMs' | 'maxRetryMs' | 'stableMs' | 'breakerFailures' | 'breakerWindowMs' | 'breakerOpenMs'
 >
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { addressOf, addressProblem, checkAddress } from '../../../src/host/config/address.ts'
 import { readEntry } from '../../../src/host/config/entry.ts'
 import { membersOf } from '../../../src/host/config/members.ts'
-import { resolveTransport } from '../../../src/host/config/resolve.ts'
+import { resolveTransport } from '../../../src/host/launch/resolve.ts'
 
 describe('a URL that is read', () => {
   test.each([

@@ -1,10 +1,10 @@
 /** Codex: `mcp_servers` in TOML, among its settings. It has no placeholders, and names variables instead. */
 
+import { placeholderText } from '../../launch/placeholder.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { httpWay, negated, processWay, readEntries, timeoutIn } from '../entry.ts'
 import { literal } from '../foreign-text.ts'
 import { isObject, type Members } from '../members.ts'
-import { placeholderText } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 
 export const codex: Dialect = {

@@ -1,10 +1,10 @@
 /** Goose: `extensions` in YAML, among its settings. */
 
+import { placeholderText } from '../../launch/placeholder.ts'
 import type { Dialect, Draft } from '../dialect.ts'
 import { httpWay, negated, processWay, readEntries, timeoutIn } from '../entry.ts'
 import { shellLike } from '../foreign-text.ts'
 import type { Members } from '../members.ts'
-import { placeholderText } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 
 export const goose: Dialect = {

@@ -1,11 +1,11 @@
 /** LibreChat: `mcpServers` in YAML, with values that each user is asked for. */
 
+import { placeholderText } from '../../launch/placeholder.ts'
 import type { InputSpec } from '../../model/server-spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { readEntries, readEntry } from '../entry.ts'
 import { braced, type Translate } from '../foreign-text.ts'
 import { type Members, membersOf } from '../members.ts'
-import { placeholderText } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 
 export const librechat: Dialect = {

@@ -5,11 +5,11 @@
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
-import type { InputSpec, Provenance, ServerSpec } from '../../model/server-spec.ts'
+import { partsOf } from '../../launch/placeholder.ts'
+import type { ConfigProvenance, InputSpec, ServerSpec } from '../../model/server-spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { readEntries, readEntry, timeoutIn } from '../entry.ts'
 import { type Members, membersOf } from '../members.ts'
-import { partsOf } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 
 const dialect = (client: string, isOurs: boolean): Dialect => ({
@@ -119,7 +119,7 @@ function inputIn(input: Members): InputSpec {
 
 const SCOPES = ['user', 'project', 'managed', 'ours'] as const
 
-function provenanceIn(from: Members): Provenance {
+function provenanceIn(from: Members): ConfigProvenance {
   const client = from.text('client')
   const file = from.text('file')
   const said = from.text('scope')

@@ -1,11 +1,11 @@
 /** `server.json` of the registry: how a server is got and started, with what has to be filled in. */
 
+import { placeholderText } from '../../launch/placeholder.ts'
 import type { HttpTransport, InputSpec, StdioTransport } from '../../model/server-spec.ts'
 import type { Dialect, Draft, Reading } from '../dialect.ts'
 import { httpWay, processWay } from '../entry.ts'
 import { literal } from '../foreign-text.ts'
 import { type Members, membersOf } from '../members.ts'
-import { placeholderText } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 
 export const registry: Dialect = {

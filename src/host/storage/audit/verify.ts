@@ -21,7 +21,7 @@ export interface VerifyOptions {
   anchors?: readonly Checkpoint[] | string
 }
 
-export interface Verdict {
+export interface AuditVerdict {
   ok: boolean
   /** Whole records before the first bad one; all of them when there is none. */
   records: number
@@ -68,7 +68,7 @@ interface Walk {
  * Goes through the whole log, and tells the first record that is not what was written. That whole records were cut off at the end
  * is found only with `anchors` of later records.
  */
-export async function verifyAudit(folder: string, { publicKey, anchors }: VerifyOptions = {}): Promise<Verdict> {
+export async function verifyAudit(folder: string, { publicKey, anchors }: VerifyOptions = {}): Promise<AuditVerdict> {
   const check = signatureCheck(publicKey ?? (await keptPublicKey(folder)))
   const given = typeof anchors === 'string' ? await readAnchors(anchors) : (anchors ?? [])
   const walk: Walk = {
@@ -209,7 +209,7 @@ function take(record: AuditRecord, walk: Walk): void {
   walk.signedUpTo = record.checkpoint.to
 }
 
-const verdict = ({ link, open, recovered, signedUpTo }: Walk, bad: BadRecord | undefined): Verdict => ({
+const verdict = ({ link, open, recovered, signedUpTo }: Walk, bad: BadRecord | undefined): AuditVerdict => ({
   ok: bad === undefined,
   records: link.seq,
   unmatchedIntents: [...open],
