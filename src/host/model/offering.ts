@@ -1,4 +1,4 @@
-/** Everything a server offers, as it was last listed: what a person approves, and what is pinned. */
+/** Everything that a server offers at one moment. */
 
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
