@@ -1,4 +1,4 @@
-/** Lets through what a server writes for people, as much as people can read. */
+/** Limits the rate of log messages and standard error lines of a server. */
 
 import type { Clock } from '../../base/clock.ts'
 import { Bucket, type Rate } from '../../base/rate.ts'

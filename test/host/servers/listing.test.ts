@@ -175,7 +175,7 @@ describe('the surface of a server', () => {
     await server.retry()
     expect(server.listing?.offering.tools).toHaveLength(1)
     expect(warnings.filter((text) => text.includes('listed twice'))).toHaveLength(10)
-    expect(warnings).toContain('489 more things are left out of the tools')
+    expect(warnings).toContain('489 more items are left out of the tools')
     expect(warnings.find((text) => text.includes('could not be listed'))?.length).toBeLessThan(2_010)
   })
 
