@@ -354,7 +354,7 @@ export class SupervisedServer {
   }
 
   #setListing(read: ServerListing): void {
-    const listing = { ...read, surface: this.#options.clean?.(read.offering) ?? read.offering }
+    const listing: ServerListing = { ...read, offering: this.#options.clean?.(read.offering) ?? read.offering }
     this.#listing = listing
     this.#tell(() => this.#options.onListing?.(listing))
   }
