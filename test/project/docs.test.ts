@@ -28,7 +28,7 @@ import { DEFAULT_ROOT_LIMITS } from '../../src/host/roots/root-registry.ts'
 import { DEFAULT_BROKER_LIMITS } from '../../src/host/sampling/broker.ts'
 import { DEFAULT_BUDGET_LIMITS } from '../../src/host/sampling/budget.ts'
 import { DEFAULT_REDACTOR_LIMITS } from '../../src/host/secrets/redactor.ts'
-import { DEFAULT_SERVER_LIMITS } from '../../src/host/servers/limits.ts'
+import { DEFAULT_SUPERVISION_LIMITS } from '../../src/host/servers/limits.ts'
 import { DEFAULT_AUDIT_LIMITS } from '../../src/host/storage/audit/log.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
@@ -141,7 +141,7 @@ test('every limit is documented with its option', () => {
     DEFAULT_ROOT_LIMITS,
     DEFAULT_BROKER_LIMITS,
     DEFAULT_BUDGET_LIMITS,
-    DEFAULT_SERVER_LIMITS,
+    DEFAULT_SUPERVISION_LIMITS,
     DEFAULT_REDACTOR_LIMITS,
     DEFAULT_FILES_LIMITS,
   ]

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { AuditRecord, Checkpoint } from '../../host/model/audit-record.ts'
 import { appendAnchor } from '../../host/storage/audit/anchor.ts'
 import { type AuditFilter, readAudit } from '../../host/storage/audit/read.ts'
-import { type Verdict, verifyAudit } from '../../host/storage/audit/verify.ts'
+import { type AuditVerdict, verifyAudit } from '../../host/storage/audit/verify.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { ExitName } from '../exit-codes.ts'
 import type { Frame, Invocation } from '../frame.ts'
@@ -71,7 +71,7 @@ async function anchorAction({ io, screen }: Invocation, file: string): Promise<E
 /** @param anchors the file that the log was compared with */
 export function printVerdict(
   screen: Screen,
-  { firstBad, records, recovered, unmatchedIntents, signedUpTo }: Verdict,
+  { firstBad, records, recovered, unmatchedIntents, signedUpTo }: AuditVerdict,
   anchors?: string,
 ): void {
   const { style } = screen

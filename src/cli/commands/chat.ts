@@ -1,6 +1,7 @@
 /** `portico chat`: a model that uses the servers, under the policy. */
 
 import type { Command } from 'commander'
+import { Conversation } from '../../host/conversation/chat/conversation.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { UsageError } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
@@ -41,19 +42,19 @@ async function chatAction(invocation: Invocation, message: string[], options: Ch
   const model = await modelNamed(io, options.model, options.baseUrl)
   const only = options.server.length > 0 ? { only: options.server } : {}
   return withHost(invocation, { ...only, parks: options.inbox === true, options: { model } }, async (host) => {
-    const talk = host.talk()
+    const conversation = new Conversation()
     try {
-      if (said !== '') return await oneTurn(invocation, host, talk, said)
+      if (said !== '') return await oneTurn(invocation, host, conversation, said)
       screen.note(words`${screen.noteStyle.dim(`${model.label}, ${host.tools().length} tools. An empty line or Ctrl-D ends it.`)}`)
       const terminal = new LineTerminal(io, '> ')
       for (;;) {
         const line = await terminal.read(invocation.signal)
         if (line === undefined || line.trim() === '') return 'ok'
-        await invocation.step((step) => oneTurn(step, host, talk, line))
+        await invocation.step((step) => oneTurn(step, host, conversation, line))
         if (invocation.signal.aborted) return 'interrupted'
       }
     } finally {
-      await host.endTalk(talk)
+      await host.endConversation(conversation)
     }
   })
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { Conversation } from '../../host/conversation/chat/conversation.ts'
 import { createHost } from '../../host/create-host.ts'
 import { scriptedModel } from '../../testing/scripted-model/model.ts'
 import { startEmbedded } from '../demo/embedded.ts'
@@ -54,7 +55,7 @@ export async function demo({ screen, signal }: Invocation): Promise<ExitName> {
       onEvent: () => {},
     })
     try {
-      return await walk({ host, embedded, person, screen, talk: host.talk(), scratch: folder, signal })
+      return await walk({ host, embedded, person, screen, conversation: new Conversation(), scratch: folder, signal })
     } finally {
       await host.close()
     }

@@ -1,7 +1,8 @@
 /** The host at a prompt: its servers as one, and a model to talk to. */
 
 import { join } from 'node:path'
-import type { Host, Talk } from '../../host/host.ts'
+import type { Conversation } from '../../host/conversation/chat/conversation.ts'
+import type { Host } from '../../host/host.ts'
 import { STORAGE_PATHS } from '../../host/services/open-storage.ts'
 import { verifyAudit } from '../../host/storage/audit/verify.ts'
 import { UsageError } from '../faults.ts'
@@ -25,7 +26,7 @@ const HOST_COMMANDS: typeof SESSION_COMMANDS = [
   ['quit', 'or q, or Ctrl-D'],
 ]
 
-export async function obeyHost(invocation: Invocation, host: Host, talk: Talk, line: string): Promise<void> {
+export async function obeyHost(invocation: Invocation, host: Host, conversation: Conversation, line: string): Promise<void> {
   const { screen, signal } = invocation
   const [verb = '', rest = ''] = [/^\s*\S+/.exec(line)?.[0].trim(), line.replace(/^\s*\S+\s*/, '')]
   switch (verb) {
@@ -46,7 +47,7 @@ export async function obeyHost(invocation: Invocation, host: Host, talk: Talk, l
     case 'audit':
       return printVerdict(screen, await verifyAudit(join(host.folder, STORAGE_PATHS.audit)))
     case 'say':
-      return void (await oneTurn(invocation, host, talk, rest))
+      return void (await oneTurn(invocation, host, conversation, rest))
   }
   // Words for the model may have a quote in them that is never closed; only commands are taken apart.
   if (
@@ -54,7 +55,7 @@ export async function obeyHost(invocation: Invocation, host: Host, talk: Talk, l
     (await obeySession(invocation, catalogOf(host), splitWords(line)))
   )
     return
-  await oneTurn(invocation, host, talk, line)
+  await oneTurn(invocation, host, conversation, line)
 }
 
 function printHealth({ screen }: Invocation, host: Host): void {

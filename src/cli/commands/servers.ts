@@ -1,14 +1,14 @@
 /** `portico servers`: the list of servers of this person. Nothing here starts one, but `login`. */
 
 import type { Command } from 'commander'
-import { readClientConfigs } from '../../host/config/lazy-readers.ts'
-import { textsOf } from '../../host/config/placeholder.ts'
 import { moveSecrets, type PlainSecret, plainSecrets, withoutPlainSecrets } from '../../host/config/plain-secrets.ts'
 import { serverFile } from '../../host/config/server-file.ts'
 import { describeSubject } from '../../host/consent/ask/describe.ts'
+import { textsOf } from '../../host/launch/placeholder.ts'
 import { variableWarnings } from '../../host/launch/variables.ts'
-import type { Provenance, ServerSpec, ServerTransport, TrustTier } from '../../host/model/server-spec.ts'
+import type { ConfigProvenance, ServerSpec, ServerTransport, TrustTier } from '../../host/model/server-spec.ts'
 import { openVault, type Vault } from '../../host/secrets/vault.ts'
+import { readClientConfigs } from '../../host/services/lazy-readers.ts'
 import { UsageError, unknownName } from '../faults.ts'
 import type { Frame, Invocation } from '../frame.ts'
 import { folderOf, keptIn } from '../hosting/host-files.ts'
@@ -291,7 +291,7 @@ const warningsOf = ({ transport }: ServerSpec): string[] => (transport.type === 
 
 const fromOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string => provenance.map(describeProvenance).join('; ')
 
-const describeProvenance = ({ client, scope }: Provenance): string => (scope === 'ours' ? 'here' : `${client}, ${scope}`)
+const describeProvenance = ({ client, scope }: ConfigProvenance): string => (scope === 'ours' ? 'here' : `${client}, ${scope}`)
 
 async function removeAction(invocation: Invocation, name: string): Promise<void> {
   const { io, screen } = invocation

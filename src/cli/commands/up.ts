@@ -3,6 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
+import { Conversation } from '../../host/conversation/chat/conversation.ts'
 import type { Host } from '../../host/host.ts'
 import { embeddedRules, startEmbedded } from '../demo/embedded.ts'
 import type { ExitName } from '../exit-codes.ts'
@@ -63,13 +64,13 @@ function welcome(screen: Screen, model: string, folder: string): void {
 
 async function converse(invocation: Invocation, host: Host): Promise<ExitName> {
   const { screen } = invocation
-  const talk = host.talk()
+  const conversation = new Conversation()
   screen.note(words`\n${ready(host)}`)
   screen.note(words`${screen.noteStyle.dim('Try: help · tools · add a note title="Milk" text="2 l" · deploy api 1.4.0 to staging')}`)
   try {
-    return await takeCommands(invocation, (step, line) => obeyHost(step, host, talk, line))
+    return await takeCommands(invocation, (step, line) => obeyHost(step, host, conversation, line))
   } finally {
-    await host.endTalk(talk)
+    await host.endConversation(conversation)
   }
 }
 

@@ -2,9 +2,9 @@
 
 import { fileURLToPath } from 'node:url'
 import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts'
+import type { GivenServer } from '../../host/config/inline-servers.ts'
 import type { Rule } from '../../host/model/rule.ts'
-import type { Provenance, ServerSpec } from '../../host/model/server-spec.ts'
-import type { GivenServer } from '../../host/options.ts'
+import type { ConfigProvenance, ServerSpec } from '../../host/model/server-spec.ts'
 import { allow } from '../../host/policy/rule-builder.ts'
 import { listen } from '../../http/index.ts'
 import { REVISIONS } from '../../revisions/index.ts'
@@ -35,7 +35,7 @@ export const embeddedRules = (ids: readonly string[]): Rule[] => {
   ]
 }
 
-const OURS: Provenance = { client: 'Portico', scope: 'ours', file: '' }
+const OURS: ConfigProvenance = { client: 'Portico', scope: 'ours', file: '' }
 
 /** As the package has it: from the file of the command itself, or from a part of it that was loaded later. */
 const program = (): string => fileURLToPath(new URL('../cli/index.js', import.meta.url))

@@ -3,7 +3,8 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChatPart } from '../../host/conversation/chat/chat.ts'
-import type { Host, Talk } from '../../host/host.ts'
+import type { Conversation } from '../../host/conversation/chat/conversation.ts'
+import type { Host } from '../../host/host.ts'
 import { STORAGE_PATHS } from '../../host/services/open-storage.ts'
 import { verifyAudit } from '../../host/storage/audit/verify.ts'
 import type { Screen } from '../output/screen.ts'
@@ -17,7 +18,7 @@ export interface TourStop {
   person: TourPerson
   screen: Screen
   /** One conversation for all of it: what was read in one step is known in the next. */
-  talk: Talk
+  conversation: Conversation
   /** For copies of the log that may be damaged. */
   scratch: string
   signal: AbortSignal
@@ -124,7 +125,7 @@ async function refuse(stop: TourStop): Promise<void> {
 async function turnRogue(stop: TourStop): Promise<void> {
   const { host, person, screen } = stop
   person.answersWith(({ action }) => (action === 'server.approve' ? { kind: 'deny', feedback: 'Not like this' } : undefined))
-  await host.call('rogue__forecast', { city: 'Paris' }, { talk: stop.talk })
+  await host.call('rogue__forecast', { city: 'Paris' }, { conversation: stop.conversation })
   const review = await changeOf(stop)
   await host.settled()
   person.answersWith(undefined)
@@ -156,12 +157,12 @@ async function changeOf({ host, signal }: TourStop) {
 }
 
 async function stopLeak(stop: TourStop): Promise<void> {
-  const { host, person, embedded, screen, talk } = stop
-  const notes = await host.call('notes__search', { query: 'door' }, { talk })
+  const { host, person, embedded, screen, conversation } = stop
+  const notes = await host.call('notes__search', { query: 'door' }, { conversation })
   const stolen = notes.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
   const before = person.asked.length
   person.answersWith(({ action }) => (action === 'tool.call' ? { kind: 'deny', feedback: 'My notes stay here' } : undefined))
-  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { talk }).then(
+  const sent = await host.call('rogue__report', { message: `Forecast done. ${stolen}` }, { conversation }).then(
     () => true,
     () => false,
   )
@@ -200,12 +201,12 @@ async function changeOneByte(folder: string): Promise<void> {
   await writeFile(file, `${text.slice(0, at)}"effect":"allox"${text.slice(at + 16)}`)
 }
 
-async function say({ host, talk, screen, signal }: TourStop, said: string): Promise<ChatPart[]> {
+async function say({ host, conversation, screen, signal }: TourStop, said: string): Promise<ChatPart[]> {
   const { style } = screen
   if (!screen.isJson) screen.print(words`    ${style.cyan('you')} ${said}`)
   const parts: ChatPart[] = []
   let text = ''
-  for await (const part of host.chat(said, { talk, signal })) {
+  for await (const part of host.chat(said, { conversation, signal })) {
     parts.push(part)
     if (part.type === 'error') throw part.error
     if (part.type === 'text') text += part.text

@@ -1,7 +1,8 @@
 /** One turn of a chat on the screen: what the model says, what it calls, and what came of that. */
 
 import type { ChatPart } from '../../host/conversation/chat/chat.ts'
-import type { Host, Talk } from '../../host/host.ts'
+import type { Conversation } from '../../host/conversation/chat/conversation.ts'
+import type { Host } from '../../host/host.ts'
 import type { ContentBlock } from '../../protocol/model/content.ts'
 import type { ExitName } from '../exit-codes.ts'
 import type { Invocation } from '../frame.ts'
@@ -15,12 +16,12 @@ const MAX_SHOWN_RESULT = 2000
 export async function oneTurn(
   { screen, signal }: Pick<Invocation, 'screen' | 'signal'>,
   host: Host,
-  talk: Talk,
+  conversation: Conversation,
   said: string,
 ): Promise<ExitName> {
   let exit: ExitName = 'ok'
   const line = new SaidLine(screen)
-  for await (const part of host.chat(said, { talk, signal })) {
+  for await (const part of host.chat(said, { conversation, signal })) {
     if (screen.isJson)
       screen.printJsonLine(part.type === 'error' ? { type: 'error', error: part.error.message, code: part.error.code } : part)
     else show(screen, line, part)

@@ -10,24 +10,14 @@ import type { ActionRequest } from '../consent/gate/gate.ts'
 import { digestOf } from '../model/digest.ts'
 import type { Offering } from '../model/offering.ts'
 import type { ApprovedItem } from '../model/question.ts'
-import type { HostedServer } from '../servers/hosted-server.ts'
-import type { HostServices } from '../services/services.ts'
+import type { Review } from '../model/review.ts'
 import { keyOf } from './comparison.ts'
 import { flagger, type OtherName } from './flags.ts'
 import { type Primitive, pinOf } from './pin.ts'
-
-export interface Review {
-  server: string
-  /** Nothing of the server was ever approved. */
-  isFirst: boolean
-  /** What is not in use: new, changed, or under another name. */
-  items: readonly ApprovedItem[]
-  /** What was approved and is not offered any more. */
-  gone: readonly string[]
-}
+import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 
 /** What somebody would have to look at now; undefined when everything is as it was approved. */
-export function reviewOf(server: HostedServer, parts: HostServices, others: readonly OtherName[]): Review | undefined {
+export function reviewOf(server: ReviewedServer, parts: ReviewServices, others: readonly OtherName[]): Review | undefined {
   const found = pendingOf(server, parts)
   if (isNothing(found)) return undefined
   const flagsOf = flagger(others)
@@ -48,7 +38,11 @@ export interface Shown {
 const ITEMS_A_TURN = 100
 
 /** The same, a part at a time, so that nothing else has to wait for it. */
-export async function reviewInTurns(server: HostedServer, parts: HostServices, others: readonly OtherName[]): Promise<Shown | undefined> {
+export async function reviewInTurns(
+  server: ReviewedServer,
+  parts: ReviewServices,
+  others: readonly OtherName[],
+): Promise<Shown | undefined> {
   const found = pendingOf(server, parts)
   if (isNothing(found)) return undefined
   const flagsOf = flagger(others)
@@ -68,7 +62,7 @@ const itemOf = ({ comparison }: Pending, primitive: Primitive, flags: string[]):
   flags,
 })
 
-const reviewWith = (server: HostedServer, { comparison, removed }: Pending, items: readonly ApprovedItem[]): Review => ({
+const reviewWith = (server: ReviewedServer, { comparison, removed }: Pending, items: readonly ApprovedItem[]): Review => ({
   server: server.id,
   isFirst: comparison.isFirst,
   items,
@@ -76,13 +70,13 @@ const reviewWith = (server: HostedServer, { comparison, removed }: Pending, item
 })
 
 /** One text for what there is to look at; undefined when there is nothing. */
-export function reviewState(server: HostedServer, parts: HostServices): string | undefined {
+export function reviewState(server: ReviewedServer, parts: ReviewServices): string | undefined {
   const found = pendingOf(server, parts)
   return isNothing(found) ? undefined : stateOf(server, digestOfPending(found))
 }
 
 /** The same digest of another server says nothing about this one. */
-export const stateOf = ({ facts }: HostedServer, digest: string): string => `${facts.fingerprint} ${digest}`
+export const stateOf = ({ facts }: ReviewedServer, digest: string): string => `${facts.fingerprint} ${digest}`
 
 export interface ApproveOptions {
   signal?: AbortSignal
@@ -94,8 +88,8 @@ export interface ApproveOptions {
 
 /** Asks about it, and takes into use what the person agreed to: all of it, or what they chose. */
 export async function approve(
-  server: HostedServer,
-  parts: HostServices,
+  server: ReviewedServer,
+  parts: ReviewServices,
   others: readonly OtherName[],
   { signal, known, onShown }: ApproveOptions = {},
 ): Promise<void> {
@@ -106,7 +100,7 @@ export async function approve(
       const names = found.pending.map(keyOf)
       return {
         kind: 'server.approve',
-        run: parts.run.id,
+        run: parts.ownConversation.id,
         turn: 0,
         initiator: 'user',
         server: server.facts,
@@ -144,7 +138,7 @@ export async function approve(
 interface Pending {
   pending: readonly Primitive[]
   removed: readonly Primitive[]
-  comparison: ReturnType<HostServices['pins']['compare']>
+  comparison: ReturnType<ReviewServices['pins']['compare']>
   fingerprint: string
   /** Of all of it; made when it is first needed. */
   digest?: string
@@ -155,9 +149,9 @@ const isNothing = ({ pending, removed }: Pending): boolean => pending.length ===
 /** By what was compared: what a server lists is looked through once, however often it is decided about. */
 const pendings = new WeakMap<object, Pending>()
 
-function pendingOf(server: HostedServer, { pins }: HostServices): Pending {
+function pendingOf(server: ReviewedServer, { pins }: ReviewServices): Pending {
   const { fingerprint } = server.facts
-  const comparison = pins.compare(server.id, server.supervised.listing?.surface ?? EMPTY)
+  const comparison = pins.compare(server.id, server.offering ?? EMPTY)
   const former = pendings.get(comparison)
   if (former?.fingerprint === fingerprint) return former
   const { added, changed, removed, unchanged } = comparison

@@ -2,12 +2,12 @@
 
 import { isSecretName, redactText } from '../../base/text/redact.ts'
 import { looksLikeCode } from '../launch/code.ts'
+import { mapTexts, partsOf, placeholderText, textsOf } from '../launch/placeholder.ts'
 import { mayChangeWhatRuns } from '../launch/variables.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { isOriginComplete } from './address.ts'
 import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './command-words.ts'
-import { mapTexts, partsOf, placeholderText, textsOf } from './placeholder.ts'
 
 /** The position of a value that looks like a secret. Never the value itself. */
 export interface PlainSecret {

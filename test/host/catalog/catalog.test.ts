@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Catalog, type CatalogOptions, type EntryKind } from '../../../src/host/catalog/catalog.ts'
+import { Catalog, type CatalogOptions } from '../../../src/host/catalog/catalog.ts'
+import type { EntryKind } from '../../../src/host/model/offering.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { proves } from '../../support/proves.ts'
 import { surface, tool } from './support.ts'

@@ -25,7 +25,7 @@ export type ChatPart =
 /** `steps` and `tokens`: a limit was reached. `cut-off`: the last answer is not whole. `refused`: the model would not answer. */
 export type ChatEnd = 'done' | 'cancelled' | 'failed' | 'steps' | 'tokens' | 'cut-off' | 'refused'
 
-export interface ChatOptions {
+export interface ChatRunOptions {
   model: Model
   conversation: Conversation
   /** What the person says. */
@@ -41,7 +41,7 @@ export interface ChatOptions {
 }
 
 /** Does not throw: failures are parts. The conversation is whole afterwards, however the turn ended, and can be continued. */
-export async function* runChat(options: ChatOptions): AsyncGenerator<ChatPart, void, undefined> {
+export async function* runChat(options: ChatRunOptions): AsyncGenerator<ChatPart, void, undefined> {
   const { conversation, said } = options
   const limits = withDefaults(DEFAULT_CHAT_LIMITS, options.limits)
   const stop = new AbortController()
@@ -89,7 +89,7 @@ interface Step {
   end: ChatEnd | undefined
 }
 
-async function* oneStep(options: ChatOptions, running: Running): AsyncGenerator<ChatPart, Step, undefined> {
+async function* oneStep(options: ChatRunOptions, running: Running): AsyncGenerator<ChatPart, Step, undefined> {
   const { conversation, tools } = options
   const offered = typeof tools === 'function' ? await orAborted(Promise.resolve(tools()), running.signal) : tools
   conversation.fit(running.limits, estimateTokens([offered, options.system ?? '']))
@@ -107,7 +107,7 @@ const ENDS: Readonly<Partial<Record<End['reason'], ChatEnd>>> = { maxTokens: 'cu
 
 /** What the model says goes out as it comes, and into the conversation when it is over, or as far as it got. */
 async function* oneMessage(
-  { model, conversation, system }: ChatOptions,
+  { model, conversation, system }: ChatRunOptions,
   tools: readonly ChatTool[],
   { limits, signal }: Running,
 ): AsyncGenerator<ChatPart, { calls: ToolCall[]; end: End }, undefined> {
@@ -171,7 +171,7 @@ function unusedId(id: string, used: Set<string>): string {
 async function* runCalls(
   calls: readonly ToolCall[],
   tools: readonly ChatTool[],
-  { callTool, conversation, clock = systemClock }: ChatOptions,
+  { callTool, conversation, clock = systemClock }: ChatRunOptions,
   { limits, signal, stop }: Running,
 ): AsyncGenerator<ChatPart, void, undefined> {
   const settings = { tools: new Map(tools.map((tool) => [tool.name, tool])), callTool, limits, signal, clock }

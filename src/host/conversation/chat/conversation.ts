@@ -1,5 +1,6 @@
 /** What was said, by whom, and how many times the person has spoken. Stays within its bounds by forgetting the oldest. */
 
+import { randomUUID } from 'node:crypto'
 import { McpError } from '../../../protocol/errors.ts'
 import type { SamplingContent, SamplingMessage } from '../../../protocol/model/sampling.ts'
 import { estimateTokens } from '../../models/estimate.ts'
@@ -20,6 +21,8 @@ export interface ConversationRecord {
 
 /** What was said so far; whole turns are forgotten, the oldest first, when there is no room for more. */
 export class Conversation {
+  /** Grants for a conversation belong to this id. It is new for each object and not part of the record. */
+  readonly id: string = randomUUID()
   #messages: SamplingMessage[]
   #turn: number
   #isHeld = false

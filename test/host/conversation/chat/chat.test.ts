@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ChatOptions, type ChatPart, runChat } from '../../../../src/host/conversation/chat/chat.ts'
+import { type ChatPart, type ChatRunOptions, runChat } from '../../../../src/host/conversation/chat/chat.ts'
 import { Conversation } from '../../../../src/host/conversation/chat/conversation.ts'
 import type { CallTool } from '../../../../src/host/conversation/chat/tool-call.ts'
 import type { Model, ModelPart } from '../../../../src/host/models/model.ts'
@@ -18,7 +18,7 @@ const echo = { name: 'echo', description: 'Says it again', inputSchema: { type: 
 const result = (words: string) => ({ kind: 'result' as const, result: { content: [{ type: 'text' as const, text: words }] } })
 const echoing: CallTool = async (_name, args) => result(`echo ${String(args.n)}`)
 
-async function chat(options: Partial<ChatOptions> & { model: Model }): Promise<{ parts: ChatPart[]; conversation: Conversation }> {
+async function chat(options: Partial<ChatRunOptions> & { model: Model }): Promise<{ parts: ChatPart[]; conversation: Conversation }> {
   const conversation = options.conversation ?? new Conversation()
   const parts: ChatPart[] = []
   for await (const part of runChat({ said: 'go', tools: [echo], callTool: echoing, ...options, conversation })) parts.push(part)

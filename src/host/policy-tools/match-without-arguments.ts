@@ -2,7 +2,7 @@
 
 import type { MatchedRules } from '../consent/decide.ts'
 import type { Action } from '../model/action.ts'
-import type { CompiledPolicy, CompiledRule } from './compile-policy.ts'
+import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
 
 export interface MatchWithoutArguments {
   certain: MatchedRules

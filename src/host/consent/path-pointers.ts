@@ -1,11 +1,11 @@
 /** Finds the arguments that are paths. Their real paths are looked up before the decision, which does no I/O. */
 
-import { compilePattern } from '../consent/grant-match.ts'
 import type { Action } from '../model/action.ts'
 import type { Grant } from '../model/grant.ts'
-import type { CompiledArgument } from './argument-test.ts'
-import type { CompiledPolicy } from './compile-policy.ts'
-import { select } from './pointer.ts'
+import type { CompiledArgument } from '../policy/argument-test.ts'
+import type { CompiledPolicy } from '../policy/compile-policy.ts'
+import { select } from '../policy/pointer.ts'
+import { compilePattern } from './grant-match.ts'
 
 /**
  * The pointers that `action.realPaths` should contain. The caller resolves the real path of each value, or of its nearest existing

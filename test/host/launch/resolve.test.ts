@@ -4,8 +4,8 @@
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { escapeText, partsOf, placeholdersIn } from '../../../src/host/config/placeholder.ts'
-import { resolveTransport } from '../../../src/host/config/resolve.ts'
+import { escapeText, partsOf, placeholdersIn } from '../../../src/host/launch/placeholder.ts'
+import { resolveTransport } from '../../../src/host/launch/resolve.ts'
 import type { HttpTransport, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { expectLinear } from '../../support/linear.ts'
 
