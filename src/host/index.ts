@@ -1,5 +1,6 @@
 /** portico/host: many servers, one policy, nothing without consent. */
 
+export { inertText } from '../base/text/inert-text.ts'
 export { type ErrorCode, McpError } from '../protocol/errors.ts'
 export type { PinStore } from './approval/pin-store.ts'
 export type { Review } from './approval/review.ts'

@@ -67,7 +67,7 @@ describe('E7: private data, words of strangers, and a way out', () => {
     const [origin] = question?.subject.kind === 'call' ? question.subject.origins : []
     expect(origin).toMatchObject({ pointer: '/text', source: expect.stringContaining('mail/inbox') })
     expect(origin?.bytes).toBeGreaterThan(40)
-    expect(ask.read()).toMatch(/these \d+ bytes of \/text come from mail\/inbox#\d+\n {2}which begin: .*(code of the safe|wolpertinger)/s)
+    expect(ask.read()).toMatch(/\d+ bytes of \/text come from mail\/inbox#\d+\n {2}excerpt: .*(code of the safe|wolpertinger)/s)
     expect(parts.some(({ type }) => type === 'refused')).toBe(true)
     expect(sent).toEqual([{ text: 'hello' }])
   })

@@ -72,7 +72,7 @@ test('E3: a name like that of another server, and a text about the tools of anot
   const items = ask.saw('approve').at(-1)?.items ?? []
   expect(items.find(({ name }) => name === 'transfer_al1')?.flags.join()).toMatch(/transfer_all.*bank|bank.*transfer_all/)
   expect(items.find(({ name }) => name === 'innocent')?.flags.join()).toContain('bank')
-  expect(ask.read()).toContain('! look twice')
+  expect(ask.read()).toContain('! warning')
 })
 
 test('E3: a grant for the tool of one server is none for the same tool of another', async () => {

@@ -8,7 +8,7 @@ import { describeQuestion } from './describe.ts'
 export const nobody = (): Asker => ({
   ask: async (question) => {
     const [title, ...lines] = describeQuestion(question)
-    const reasons = lines.filter(({ label }) => label === 'because').map(({ text }) => text)
+    const reasons = lines.filter(({ kind }) => kind === 'reason').map(({ text }) => text)
     const why = reasons.length > 0 ? `; it would be asked because ${reasons.join('; ')}` : ''
     throw new McpError('ERR_CONSENT', `Nobody is here to answer: ${title?.text}${why}`, {
       data: { action: question.action, server: question.server.id, reasons: question.reasons },

@@ -7,7 +7,7 @@ import type { ContentBlock } from '../../../protocol/model/content.ts'
 import type { GetPromptResult, PromptMessage } from '../../../protocol/model/prompts.ts'
 import type { ReadResourceResult, ResourceContents } from '../../../protocol/model/resources.ts'
 import type { CallToolResult } from '../../../protocol/model/tools.ts'
-import { capped } from './result-gate.ts'
+import { capResult } from './cap-result.ts'
 
 export interface AnswerShape<T> {
   /** As the result of a tool, so that every answer is inspected, measured and shown in the same way. */
@@ -18,13 +18,13 @@ export interface AnswerShape<T> {
 
 export const TOOL_RESULT: AnswerShape<CallToolResult> = {
   view: (result) => result,
-  cap: (result, maxBytes) => capped(result, { maxBytes }),
+  cap: (result, maxBytes) => capResult(result, { maxBytes }),
 }
 
 export const READ_RESULT: AnswerShape<ReadResourceResult> = {
   view: ({ contents, ...rest }) => ({ ...rest, content: contents.map(embedded) }),
   cap: ({ contents, ...rest }, maxBytes) => {
-    const { content, ...others } = capped({ ...rest, content: contents.map(embedded) }, { maxBytes })
+    const { content, ...others } = capResult({ ...rest, content: contents.map(embedded) }, { maxBytes })
     const uri = contents.find(isObject)?.uri ?? ''
     return { ...others, contents: content.map((block) => contentsOf(block, asText(uri))) }
   },
@@ -39,7 +39,7 @@ const contentsOf = (block: ContentBlock, uri: string): ResourceContents =>
 export const PROMPT_RESULT: AnswerShape<GetPromptResult> = {
   view: ({ description, messages, ...rest }) => ({ ...rest, content: blocksOf(description, messages) }),
   cap: ({ description, messages, ...rest }, maxBytes) => {
-    const { content, ...others } = capped({ ...rest, content: blocksOf(description, messages) }, { maxBytes })
+    const { content, ...others } = capResult({ ...rest, content: blocksOf(description, messages) }, { maxBytes })
     const spoken = messages.filter(isMessage)
     const first = description === undefined ? undefined : content[0]
     const following = content.slice(description === undefined ? 0 : 1)
