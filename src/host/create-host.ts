@@ -16,7 +16,7 @@ import { inlineServers } from './config/inline-servers.ts'
 import { inputsFor } from './config/inputs.ts'
 import { readConfig } from './config/lazy-readers.ts'
 import { serverFile } from './config/server-file.ts'
-import { nobody } from './consent/ask/askers.ts'
+import { denyAll } from './consent/ask/askers.ts'
 import { DEFAULT_GATE_LIMITS, Gate } from './consent/gate/gate.ts'
 import { UsageCounter } from './consent/usage.ts'
 import { Host } from './host.ts'
@@ -259,7 +259,7 @@ function partsOf(
     policy,
     grants: kept.grants,
     usage,
-    asker: ask ?? nobody(),
+    asker: ask ?? denyAll(),
     audit: kept.audit,
     clock,
     wallNow,

@@ -230,7 +230,7 @@ export class Host {
   ): Promise<Explanation> {
     const { server, name } = this.#toolOf(tool)
     const { parts, policy, kept } = this.#insides
-    const { action } = await parts.gate.foresee(toolRequest(server, name, () => args, { run: parts.run, initiator, chain: [] }))
+    const { action } = await parts.gate.evaluate(toolRequest(server, name, () => args, { run: parts.run, initiator, chain: [] }))
     return explain(policy(), action, await kept.grants.live(parts.wallNow()))
   }
 

@@ -13,7 +13,7 @@ export { moveSecrets, type PlainSecret, plainSecrets } from './config/plain-secr
 export type { ConfigProblem } from './config/problem.ts'
 export type { ReadConfig, ReadConfigOptions } from './config/read-document.ts'
 export { type ServerFile, serverFile } from './config/server-file.ts'
-export { firstOf, nobody, type QueueLimits, queued, type ScriptedAnswer, type ScriptedAsker, scripted } from './consent/ask/askers.ts'
+export { denyAll, firstOf, queued, type ScriptedAnswer, type ScriptedAsker, scripted } from './consent/ask/askers.ts'
 export { type DescribeOptions, describeQuestion, foldedOf, questionText } from './consent/ask/describe.ts'
 export { type Inbox, type InboxOptions, inboxAsker, openInbox, type ParkedQuestion } from './consent/ask/inbox.ts'
 export type { QuestionLine } from './consent/ask/question-line.ts'

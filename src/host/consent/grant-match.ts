@@ -1,11 +1,11 @@
 /** Whether a person's yes of before is a yes to this. */
 
 import type { Action } from '../model/action.ts'
+import { digestOf } from '../model/digest.ts'
 import type { ArgumentPredicate, Grant } from '../model/grant.ts'
 import type { ArgumentRules } from '../model/rule.ts'
 import { type CompiledArgument, compileArguments, type Folders, judgeArgument } from '../policy/argument-test.ts'
 import { concerns } from '../policy/pointer.ts'
-import { argumentsDigest } from './arguments-digest.ts'
 
 const NO_FOLDERS: Folders = { roots: {}, real: new Map() }
 
@@ -52,7 +52,7 @@ function fits(predicate: ArgumentPredicate, action: Action, folders: Folders): b
     case 'any':
       return true
     case 'exact':
-      return predicate.digest === argumentsDigest(action.args)
+      return predicate.digest === digestOf(action.args)
     case 'pattern': {
       const compiled = compilePattern(predicate.args, folders)
       // An argument that the pattern is silent about was not there when the person looked at it.

@@ -2,7 +2,7 @@
 
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import type { ActionKind, Usage } from '../model/action.ts'
-import { argumentsDigest } from './arguments-digest.ts'
+import { digestOf } from '../model/digest.ts'
 
 export interface UsageLimits {
   /** Counted apart for each principal, server and name; what comes when there are so many is counted together. */
@@ -174,4 +174,4 @@ const newCounter = (): Counter => ({ minute: new Window(MINUTE, 12), hour: new W
 
 const keyOf = ({ principal, server, name }: CountedCall): string => JSON.stringify([principal, server, name])
 
-const callText = ({ kind, server, name, args }: CountedCall): string => JSON.stringify([kind, server, name, argumentsDigest(args)])
+const callText = ({ kind, server, name, args }: CountedCall): string => JSON.stringify([kind, server, name, digestOf(args)])

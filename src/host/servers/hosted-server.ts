@@ -248,7 +248,7 @@ export class HostedServer {
     const { parts, input } = this.#options
     const ids = new Set([...inputsThatDecide(this.spec), ...this.#addressInputs(transport)])
     if (ids.size === 0) return NO_INPUTS
-    const { decision } = await parts.gate.foresee(this.#startWant(transport, await this.#identified(), NO_INPUTS, signal))
+    const { decision } = await parts.gate.evaluate(this.#startWant(transport, await this.#identified(), NO_INPUTS, signal))
     // What may not be started in any case needs no answers from anybody.
     if (isRefusal(decision.effect)) return NO_INPUTS
     const inputs = new Map<string, string>()

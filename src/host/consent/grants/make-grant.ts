@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Action } from '../../model/action.ts'
+import { digestOf } from '../../model/digest.ts'
 import { type ArgumentPredicate, GRANT_SCOPES, type Grant, type GrantScope } from '../../model/grant.ts'
 import type { Answer } from '../../model/question.ts'
-import { argumentsDigest } from '../arguments-digest.ts'
 import type { GrantBounds } from '../grant-bounds.ts'
 
 export interface MakeGrantOptions {
@@ -61,4 +61,4 @@ function predicateOf(action: Action, { width, pattern }: Extract<Answer, { kind:
   return exactly(action)
 }
 
-const exactly = ({ args }: Action): ArgumentPredicate => ({ kind: 'exact', digest: argumentsDigest(args) })
+const exactly = ({ args }: Action): ArgumentPredicate => ({ kind: 'exact', digest: digestOf(args) })
