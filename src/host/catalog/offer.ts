@@ -26,17 +26,15 @@ export interface Offer {
   inline: readonly ToolEntry[]
   /** The tools to find the others with; empty when all are given. */
   search: readonly Tool[]
-  /** Of all tools, given or not. */
-  estimatedTokens: number
 }
 
 export function offerToModel(catalog: Catalog, options: OfferOptions = {}): Offer {
   const { maxTokens = DEFAULT_MAX_DEFINITION_TOKENS, favourites = [] } = options
   const tools = catalog.tools()
   const estimatedTokens = tools.reduce((sum, entry) => sum + definitionTokens(entry), 0)
-  if (estimatedTokens <= maxTokens) return { inline: tools, search: [], estimatedTokens }
+  if (estimatedTokens <= maxTokens) return { inline: tools, search: [] }
   const chosen = new Set(favourites)
-  return { inline: tools.filter(({ exposed }) => chosen.has(exposed)), search: SEARCH_TOOLS, estimatedTokens }
+  return { inline: tools.filter(({ exposed }) => chosen.has(exposed)), search: SEARCH_TOOLS }
 }
 
 export function definitionTokens({ exposed, definition }: ToolEntry): number {

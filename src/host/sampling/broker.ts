@@ -6,6 +6,7 @@ import type { Answers, Asking } from '../../client/answers.ts'
 import { Cancelled, Declined, McpError } from '../../protocol/errors.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
+import { isRefusal } from '../model/refusal.ts'
 import { type ChooseOptions, chooseModel } from '../models/choose.ts'
 import type { Model } from '../models/model.ts'
 import { Budget, type BudgetLeft, type BudgetLimits, type BudgetStore, DEFAULT_BUDGET_LIMITS, memoryBudgetStore } from './budget.ts'
@@ -62,14 +63,12 @@ export const DEFAULT_BROKER_LIMITS: BrokerLimits = {
 }
 
 export interface BrokerOptions extends ChooseOptions {
-  models: readonly Model[] | (() => readonly Model[])
+  models: readonly Model[]
   /** Answers for a server when there is no model for it. */
   person?(server: string): Model
   gate: SamplingGate
   /** Names of the models a server may use; all of them unless given. */
   allowedModels?(server: string): readonly string[] | undefined
-  /** What is added to the system prompt for a server that asks for context. Without this no server gets any. */
-  context?(server: string, wanted: 'thisServer' | 'allServers'): string | undefined | Promise<string | undefined>
   limits?: Partial<BrokerLimits>
   /** For all servers, or for each. */
   budget?: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
@@ -97,7 +96,8 @@ export function createBroker(options: BrokerOptions): Broker {
 
   const answer = async (server: string, asked: CreateMessageParams, signal: AbortSignal): Promise<CreateMessageResult> => {
     const model = modelFor(server, asked, options)
-    const params = await withContext(server, asked, options)
+    // The host shares no context. A server that asks for context is answered without it.
+    const params: CreateMessageParams = asked.includeContext === undefined ? asked : { ...asked, includeContext: 'none' }
     const wanted = Math.min(params.maxTokens, limits.maxTokens)
     const reservation = await budget.reserve(server, { promptTokens: promptTokens(params), maxTokens: wanted })
     const request = { server, params: { ...params, maxTokens: reservation.maxTokens }, model, budget: reservation.left, signal }
@@ -134,7 +134,7 @@ export function createBroker(options: BrokerOptions): Broker {
     answerFor: (server) => ({
       handler: (params, asking) => handle(server, params, asking),
       tools: true,
-      context: options.context !== undefined,
+      context: false,
     }),
     budgetLeft: (server) => budget.left(server),
   }
@@ -159,31 +159,19 @@ function enter(active: Map<string, number>, server: string, { maxConcurrent, max
 }
 
 function modelFor(server: string, { modelPreferences }: CreateMessageParams, options: BrokerOptions): Model {
-  const models = typeof options.models === 'function' ? options.models() : options.models
   const allowed = options.allowedModels?.(server)
-  const usable = allowed ? models.filter(({ id }) => allowed.includes(id)) : models
+  const usable = allowed ? options.models.filter(({ id }) => allowed.includes(id)) : options.models
   const model = chooseModel(usable, modelPreferences, options) ?? options.person?.(server)
   if (!model) throw new McpError('ERR_MODEL', 'There is no model to ask')
   return model
 }
 
-/** Context goes where the person sees it. A server that may have none is answered as if it had not asked for it. */
-async function withContext(server: string, params: CreateMessageParams, { context }: BrokerOptions): Promise<CreateMessageParams> {
-  const { includeContext = 'none', systemPrompt } = params
-  if (includeContext === 'none') return params
-  const added = await context?.(server, includeContext)
-  if (added === undefined) return { ...params, includeContext: 'none' }
-  return { ...params, systemPrompt: systemPrompt === undefined ? added : `${systemPrompt}\n\n${added}` }
-}
-
-const REFUSALS: ReadonlySet<string> = new Set(['ERR_DENIED', 'ERR_CONSENT', 'ERR_QUARANTINED'])
 const SPEAKABLE: ReadonlySet<string> = new Set(['ERR_MODEL', 'ERR_BUDGET', 'ERR_LIMIT'])
 
 /** A server learns that it was rejected, not by whom or by which rule; and of what broke on this side, that something did. */
 function forServer(error: unknown): Error {
   const code = error instanceof McpError ? error.code : ''
-  if (error instanceof Declined || error instanceof Cancelled || REFUSALS.has(code))
-    return new Declined('The sampling request was rejected')
+  if (error instanceof Declined || error instanceof Cancelled || isRefusal(error)) return new Declined('The sampling request was rejected')
   return error instanceof McpError && SPEAKABLE.has(code)
     ? error
     : new McpError('ERR_INTERNAL', 'The sampling request failed', { cause: error })

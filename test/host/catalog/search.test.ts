@@ -93,7 +93,7 @@ describe('what a model is offered', () => {
   test('is its favourites and a search when the definitions are too long, by tokens and not by number', () => {
     const catalog = newCatalog()
     const tokens = catalog.tools().reduce((sum, entry) => sum + definitionTokens(entry), 0)
-    expect(offerToModel(catalog, { maxTokens: tokens })).toMatchObject({ search: [], estimatedTokens: tokens })
+    expect(offerToModel(catalog, { maxTokens: tokens })).toMatchObject({ search: [] })
     const offer = offerToModel(catalog, { maxTokens: tokens - 1, favourites: ['weather__forecast', 'not__there'] })
     expect(offer.inline.map(({ exposed }) => exposed)).toEqual(['weather__forecast'])
     expect(offer.search.map(({ name }) => name)).toEqual(['search_tools', 'describe_tool', 'call_tool'])

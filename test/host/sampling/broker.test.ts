@@ -189,30 +189,6 @@ describe('E6: what a server may have of others', () => {
     expect(createBroker({ models: [], gate: openGate() }).answerFor('notes').context).toBe(false)
   })
 
-  test('context that the policy gives it stands in the system prompt that the person sees', async () => {
-    const gate = openGate()
-    const model = spyModel()
-    const wanted: unknown[] = []
-    const broker = createBroker({
-      models: [model],
-      gate,
-      context: (...which) => {
-        wanted.push(which)
-        return which[1] === 'thisServer' ? 'Three notes were read.' : undefined
-      },
-    })
-    expect(broker.answerFor('notes').context).toBe(true)
-    await ask(broker, 'notes', question('hi', { includeContext: 'thisServer', systemPrompt: 'Be brief' }))
-    expect(gate.created[0]?.params.systemPrompt).toBe('Be brief\n\nThree notes were read.')
-    expect(model.asked[0]?.system).toBe('Be brief\n\nThree notes were read.')
-    await ask(broker, 'notes', question('hi', { includeContext: 'allServers' }))
-    expect(gate.created[1]?.params).toEqual(question('hi', { includeContext: 'none' }))
-    expect(wanted).toEqual([
-      ['notes', 'thisServer'],
-      ['notes', 'allServers'],
-    ])
-  })
-
   test('two that ask the one model at the same time each have their own words only [T-HOST-005]', async () => {
     proves('R-SAMP-027')
     const model = spyModel()
@@ -312,12 +288,12 @@ describe('bounds', () => {
     ]
     const brokerOf = (maxAnswerChars: number) => createBroker({ models: [spyModel(parts)], gate: openGate(), limits: { maxAnswerChars } })
     await ask(brokerOf(5), 'notes')
-    await expect(ask(brokerOf(4), 'notes')).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('maxAnswerChars') })
+    await expect(ask(brokerOf(4), 'notes')).rejects.toMatchObject({ code: 'ERR_LIMIT', message: expect.stringContaining('maxAnswerChars') })
   })
 
   test('a model that ends without an end has failed', async () => {
     const broker = createBroker({ models: [spyModel([{ type: 'text', text: 'so' }])], gate: openGate() })
-    await expect(ask(broker, 'notes')).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('broke off') })
+    await expect(ask(broker, 'notes')).rejects.toMatchObject({ code: 'ERR_MODEL', message: expect.stringContaining('incomplete') })
   })
 })
 
@@ -325,7 +301,7 @@ describe('the model', () => {
   test('is one that the server may use, by its preferences [T-SAMP-024] [T-SAMP-042]', async () => {
     const models = [spyModel(undefined, 'small'), spyModel(undefined, 'large')]
     const broker = createBroker({
-      models: () => models,
+      models,
       gate: openGate(),
       allowedModels: (server) => (server === 'poor' ? ['small'] : undefined),
     })

@@ -156,10 +156,13 @@ function variableLines({ envNames, env }: Extract<Subject, { kind: 'launch' }>):
 const variableValues = (env: Readonly<Record<string, string>>): QuestionLine[] =>
   Object.entries(env).map(([name, value]) => line('variable', `${nameText(name)}=${value}`, 'theirs'))
 
+const MISSED_ORIGINS =
+  'this conversation contains so much private text that only long passages of it are recognised in arguments from now on'
+
 const DESTINATIONS = { local: 'no', private: 'yes, to your own network', outside: 'yes' } as const
 
 function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean): QuestionLine[] {
-  const { tool, pattern, destination, origins } = subject
+  const { tool, pattern, destination, origins, mayMissOrigins } = subject
   return [
     ...theirs('tool', tool.name),
     ...theirs('title', tool.title),
@@ -172,6 +175,7 @@ function callLines(subject: Extract<Subject, { kind: 'call' }>, isWhole: boolean
       warning(`${bytes} bytes of ${pointer === '' ? 'the arguments' : nameText(pointer)} come from ${nameText(source)}`),
       ...theirs('excerpt', excerpt),
     ]),
+    ...(mayMissOrigins ? [warning(MISSED_ORIGINS)] : []),
     ...(Object.keys(pattern).length === 0 ? [] : [valueLine('pattern for similar calls', pattern)]),
   ]
 }

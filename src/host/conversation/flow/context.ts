@@ -38,6 +38,7 @@ export class FlowContext {
   readonly #from = new Map<string, string[]>()
   #untrustedSince: number | undefined
   #arrivals = 0
+  #isThinnedTold = false
 
   constructor(limits: Partial<ProvenanceLimits> = {}) {
     this.#provenance = new Provenance(withDefaults(DEFAULT_PROVENANCE_LIMITS, limits))
@@ -83,14 +84,16 @@ export class FlowContext {
     return [...this.#from.keys()]
   }
 
-  /** Whether only long stretches of private texts are sure to be found, because there are so many. */
+  /** There is too much private text: only long stretches of it are recognised reliably. */
   get isThinned(): boolean {
     return this.#provenance.isThinned
   }
 
-  /** What brought a label into the conversation, the first first. */
-  sourcesOf(label: string): readonly string[] {
-    return this.#from.get(label) ?? []
+  /** True once per conversation, after `isThinned` became true: the caller then tells the person. */
+  takeThinnedNotice(): boolean {
+    if (!this.isThinned || this.#isThinnedTold) return false
+    this.#isThinnedTold = true
+    return true
   }
 
   /** When text of others first came; undefined while there is none. */

@@ -1,4 +1,4 @@
-/** Remembers private texts by their pieces, and finds them again in what is about to be sent. The texts themselves are not kept. */
+/** Recognises private text in outgoing arguments. It stores hashes of pieces, not the text. */
 
 import type { ArgumentOrigin } from '../../model/question.ts'
 import { decodings } from './decodings.ts'
@@ -51,7 +51,7 @@ export class Provenance {
     this.#limits = limits
   }
 
-  /** Whether pieces had to be dropped, so that only longer stretches are sure to be found. */
+  /** Pieces were dropped for lack of room: only long stretches of private text are recognised reliably. */
   get isThinned(): boolean {
     return this.#spacing > 1
   }

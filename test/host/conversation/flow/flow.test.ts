@@ -26,6 +26,8 @@ const spec = (more: Partial<ServerSpec> = {}): ServerSpec => ({
 })
 const says = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] })
 
+const sourcesOf = (flow: FlowContext, label: string) => new Map(flow.toJSON().labels).get(label)
+
 describe('E7: labels', () => {
   test('come from the server, from the tool, and from what is found in the result', () => {
     expect(labelsOfResult(spec(), tool(), {})).toEqual([])
@@ -46,10 +48,10 @@ describe('E7: labels', () => {
     flow.add({ labels: ['private:mail', 'untrusted'], source: 'mail/inbox', value: 'y' })
     flow.add({ labels: [], source: 'clock/now', value: 'z' })
     expect(flow.labels).toEqual(['untrusted', 'private:mail'])
-    expect(flow.sourcesOf('untrusted')).toEqual(['web/fetch#1', 'mail/inbox#2'])
+    expect(sourcesOf(flow, 'untrusted')).toEqual(['web/fetch#1', 'mail/inbox#2'])
     for (let turn = 0; turn < 3000; turn++) flow.add({ labels: [`l${turn}`, 'untrusted'], source: 's', value: '' })
     expect(flow.labels.length).toBeLessThanOrEqual(1_000)
-    expect(flow.sourcesOf('untrusted').length).toBeLessThanOrEqual(20)
+    expect(sourcesOf(flow, 'untrusted')?.length).toBeLessThanOrEqual(20)
   })
 })
 
