@@ -1,6 +1,6 @@
 /** One decision in words: every rule, whether it is about the action, and if not, what it was that did not hold. */
 
-import { decide, matchedRules, standingRules } from '../consent/decide.ts'
+import { decide, effectiveRules, matchedRules } from '../consent/decide.ts'
 import type { Action, Decision, Effect } from '../model/action.ts'
 import type { Grant } from '../model/grant.ts'
 import type { PolicyLayer } from '../model/rule.ts'
@@ -27,7 +27,7 @@ export interface ExplainedRule {
 /** The decision, and of each rule whether it holds and why. */
 export function explain(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Explanation {
   const decision = decide(policy, action, grants)
-  const standing = new Set(standingRules(matchedRules(policy, action).matched))
+  const standing = new Set(effectiveRules(matchedRules(policy, action).matched))
   const rules = policy.rules.map((rule) => explainRule(rule, action, standing))
   return { decision, rules, text: inWords(action, decision, rules) }
 }

@@ -1,4 +1,4 @@
-/** Lets servers ask the models of the host: within their budgets, with nothing but what they brought, and by a person's leave twice. */
+/** Answers sampling requests of servers: within their budgets, without other context, and gated before and after the model. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -13,25 +13,25 @@ import { Budget, type BudgetLeft, type BudgetLimits, type BudgetStore, DEFAULT_B
 import { checkSamplingParams, checkSamplingResult, DEFAULT_REQUEST_LIMITS, type RequestLimits } from './request.ts'
 import { type Meter, promptTokens, type Sampled, sample } from './sample.ts'
 
-/** What is decided before the model is asked. Nothing of it is shortened. */
+/** What is decided before the model gets the request. Nothing is shortened. */
 export interface SamplingRequest {
-  /** By the name in the configuration. */
+  /** The name in the configuration. */
   server: string
   params: CreateMessageParams
   model: Pick<Model, 'id' | 'label' | 'isPerson'>
-  /** Before this request. */
+  /** The budget before this request. */
   budget: BudgetLeft
   signal: AbortSignal
 }
 
-/** What is decided before the server gets the answer. */
+/** What is decided before the server gets the answer. The result is complete. */
 export interface SamplingDelivery extends SamplingRequest {
   result: CreateMessageResult
 }
 
 /**
- * Decides, asks whoever must be asked, and does it with what they made of it. Rejects when it may not be done:
- * the server hears only that it was rejected, whoever or whatever said no.
+ * Decides about a request, asks the person if needed, and performs it with their edits. Rejects when it is refused; the server learns
+ * only that it was rejected.
  */
 export interface SamplingGate {
   create(request: SamplingRequest, perform: (params: CreateMessageParams) => Promise<Sampled>): Promise<Sampled>
@@ -39,16 +39,16 @@ export interface SamplingGate {
 }
 
 export interface BrokerLimits extends RequestLimits {
-  /** Tokens of one answer, whatever the server asks for. */
+  /** Maximum tokens of one answer, whatever the server requests. */
   maxTokens: number
-  /** Characters of one answer, whatever the model says about tokens. */
+  /** Maximum characters of one answer, whatever the model reports as tokens. */
   maxAnswerChars: number
-  /** Requests of one server, and of all, from the question to the delivery; more are refused. */
+  /** Maximum concurrent requests of one server, and of all servers; more are refused. */
   maxConcurrentPerServer: number
   maxConcurrent: number
-  /** Requests that are made while another is answered, and because of it. */
+  /** How deep requests may be nested: a request made while another is answered, because of it. */
   maxDepth: number
-  /** How long a model may take. */
+  /** Maximum time for one answer of a model. */
   maxAnswerMs: number
 }
 
@@ -64,19 +64,19 @@ export const DEFAULT_BROKER_LIMITS: BrokerLimits = {
 
 export interface BrokerOptions extends ChooseOptions {
   models: readonly Model[]
-  /** Answers for a server when there is no model for it. */
+  /** The person as a model, for servers without a model. */
   person?(server: string): Model
   gate: SamplingGate
-  /** Names of the models a server may use; all of them unless given. */
+  /** Ids of the models a server may use. Default: all. */
   allowedModels?(server: string): readonly string[] | undefined
   limits?: Partial<BrokerLimits>
-  /** For all servers, or for each. */
+  /** For all servers, or by server. */
   budget?: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
   store?: BudgetStore
   clock?: Clock
-  /** Milliseconds of the wall clock. */
+  /** Wall clock in milliseconds. */
   now?(): number
-  /** Hears why a request was not answered, whatever the server is told. */
+  /** Called with the real reason when a request is not answered. */
   onFailure?(server: string, error: unknown): void
 }
 
@@ -110,14 +110,14 @@ export function createBroker(options: BrokerOptions): Broker {
       })
       return await gate.deliver({ ...request, params: approved, result }, async (edited) => checkSamplingResult(edited))
     } finally {
-      // What was reserved stays taken when this fails: too much is counted then, and the next request says why.
+      // If this fails, the reservation stays: the budget counts too much rather than too little.
       await reservation.settle(meter.tokens).catch(() => {})
     }
   }
 
   const handle = async (server: string, asked: CreateMessageParams, { signal }: Asking): Promise<CreateMessageResult> => {
     const params = checkSamplingParams(asked, limits)
-    if ((depth.getStore() ?? 0) >= limits.maxDepth) throw refused('was made while another was answered (maxDepth)')
+    if ((depth.getStore() ?? 0) >= limits.maxDepth) throw refused('it was made while another one is answered (maxDepth)')
     const leave = enter(active, server, limits)
     try {
       return await answer(server, params, signal)
@@ -140,16 +140,16 @@ export function createBroker(options: BrokerOptions): Broker {
   }
 }
 
-/** How many requests stand above the code that runs: nothing that answers one may make another. */
+/** How many requests are being answered above the running code. */
 const depth = new AsyncLocalStorage<number>()
 
-const refused = (why: string): McpError => new McpError('ERR_LIMIT', `The sampling request is refused: it ${why}`)
+const refused = (why: string): McpError => new McpError('ERR_LIMIT', `The sampling request is refused: ${why}`)
 
 function enter(active: Map<string, number>, server: string, { maxConcurrent, maxConcurrentPerServer }: BrokerLimits): () => void {
   const mine = active.get(server) ?? 0
   const all = [...active.values()].reduce((sum, each) => sum + each, 0)
-  if (mine >= maxConcurrentPerServer) throw refused(`is one more than ${maxConcurrentPerServer} at a time (maxConcurrentPerServer)`)
-  if (all >= maxConcurrent) throw refused(`is one more than ${maxConcurrent} at a time (maxConcurrent)`)
+  if (mine >= maxConcurrentPerServer) throw refused(`the server has ${maxConcurrentPerServer} running already (maxConcurrentPerServer)`)
+  if (all >= maxConcurrent) throw refused(`${maxConcurrent} are running already (maxConcurrent)`)
   active.set(server, mine + 1)
   return () => {
     const left = (active.get(server) ?? 1) - 1
@@ -162,13 +162,13 @@ function modelFor(server: string, { modelPreferences }: CreateMessageParams, opt
   const allowed = options.allowedModels?.(server)
   const usable = allowed ? options.models.filter(({ id }) => allowed.includes(id)) : options.models
   const model = chooseModel(usable, modelPreferences, options) ?? options.person?.(server)
-  if (!model) throw new McpError('ERR_MODEL', 'There is no model to ask')
+  if (!model) throw new McpError('ERR_MODEL', 'No model is available')
   return model
 }
 
 const SPEAKABLE: ReadonlySet<string> = new Set(['ERR_MODEL', 'ERR_BUDGET', 'ERR_LIMIT'])
 
-/** A server learns that it was rejected, not by whom or by which rule; and of what broke on this side, that something did. */
+/** The error for the server: it does not reveal who or which rule rejected the request, nor details of internal failures. */
 function forServer(error: unknown): Error {
   const code = error instanceof McpError ? error.code : ''
   if (error instanceof Declined || error instanceof Cancelled || isRefusal(error)) return new Declined('The sampling request was rejected')

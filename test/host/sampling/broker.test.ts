@@ -317,7 +317,7 @@ describe('the model', () => {
     expect(gate.created[0]?.model.isPerson).toBe(true)
     await expect(ask(createBroker({ models: [], gate }), 'notes')).rejects.toMatchObject({
       code: 'ERR_MODEL',
-      message: 'There is no model to ask',
+      message: 'No model is available',
     })
   })
 

@@ -26,7 +26,7 @@ describe('E6: the budget of a server', () => {
     expect(await broker.budgetLeft('notes')).toMatchObject({ requestsLeft: 0 })
     await expect(ask(broker, 'notes')).rejects.toMatchObject({
       code: 'ERR_BUDGET',
-      message: 'The server notes has used up what it may ask of the model: 20 requests an hour (requestsPerHour)',
+      message: 'The server notes has used up its sampling budget: 20 requests per hour (requestsPerHour)',
       data: { limit: 'requestsPerHour', retryAfterMs: HOUR_MS },
     })
     expect(model.asked).toHaveLength(20)

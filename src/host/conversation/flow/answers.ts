@@ -1,4 +1,4 @@
-/** Answers of servers, whatever they answer: how each is looked at, and how each is cut to size. */
+/** How each type of answer is inspected and cut to size. */
 
 import { asText } from '../../../base/as-text.ts'
 import { isObject } from '../../../base/json.ts'
@@ -10,9 +10,9 @@ import type { CallToolResult } from '../../../protocol/model/tools.ts'
 import { capResult } from './cap-result.ts'
 
 export interface AnswerShape<T> {
-  /** As the result of a tool, so that every answer is inspected, measured and shown in the same way. */
+  /** The answer as a tool result, so that all answers are inspected and shown in the same way. */
   view(answer: T): CallToolResult
-  /** No larger than this, as JSON, with a note where something is missing. */
+  /** Cuts the answer to `maxBytes` as JSON, with a note where something is missing. */
   cap(answer: T, maxBytes: number): T
 }
 
@@ -32,7 +32,7 @@ export const READ_RESULT: AnswerShape<ReadResourceResult> = {
 
 const embedded = (resource: ResourceContents): ContentBlock => ({ type: 'resource', resource })
 
-/** The note about what is missing is one more content of the same resource. */
+/** The note becomes one more content of the same resource. */
 const contentsOf = (block: ContentBlock, uri: string): ResourceContents =>
   block.type === 'resource' ? block.resource : { uri, mimeType: 'text/plain', text: block.type === 'text' ? block.text : '' }
 
@@ -46,7 +46,7 @@ export const PROMPT_RESULT: AnswerShape<GetPromptResult> = {
     return {
       ...others,
       ...(first?.type === 'text' && { description: first.text }),
-      // Blocks are kept in their order: the note stands in the place of the first that is missing, or after it.
+      // Blocks keep their order: the note is at the place of the first missing block, or after it.
       messages: following.map((block, at): PromptMessage => ({ role: spoken[at]?.role ?? 'user', content: block })),
     }
   },
@@ -63,7 +63,7 @@ export const COMPLETION: AnswerShape<Completion> = {
   view: ({ values }) => ({ content: values.map((text) => ({ type: 'text', text: asText(text) })) }),
   cap: ({ values, ...rest }, maxBytes) => {
     let left = maxBytes
-    // Half of a suggestion is another suggestion: those that do not fit are left out.
+    // A shortened suggestion would be a different one, so whole suggestions are left out.
     const kept = values.filter((value) => {
       left -= Buffer.byteLength(JSON.stringify(value))
       return left >= 0
