@@ -181,7 +181,7 @@ describe('what holds whatever the rules say', () => {
     for (const given of outward) {
       const decision = decide(policy(everything, { isBypassing: true }), given, [grantFor(given)])
       expect(decision).toMatchObject({ effect: 'ask', isForced: true, reasons: startingWith('data-flow') })
-      expect(decision.reasons[0]?.text).toMatch(/text of others and private data \(private:mail\).*notes/)
+      expect(decision.reasons[0]?.text).toMatch(/untrusted text and private data \(private:mail\).*notes/)
     }
     const harmless = [
       action({ labels }),
