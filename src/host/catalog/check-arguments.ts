@@ -10,7 +10,7 @@ import { describeIssues } from '../../protocol/schema/json-schema.ts'
 const compiled = new WeakMap<object, Promise<Validate | undefined>>()
 
 /** In words: what was expected and what came. Undefined when they fit. */
-export async function argumentFault(
+async function argumentFault(
   { inputSchema }: Pick<Tool, 'inputSchema'>,
   args: Readonly<Record<string, unknown>>,
 ): Promise<string | undefined> {
