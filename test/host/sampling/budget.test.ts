@@ -71,7 +71,7 @@ describe('E6: the budget of a server', () => {
     await ask(broker, 'notes')
     await expect(ask(broker, 'notes')).rejects.toMatchObject({
       code: 'ERR_BUDGET',
-      message: expect.stringContaining('60 tokens a day (tokensPerDay)'),
+      message: expect.stringContaining('60 tokens per day (tokensPerDay)'),
       data: { limit: 'tokensPerDay', retryAfterMs: 12 * HOUR_MS },
     })
     time.now += 12 * HOUR_MS

@@ -99,7 +99,7 @@ describe('what a conversation has seen, kept and taken up again', () => {
   ])('is refused with what was expected: %s %j', (_, wrong) => {
     const record = Array.isArray(wrong) ? wrong : { ...again(seen()), ...wrong }
     expect(() => FlowContext.restored(record as FlowRecord, [])).toThrow(
-      expect.objectContaining({ code: 'ERR_INVALID_PARAMS', message: expect.stringContaining('must have') }),
+      expect.objectContaining({ code: 'ERR_INVALID_PARAMS', message: expect.stringContaining('expected ') }),
     )
   })
 })
