@@ -211,7 +211,7 @@ export class Host {
     const { server, name } = this.#toolOf(tool)
     const { gate, policy, grants, ownConversation, wallNow } = this.#services
     const request = toolRequest(server, name, () => args, { conversation: ownConversation, initiator, chain: [] })
-    const { action } = await gate.foresee(request)
+    const { action } = await gate.evaluate(request)
     return explain(policy.current(), action, await grants.live(wallNow()))
   }
 

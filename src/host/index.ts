@@ -1,12 +1,13 @@
 /** portico/host: runs many servers for one person, under one policy. */
 
+export { inertText } from '../base/text/inert-text.ts'
 export { type ErrorCode, McpError } from '../protocol/errors.ts'
 export { openPins } from './approval/pin-store.ts'
 export type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './catalog/entry.ts'
 export type { GivenServer } from './config/inline-servers.ts'
 export { moveSecrets, type PlainSecret, plainSecrets } from './config/plain-secrets.ts'
 export { serverFile } from './config/server-file.ts'
-export { firstOf, nobody, queued, scripted } from './consent/ask/askers.ts'
+export { denyAll, firstOf, queued, scripted } from './consent/ask/askers.ts'
 export { type DescribeOptions, describeQuestion, foldedOf, questionText } from './consent/ask/describe.ts'
 export { type Inbox, inboxAsker, openInbox } from './consent/ask/inbox.ts'
 export type { QuestionLine } from './consent/ask/question-line.ts'

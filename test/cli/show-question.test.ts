@@ -35,22 +35,25 @@ async function rowsOf(asked: Question, columns: number, isWhole = false): Promis
 
 /** Every row is the title, begins with a label of the host, or has the bar. */
 const LABELLED =
-  /^ {2}(?:! )?(?:server|at|asked by|because|tool|it calls itself|and|it says it (?:does|is)|what you send|argument|arguments|look twice|which begin|the pattern|not shown here|definition|changed|before|now|capabilities|they say|field)\b/
+  /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|data leaves|argument|arguments|warning|excerpt|pattern|not shown|definition|changed|before|after|capabilities|message|field)\b/
 
 function expectMarked(rows: readonly Row[]): void {
   const [blank, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
   expect(blank?.text).toBe('')
-  expect(title?.text).toMatch(/^(?:Let|Take|mail)/)
+  expect(title?.text).toMatch(/^(?:Let|Approve|mail)/)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
     expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)
     // A line of others that stands beside its label has the bar behind that.
-    if (/^ {2}(?:at|tool|it |and|argument |which|definition|they say|field )/.test(text) && /: \S/.test(text))
+    if (
+      /^ {2}(?:location|tool|title|annotation|description|declared|argument |excerpt|definition|message|field )/.test(text) &&
+      /: \S/.test(text)
+    )
       expect(text).toMatch(/: (?:│|none|not given|widened)|^[^:]*"/)
   }
 }
 
-const FORGED = '  what you send: stays on this machine'
+const FORGED = '  data leaves this machine: no'
 
 describe('text that is wider than it looks', () => {
   test.each([

@@ -41,7 +41,7 @@ async function choose(terminal: TerminalProcess, question: RegExp, choice: strin
 async function agreeToAll(terminal: TerminalProcess): Promise<void> {
   while (!isAtPrompt(terminal)) {
     await expect.poll(() => open(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-    if (open(terminal) !== '') await choose(terminal, /Take what rogue offers/, 'Yes, all of it')
+    if (open(terminal) !== '') await choose(terminal, /Approve what rogue offers/, 'Yes, all of it')
   }
 }
 
@@ -55,7 +55,7 @@ test('the first screen shows what runs, where data is stored and how to leave, t
   await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(/● No$/m)
   const text = terminal.text()
   const head = text
-    .slice(0, text.search(/^Take what rogue offers/m))
+    .slice(0, text.search(/^Approve what rogue offers/m))
     .trimEnd()
     .split('\n')
   expect(head.length).toBeLessThanOrEqual(7)
@@ -125,7 +125,7 @@ describe('consent', () => {
     await terminal.until(/← .*"to":"1.4.0"/)
     await type(terminal, 'call notes__summarise')
     await choose(terminal, /Let notes ask the model/, 'Yes, this once')
-    await choose(terminal, /Give the answer of the model to notes\?/, 'Yes, this once')
+    await choose(terminal, /Send the model's answer to notes\?/, 'Yes, this once')
     await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
     terminal.type(KEY.end)
     expect(await terminal.exit).toBe(0)
@@ -155,10 +155,10 @@ describe('consent', () => {
     await agreeToAll(terminal)
     await type(terminal, 'call rogue__forecast city=Paris')
     await choose(terminal, /Let rogue run forecast\?/, 'Yes, this once')
-    await choose(terminal, /Take what changed at rogue into use\?/, 'No')
+    await choose(terminal, /Approve what changed on rogue\?/, 'No')
     const text = terminal.text()
     expect(text).toMatch(/tool forecast: widened/)
-    expect(text).toMatch(/! look twice: It tells a model to keep something from you/)
+    expect(text).toMatch(/! warning: It tells a model to keep something from you/)
     expect(text).toMatch(/before: │ The weather of a city/)
     await type(terminal, 'servers')
     await terminal.until(/rogue +ready +2 +\d not in use until you agree: approve rogue/)

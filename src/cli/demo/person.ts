@@ -1,6 +1,7 @@
 /** The person of the tour: answers as a careful one would, and says aloud what was asked and answered. */
 
 import { describeQuestion } from '../../host/consent/ask/describe.ts'
+import type { QuestionLine } from '../../host/consent/ask/question-line.ts'
 import type { Answer, Asker, Question } from '../../host/model/question.ts'
 import type { Screen } from '../output/screen.ts'
 import { words } from '../output/shown.ts'
@@ -35,7 +36,7 @@ function tell(screen: Screen, question: Question, answer: Answer): void {
   const { style } = screen
   const [title, ...details] = describeQuestion(question)
   screen.print(words`    ${style.yellow('?')} ${title?.text ?? ''}`)
-  for (const { label, text } of details.filter(({ label, tone }) => tone === 'warning' || TOLD.has(label))) {
+  for (const { label, text } of details.filter(({ kind, tone }) => tone === 'warning' || TOLD.has(kind))) {
     screen.print(words`      ${style.dim(`${label}:`)} ${text}`)
   }
   screen.print(
@@ -43,4 +44,4 @@ function tell(screen: Screen, question: Question, answer: Answer): void {
   )
 }
 
-const TOLD: ReadonlySet<string> = new Set(['command', 'the whole address', 'arguments', 'comes from', 'message', 'budget'])
+const TOLD: ReadonlySet<QuestionLine['kind']> = new Set(['command', 'address', 'argument', 'message', 'budget'])

@@ -1,6 +1,7 @@
 /** Content blocks and resource contents, for people. */
 
 import { asText } from '../../base/as-text.ts'
+import { inertText } from '../../base/text/inert-text.ts'
 import type { ContentBlock } from '../../protocol/model/content.ts'
 import type { ResourceContents } from '../../protocol/model/resources.ts'
 import type { CallToolResult } from '../../protocol/model/tools.ts'
@@ -20,8 +21,11 @@ export async function printResult(where: Where, result: CallToolResult, media: M
     if (block.type === 'text' && repeated !== undefined && isSameJson(block.text, repeated)) continue
     await printBlock(where, block, media, stem)
   }
-  if (structuredContent !== undefined) printValue(where.screen, structuredContent)
+  if (structuredContent !== undefined) printText(where, jsonText(structuredContent, 2))
 }
+
+/** A terminal is read by a person: links in it are inert. Redirected output keeps the bytes of the server. */
+const printText = ({ io, screen }: Where, text: string): void => screen.print(untrustedLines(io.stdout.isTTY ? inertText(text) : text))
 
 export function printValue(screen: Screen, value: unknown): void {
   screen.print(untrustedLines(jsonText(value, 2)))
@@ -30,7 +34,7 @@ export function printValue(screen: Screen, value: unknown): void {
 export async function printBlock({ io, screen }: Where, block: ContentBlock, media: MediaFolder, stem: string): Promise<void> {
   switch (block.type) {
     case 'text':
-      return screen.print(untrustedLines(asText(block.text)))
+      return printText({ io, screen }, asText(block.text))
     case 'image':
     case 'audio':
       return printMedia({ io, screen }, asText(block.data), asText(block.mimeType), block.type, media, stem)
@@ -39,7 +43,7 @@ export async function printBlock({ io, screen }: Where, block: ContentBlock, med
     case 'resource':
       return printContents({ io, screen }, block.resource, media, stem)
     default:
-      return printValue(screen, block)
+      return printText({ io, screen }, jsonText(block, 2))
   }
 }
 
@@ -48,7 +52,7 @@ export async function printContents(where: Where, contents: ResourceContents, me
   screen.note(
     words`${screen.noteStyle.dim(asText(contents.uri))}${screen.noteStyle.dim(contents.mimeType === undefined ? '' : ` (${contents.mimeType})`)}`,
   )
-  if ('text' in contents && typeof contents.text === 'string') return screen.print(untrustedLines(contents.text))
+  if ('text' in contents && typeof contents.text === 'string') return printText(where, contents.text)
   if ('blob' in contents && typeof contents.blob === 'string')
     return printMedia(
       where,
@@ -58,7 +62,7 @@ export async function printContents(where: Where, contents: ResourceContents, me
       media,
       stem,
     )
-  printValue(screen, contents)
+  printText(where, jsonText(contents, 2))
 }
 
 async function printMedia(

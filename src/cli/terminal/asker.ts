@@ -41,14 +41,14 @@ async function askOne(io: Io, question: Question, signal: AbortSignal, options: 
   const ends = AbortSignal.any([signal, over.signal])
   const screen = new Screen(io)
   showQuestion(screen, question)
-  screen.note(words`  ${screen.noteStyle.dim(`you have ${inWords(leftMs)}; no answer is a no`)}`)
+  screen.note(words`  ${screen.noteStyle.dim(`expires in ${inWords(leftMs)} (then denied)`)}`)
   try {
     return await answerTo({ io, screen, prompts: new Prompts(io, ends) }, question, options)
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
     signal.throwIfAborted()
     if (ends.aborted) {
-      screen.note(words`${screen.noteStyle.yellow('The time is over: no answer is a no.')}`)
+      screen.note(words`${screen.noteStyle.yellow('The question expired and counts as denied.')}`)
       throw late()
     }
     return { kind: 'cancel' }

@@ -36,9 +36,14 @@ export async function fillForm(
   for (;;) {
     screen.note(words`${screen.noteStyle.bold('This would be sent:')}`)
     for (const [name, value] of Object.entries(given(content)))
-      showLine(screen, { label: nameText(name), text: hidden.includes(name) ? 'what you typed' : jsonText(value), tone: 'theirs' })
+      showLine(screen, {
+        kind: 'detail',
+        label: nameText(name),
+        text: hidden.includes(name) ? 'what you typed' : jsonText(value),
+        tone: 'theirs',
+      })
     const fault = await faultOf(schema, given(content))
-    if (fault !== undefined) showLine(screen, { label: 'It does not fit the form yet', text: fault, tone: 'warning' })
+    if (fault !== undefined) showLine(screen, { kind: 'warning', label: 'It does not fit the form yet', text: fault, tone: 'warning' })
     const next = await prompts.choose('Send it?', [
       ...(fault === undefined ? [{ value: 'send', label: 'Send' }] : []),
       { value: 'edit', label: 'Change a field' },

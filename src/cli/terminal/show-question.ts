@@ -17,7 +17,7 @@ const INDENT = 4
 export function showQuestion(screen: Screen, question: Question, options: DescribeOptions = {}): void {
   const place: Place = { style: screen.noteStyle, columns: screen.noteColumns }
   screen.note(words``)
-  for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.label)) screen.note(shownLine(place, line))
+  for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.kind)) screen.note(shownLine(place, line))
 }
 
 /** One more detail, drawn like those of the question. */
@@ -36,8 +36,8 @@ interface Place {
   columns: number | undefined
 }
 
-/** What the choices below say by themselves. */
-const SAID_BY_CHOICES: ReadonlySet<string> = new Set(['a yes may hold', 'no answer is a no'])
+/** Lines that the choices below the question repeat. */
+const SAID_BY_CHOICES: ReadonlySet<QuestionLine['kind']> = new Set(['scopes', 'expiry'])
 
 export const questionTitle = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
 

@@ -48,6 +48,7 @@ export async function callTool(
       wasOwn: lastArguments.of(server.id, name)?.isOwn ?? false,
       destination: destinationOf(server.spec, tool, server.asserted(name)),
       origins: options.conversation.flow().originsOf(args),
+      mayMissOrigins: options.conversation.flow().takeThinnedNotice(),
     }),
     edit: async (edited) => {
       if (!isObject(edited)) throw new McpError('ERR_INVALID_PARAMS', `Arguments are an object, not ${JSON.stringify(edited)}`)

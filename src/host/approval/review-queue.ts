@@ -1,4 +1,4 @@
-/** Sees to it that somebody looks at what servers offer: once for each state of a server, and not again because they said no. */
+/** Asks the person to approve offerings: once for each state of a server, and not again after a denial. */
 
 import { McpError } from '../../protocol/errors.ts'
 import type { RefusalData } from '../consent/gate/refusal.ts'
@@ -9,19 +9,19 @@ import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 
 export interface ReviewQueueOptions {
   parts: ReviewServices
-  /** All tools of the other servers, by which names can be told to be theirs. */
+  /** The tool names of all other servers, to warn about look-alikes. */
   othersThan(server: ReviewedServer): readonly OtherName[]
   onReview(review: Review): void
-  /** What is in use of the server is something else now. */
+  /** Called when the approved definitions of a server changed. */
   onApproved(server: ReviewedServer): void
   onWarning(server: string, text: string): void
 }
 
 export class ReviewQueue {
   readonly #options: ReviewQueueOptions
-  /** What was asked about last. */
+  /** The state of the last question. */
   readonly #asked = new WeakMap<ReviewedServer, string>()
-  /** Servers that listed something while they were asked about. */
+  /** Servers whose offering changed during a question. */
   readonly #changed = new WeakSet<ReviewedServer>()
   readonly #asking = new Map<ReviewedServer, Promise<void>>()
 
@@ -33,9 +33,9 @@ export class ReviewQueue {
     return reviewOf(server, this.#options.parts, this.#options.othersThan(server))
   }
 
-  /** The server has listed something. Asks in the background if that was not asked before. */
+  /** Call when a server has listed its offering. Asks in the background, unless this state was asked about before. */
   look(server: ReviewedServer): void {
-    // Looked at when they have answered: until then it may change again and again.
+    // Checked after the answer, because it may change several times until then.
     if (this.#asking.has(server)) return void this.#changed.add(server)
     const state = reviewState(server, this.#options.parts)
     if (state === undefined || this.#asked.get(server) === state) return
@@ -45,7 +45,7 @@ export class ReviewQueue {
     })
   }
 
-  /** Asks now, also about what was refused before. Resolves when it is in use; rejects when it is not. */
+  /** Asks now, also after a denial. Resolves when the offering is approved; rejects otherwise. */
   ask(server: ReviewedServer, signal?: AbortSignal): Promise<void> {
     return this.#asking.get(server) ?? this.#begin(server, { signal })
   }
@@ -60,7 +60,7 @@ export class ReviewQueue {
     return asking
   }
 
-  /** Resolves when nobody is being asked any more. */
+  /** Resolves when no question is pending. */
   async settled(): Promise<void> {
     while (this.#asking.size > 0) await Promise.allSettled(this.#asking.values())
   }

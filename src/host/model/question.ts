@@ -74,6 +74,8 @@ export type Subject =
       destination: 'local' | 'private' | 'outside'
       /** The origins of pieces of the arguments. */
       origins: readonly ArgumentOrigin[]
+      /** Short private passages are no longer recognised in this conversation. Set in the first question after that. Default: false. */
+      mayMissOrigins?: boolean
     }
   | { kind: 'result'; tool: string; result: CallToolResult; findings: readonly Finding[] }
   | { kind: 'read'; uri: string; isSubscription: boolean }

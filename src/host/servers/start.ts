@@ -129,7 +129,7 @@ export class ServerStart {
     const { spec, services, input } = this.#options
     const ids = new Set([...inputsThatDecide(spec), ...this.#addressInputs(transport)])
     if (ids.size === 0) return NO_INPUTS
-    const { decision } = await services.gate.foresee(this.#request(transport, await this.#identify(NO_INPUTS), NO_INPUTS, signal))
+    const { decision } = await services.gate.evaluate(this.#request(transport, await this.#identify(NO_INPUTS), NO_INPUTS, signal))
     // A start that is refused in any case needs no inputs.
     if (isRefusal(decision.effect)) return NO_INPUTS
     const inputs = new Map<string, string>()

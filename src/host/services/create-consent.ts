@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { LastArguments } from '../actions/last-arguments.ts'
-import { nobody } from '../consent/ask/askers.ts'
+import { denyAll } from '../consent/ask/askers.ts'
 import { DEFAULT_GATE_LIMITS, Gate, type GateLimits } from '../consent/gate/gate.ts'
 import { UsageCounter } from '../consent/usage.ts'
 import { Conversation } from '../conversation/chat/conversation.ts'
@@ -40,7 +40,7 @@ export function createConsent(options: ConsentOptions): ConsentServices {
     policy: () => policy.current(),
     grants: storage.grants,
     usage,
-    asker: asker ?? nobody(),
+    asker: asker ?? denyAll(),
     audit: storage.audit,
     clock,
     wallNow,

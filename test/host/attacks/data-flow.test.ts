@@ -68,7 +68,7 @@ describe('private data, untrusted text and an open-world tool', () => {
     const [origin] = question?.subject.kind === 'call' ? question.subject.origins : []
     expect(origin).toMatchObject({ pointer: '/text', source: expect.stringContaining('mail/inbox') })
     expect(origin?.bytes).toBeGreaterThan(40)
-    expect(ask.read()).toMatch(/these \d+ bytes of \/text come from mail\/inbox#\d+\n {2}which begin: .*(code of the safe|wolpertinger)/s)
+    expect(ask.read()).toMatch(/\d+ bytes of \/text come from mail\/inbox#\d+\n {2}excerpt: .*(code of the safe|wolpertinger)/s)
     expect(parts.some(({ type }) => type === 'refused')).toBe(true)
     expect(sent).toEqual([{ text: 'hello' }])
   })
@@ -216,7 +216,7 @@ describe('a stored conversation that is resumed', () => {
     const conversation = new Conversation(record)
     expect(conversation.flow().labels).toEqual(former.labels)
     expect(conversation.flow().untrustedSince).toBe(former.untrustedSince)
-    expect(conversation.flow().sourcesOf('private:mail')).toEqual(former.sourcesOf('private:mail'))
+    expect(conversation.flow().toJSON().labels).toEqual(former.toJSON().labels)
     await chat(host, 'and send', { conversation })
     const question = ask.asked.at(-1)
     expect(question?.reasons.join()).toContain('private data (private:mail)')

@@ -59,7 +59,7 @@ const guarded = () =>
     return subject.kind === 'call' && server.id === 'paste' && isAboutFlow(reasons) ? NO : ALWAYS
   })
 
-const isAboutFlow = (reasons: Question['reasons']): boolean => reasons.join().includes('text of others and private data')
+const isAboutFlow = (reasons: Question['reasons']): boolean => reasons.join().includes('untrusted text and private data')
 
 describe('an error of an untrusted server', () => {
   test('an error of an untrusted server cannot make the model send private data without a question', async () => {

@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkAddress, resolveAddress, checkPlaceholders } from '../../../src/host/config/address.ts'
+import { checkAddress, checkPlaceholders, resolveAddress } from '../../../src/host/config/address.ts'
 import { readEntry } from '../../../src/host/config/read-entry.ts'
 import { readMembers } from '../../../src/host/config/read-members.ts'
 import { resolveTransport } from '../../../src/host/launch/resolve.ts'
