@@ -1,6 +1,6 @@
 /** What the command ends with, as one table: scripts rely on it, and `portico help exit-codes` prints it. */
 
-import type { ErrorCode } from '../protocol/errors.ts'
+import type { ErrorCode } from '../client/index.ts'
 
 export const EXIT_CODES = {
   ok: { code: 0, when: 'It was done.' },

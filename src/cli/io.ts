@@ -1,17 +1,10 @@
 /** Everything the command touches of its process, as one value: a test gives its own. */
 
-import type { Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { exitCode } from './exit-codes.ts'
-import { SharedTerminal } from './terminal/shared-terminal.ts'
+import { type Output, SharedTerminal } from './shared-terminal.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
-
-export interface Output {
-  readonly stream: Writable
-  readonly isTTY: boolean
-  /** Undefined when it has no width. */
-  columns(): number | undefined
-}
 
 export interface Io {
   /** Not read before it is needed. */

@@ -1,25 +1,25 @@
 /** `portico`: from the words of a command line to an exit code. */
 
 import { CommanderError } from 'commander'
+import { CommandRunner } from './command-runner.ts'
 import { exitCode } from './exit-codes.ts'
-import { Frame } from './frame.ts'
 import type { Io } from './io.ts'
 import { programFor } from './program.ts'
 
 /** @param argv the words after the name of the program */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { words, after } = splitAtDashes(argv)
-  const frame = new Frame(io, after)
+  const runner = new CommandRunner(io, after)
   const typed = words.length === 0 && !after ? ['up'] : argumentsApart(words)
   try {
-    const program = await programFor(typed, frame, io)
+    const program = await programFor(typed, runner, io)
     await program.parseAsync(typed, { from: 'user' })
   } catch (error) {
-    if (!(error instanceof CommanderError)) frame.fail(error)
+    if (!(error instanceof CommanderError)) runner.fail(error)
     // Help and the version were asked for; anything else was a mistake that commander has told of.
-    else frame.exit = error.exitCode === 0 ? exitCode('ok') : exitCode('usage')
+    else runner.exit = error.exitCode === 0 ? exitCode('ok') : exitCode('usage')
   }
-  return frame.exit
+  return runner.exit
 }
 
 /** What follows the first `--` is a command for a server and none of our business. */

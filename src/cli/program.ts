@@ -2,14 +2,14 @@
 
 import { Command } from 'commander'
 import { visibleText } from '../base/text/visible-text.ts'
+import type { CommandRunner } from './command-runner.ts'
 import { EXIT_CODES } from './exit-codes.ts'
-import type { Frame } from './frame.ts'
 import type { Io } from './io.ts'
 import { columnsOf } from './output/screen.ts'
 import { wantsColour } from './output/style.ts'
 import { VERSION } from './version.ts'
 
-type Register = (program: Command, frame: Frame) => void
+type Register = (program: Command, runner: CommandRunner) => void
 
 /** In the order of the help. Each is loaded when it is what was typed: a host is much to load for whoever asks for the version. */
 const COMMANDS = {
@@ -47,7 +47,7 @@ function loadersFor([first]: readonly string[]): readonly (() => Promise<Registe
 }
 
 /** @param words those of the command line: only the command that they name is in it, if they name one */
-export async function programFor(words: readonly string[], frame: Frame, io: Io): Promise<Command> {
+export async function programFor(words: readonly string[], runner: CommandRunner, io: Io): Promise<Command> {
   const program = new Command('portico')
   program
     .description('Servers of the Model Context Protocol: many of them, one policy, nothing without consent.')
@@ -64,7 +64,7 @@ export async function programFor(words: readonly string[], frame: Frame, io: Io)
     })
     .showHelpAfterError('(portico help shows what there is)')
     .addHelpText('after', exitCodeHelp)
-  for (const load of loadersFor(words)) (await load())(program, frame)
+  for (const load of loadersFor(words)) (await load())(program, runner)
   return program
 }
 

@@ -1,6 +1,6 @@
 /** A typed line as words, with quotes as a shell has them and nothing else that a shell does. */
 
-import { UsageError } from './faults.ts'
+import { UsageError } from './errors.ts'
 
 export function splitWords(line: string): string[] {
   const words: string[] = []

@@ -2,15 +2,15 @@
 
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { safe } from '../../src/cli/output/safe-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { ServerNotes } from '../../src/cli/output/server-notes.ts'
-import { words } from '../../src/cli/output/shown.ts'
-import { connectOptions } from '../../src/cli/target/connect.ts'
+import { connectOptions } from '../../src/cli/server/connect.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { portico } from './support/cli.ts'
 import { memoryIo } from './support/memory-io.ts'
 
-const plain = (text: string) => words`${text}`
+const plain = (text: string) => safe`${text}`
 
 function notesOn(stream?: Writable) {
   const memory = memoryIo()
@@ -57,7 +57,7 @@ test('log messages and warnings of a server by hand share what may be shown', ()
     screen: new Screen(io),
     after: undefined,
     signal: new AbortController().signal,
-    step: () => Promise.reject(new Error()),
+    interruptibleStep: () => Promise.reject(new Error()),
   }
   const { onLog, onWarning } = connectOptions(invocation, { header: {}, env: {}, revision: [] })
   for (let i = 0; i < 1000; i++) {

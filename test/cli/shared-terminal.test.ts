@@ -7,7 +7,7 @@ test('what is said during a question waits for the answer, in order; what is dra
   const io = memoryIo({ isTTY: true })
   await io.terminal.ask(async (own) => {
     io.terminal.write(io.stderr, 'first\n')
-    io.terminal.pass(io.stderr, '50%')
+    io.terminal.showTransient(io.stderr, '50%')
     own.write(io.stderr, 'question\n')
     io.terminal.write(io.stderr, 'second\n')
     expect(io.err()).toBe('question\n')

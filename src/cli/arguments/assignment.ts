@@ -2,15 +2,15 @@
 
 import { resolve } from 'node:path'
 import { isObject } from '../../base/json.ts'
+import type { Tool } from '../../client/index.ts'
 import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
-import type { JsonSchema } from '../../protocol/schema/json-schema.ts'
-import { UsageError } from '../faults.ts'
+import { UsageError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
 import { coerce, type Read } from './coerce.ts'
 import { propertyNames, propertyOf, takesOthers } from './schema-view.ts'
 
 export interface AssignmentOptions {
-  schema: JsonSchema
+  schema: Tool['inputSchema']
   cwd: string
   /** Unknown names are sent as they are. */
   isLoose?: boolean
@@ -69,7 +69,7 @@ function follow(key: string, { schema, isLoose }: AssignmentOptions): { path: st
   return { path, schema: at }
 }
 
-function refuseUnknown(at: unknown, step: string, before: readonly string[], root: JsonSchema): void {
+function refuseUnknown(at: unknown, step: string, before: readonly string[], root: unknown): void {
   const names = propertyNames(at, root)
   if (takesOthers(at, root)) return
   const prefix = before.length === 0 ? '' : `${before.join('.')}.`

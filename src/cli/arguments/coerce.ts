@@ -1,6 +1,6 @@
 /** One word of a command line as the value that a schema wants. */
 
-import { UsageError } from '../faults.ts'
+import { UsageError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
 import { choicesOf, elementOf, typesOf } from './schema-view.ts'
 

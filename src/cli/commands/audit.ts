@@ -2,19 +2,16 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { AuditRecord, Checkpoint } from '../../host/model/audit-record.ts'
-import { appendAnchor } from '../../host/storage/audit/anchor.ts'
-import { type AuditFilter, readAudit } from '../../host/storage/audit/read.ts'
-import { type Verdict, verifyAudit } from '../../host/storage/audit/verify.ts'
-import { McpError } from '../../protocol/errors.ts'
+import { McpError } from '../../client/index.ts'
+import { type AuditFilter, type AuditRecord, appendAnchor, type Checkpoint, readAudit, verifyAudit } from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
 import type { ExitName } from '../exit-codes.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn } from '../hosting/host-files.ts'
+import { printVerdict } from '../output/audit-verdict.ts'
 import { jsonText } from '../output/json.ts'
-import type { Screen } from '../output/screen.ts'
-import { type Shown, words } from '../output/shown.ts'
+import { type SafeText, safe } from '../output/safe-text.ts'
+import { storagePath } from '../server/host-files.ts'
 
-export function registerAudit(program: Command, frame: Frame): void {
+export function registerAudit(program: Command, runner: CommandRunner): void {
   const audit = program
     .command('audit')
     .summary('show and check the log of what was done')
@@ -26,14 +23,14 @@ export function registerAudit(program: Command, frame: Frame): void {
     )
     .option('--anchors <file>', 'checkpoints that were kept elsewhere (audit anchor): the log must reach them')
     .option('--json', 'write JSON')
-    .action(frame.action(verifyAction))
+    .action(runner.action(verifyAction))
   audit
     .command('anchor')
     .description(
       'Adds the newest signed checkpoint of the log to a file, for audit verify --anchors. Keep it where the log cannot be changed from.',
     )
     .argument('<file>', 'best on another disk or machine')
-    .action(frame.action(anchorAction))
+    .action(runner.action(anchorAction))
   audit
     .command('show')
     .description('Shows it, the oldest first.')
@@ -41,18 +38,18 @@ export function registerAudit(program: Command, frame: Frame): void {
     .option('--action <kind>', 'only of this kind, such as tool.call')
     .option('--from <seq>', 'from this record on', Number)
     .option('--json', 'write one JSON object a record')
-    .action(frame.action(showAction))
+    .action(runner.action(showAction))
 }
 
 async function verifyAction({ io, screen }: Invocation, options: { anchors?: string }): Promise<ExitName> {
-  const verdict = await verifyAudit(keptIn(io, 'audit'), options.anchors === undefined ? {} : { anchors: options.anchors })
+  const verdict = await verifyAudit(storagePath(io, 'audit'), options.anchors === undefined ? {} : { anchors: options.anchors })
   if (screen.isJson) screen.printJson(verdict)
   else printVerdict(screen, verdict, options.anchors)
   return verdict.ok ? 'ok' : 'audit'
 }
 
 async function anchorAction({ io, screen }: Invocation, file: string): Promise<ExitName> {
-  const folder = keptIn(io, 'audit')
+  const folder = storagePath(io, 'audit')
   // A checkpoint of a log that is not whole would vouch for what somebody made of it.
   const verdict = await verifyAudit(folder)
   if (!verdict.ok) {
@@ -64,37 +61,8 @@ async function anchorAction({ io, screen }: Invocation, file: string): Promise<E
   if (!newest)
     throw new McpError('ERR_AUDIT', 'No record of the log is signed yet: a checkpoint is written when a host ends, and as it runs')
   await appendAnchor(resolve(io.cwd, file), newest)
-  screen.note(words`${file} vouches for the log up to record ${newest.to}: portico audit verify --anchors ${file}`)
+  screen.note(safe`${file} vouches for the log up to record ${newest.to}: portico audit verify --anchors ${file}`)
   return 'ok'
-}
-
-/** @param anchors the file that the log was compared with */
-export function printVerdict(
-  screen: Screen,
-  { firstBad, records, recovered, unmatchedIntents, signedUpTo }: Verdict,
-  anchors?: string,
-): void {
-  const { style } = screen
-  if (firstBad)
-    screen.print(words`${style.red('✗')} record ${firstBad.seq} (${firstBad.segment}, line ${firstBad.line}): ${firstBad.reason}`)
-  else
-    screen.print(
-      words`${style.green('✓')} ${records} records are as they were written; ${signedUpTo > 0 ? `signed up to record ${signedUpTo}` : 'none is signed yet'}`,
-    )
-  if (!firstBad)
-    screen.print(
-      style.dim(
-        anchors === undefined
-          ? '  Whether records were cut off at the end was not checked: that takes a checkpoint kept elsewhere (audit anchor, verify --anchors).'
-          : `  Nothing is missing up to the newest checkpoint in ${anchors}. Later records could have been cut off.`,
-      ),
-    )
-  if (recovered > 0)
-    screen.print(
-      words`${style.yellow('!')} ${recovered === 1 ? 'once' : `${recovered} times`} the last record was not finished, and was set aside: a crash, or somebody cut it`,
-    )
-  if (unmatchedIntents.length > 0)
-    screen.print(words`${style.yellow('!')} ${unmatchedIntents.length} were begun, and nothing is known of how they ended`)
 }
 
 async function showAction({ io, screen, signal }: Invocation, options: { server?: string; action?: string; from?: number }): Promise<void> {
@@ -103,15 +71,18 @@ async function showAction({ io, screen, signal }: Invocation, options: { server?
     ...(options.action !== undefined && { action: options.action as NonNullable<AuditFilter['action']> }),
     ...(options.from !== undefined && { fromSeq: options.from }),
   }
-  for await (const record of readAudit(keptIn(io, 'audit'), filter)) {
+  for await (const record of readAudit(storagePath(io, 'audit'), filter)) {
     signal.throwIfAborted()
     if (screen.isJson) screen.printJsonLine(record)
     else screen.print(lineOf(screen.style, record))
   }
 }
 
-function lineOf(style: { dim(text: string): Shown; red(text: string): Shown; green(text: string): Shown }, record: AuditRecord): Shown {
-  const head = words`${style.dim(String(record.seq).padStart(6))} ${style.dim(new Date(record.at).toISOString())}`
+function lineOf(
+  style: { dim(text: string): SafeText; red(text: string): SafeText; green(text: string): SafeText },
+  record: AuditRecord,
+): SafeText {
+  const head = safe`${style.dim(String(record.seq).padStart(6))} ${style.dim(new Date(record.at).toISOString())}`
   switch (record.kind) {
     case 'intent':
     case 'refusal': {
@@ -119,13 +90,13 @@ function lineOf(style: { dim(text: string): Shown; red(text: string): Shown; gre
       const what = [server, primitive].filter((part) => part !== undefined).join('/')
       const how = answer ? `${effect}, ${answer.by} said ${answer.kind}` : effect
       const preview = args === undefined ? '' : ` ${jsonText(args.preview)}`
-      return words`${head} ${record.kind === 'refusal' ? style.red('refused') : style.green('allowed')} ${action} ${what}${preview} ${style.dim(`(${how}: ${reasons.join('; ')})`)}`
+      return safe`${head} ${record.kind === 'refusal' ? style.red('refused') : style.green('allowed')} ${action} ${what}${preview} ${style.dim(`(${how}: ${reasons.join('; ')})`)}`
     }
     case 'outcome':
-      return words`${head} ${style.dim(`  ${record.intent} ${jsonText(record.outcome)}`)}`
+      return safe`${head} ${style.dim(`  ${record.intent} ${jsonText(record.outcome)}`)}`
     case 'recovered':
-      return words`${head} ${style.red('set aside')} ${record.bytes} bytes of a record that was not finished ${style.dim(`(${record.file})`)}`
+      return safe`${head} ${style.red('set aside')} ${record.bytes} bytes of a record that was not finished ${style.dim(`(${record.file})`)}`
     default:
-      return words`${head} ${style.dim(record.kind)}`
+      return safe`${head} ${style.dim(record.kind)}`
   }
 }

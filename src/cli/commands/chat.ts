@@ -1,14 +1,14 @@
 /** `portico chat`: a model that uses the servers, under the policy. */
 
 import type { Command } from 'commander'
+import { MODEL_HELP, modelNamed } from '../chat/models.ts'
+import { runTurn } from '../chat/turn.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { MODEL_HELP, modelNamed } from '../hosting/models.ts'
-import { withHost } from '../hosting/open-host.ts'
-import { oneTurn } from '../hosting/talk.ts'
 import { isInteractive } from '../io.ts'
-import { words } from '../output/shown.ts'
+import { safe } from '../output/safe-text.ts'
+import { withHost } from '../server/open-host.ts'
 import { LineTerminal } from '../terminal/line-terminal.ts'
 
 interface ChatCommandOptions {
@@ -18,7 +18,7 @@ interface ChatCommandOptions {
   inbox?: true
 }
 
-export function registerChat(program: Command, frame: Frame): void {
+export function registerChat(program: Command, runner: CommandRunner): void {
   program
     .command('chat')
     .summary('talk to a model that uses the servers')
@@ -31,7 +31,7 @@ export function registerChat(program: Command, frame: Frame): void {
     .option('-s, --server <name>', 'only this server; may be given several times', (text, before: string[]) => [...before, text], [])
     .option('--inbox', 'without a terminal: let questions wait for somebody who answers them with portico inbox')
     .option('--json', 'write one JSON object a part')
-    .action(frame.action(chatAction))
+    .action(runner.action(chatAction))
 }
 
 async function chatAction(invocation: Invocation, message: string[], options: ChatCommandOptions): Promise<ExitName> {
@@ -43,13 +43,13 @@ async function chatAction(invocation: Invocation, message: string[], options: Ch
   return withHost(invocation, { ...only, parks: options.inbox === true, options: { model } }, async (host) => {
     const talk = host.talk()
     try {
-      if (said !== '') return await oneTurn(invocation, host, talk, said)
-      screen.note(words`${screen.noteStyle.dim(`${model.label}, ${host.tools().length} tools. An empty line or Ctrl-D ends it.`)}`)
+      if (said !== '') return await runTurn(invocation, host, talk, said)
+      screen.note(safe`${screen.noteStyle.dim(`${model.label}, ${host.tools().length} tools. An empty line or Ctrl-D ends it.`)}`)
       const terminal = new LineTerminal(io, '> ')
       for (;;) {
         const line = await terminal.read(invocation.signal)
         if (line === undefined || line.trim() === '') return 'ok'
-        await invocation.step((step) => oneTurn(step, host, talk, line))
+        await invocation.interruptibleStep((step) => runTurn(step, host, talk, line))
         if (invocation.signal.aborted) return 'interrupted'
       }
     } finally {

@@ -1,36 +1,36 @@
 /** `portico grants`: what this person has said yes to for longer, and taking it back. */
 
 import type { Command } from 'commander'
-import { type GrantStore, openGrants } from '../../host/consent/grants/grant-store.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn } from '../hosting/host-files.ts'
+import { type GrantStore, openGrants } from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import { jsonText } from '../output/json.ts'
-import { words } from '../output/shown.ts'
+import { safe } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
+import { storagePath } from '../server/host-files.ts'
 
-export function registerGrants(program: Command, frame: Frame): void {
+export function registerGrants(program: Command, runner: CommandRunner): void {
   const grants = program
     .command('grants')
     .summary('list and revoke what you said yes to')
     .description('What you have said yes to for longer than once.')
-  grants.command('list').description('Lists it.').option('--json', 'write JSON').action(frame.action(listAction))
+  grants.command('list').description('Lists it.').option('--json', 'write JSON').action(runner.action(listAction))
   grants
     .command('revoke')
     .description('Takes it back: one by its id, those of a server, or all.')
     .argument('[id]')
     .option('--server <name>', 'everything that was granted for this server')
     .option('--all', 'everything')
-    .action(frame.action(revokeAction))
+    .action(runner.action(revokeAction))
 }
 
-const storeOf = ({ io }: Invocation): Promise<GrantStore> => openGrants({ file: keptIn(io, 'grants') })
+const storeOf = ({ io }: Invocation): Promise<GrantStore> => openGrants({ file: storagePath(io, 'grants') })
 
 async function listAction(invocation: Invocation): Promise<void> {
   const { screen } = invocation
   const grants = await (await storeOf(invocation)).live(Date.now())
   if (screen.isJson) return screen.printJson(grants)
-  if (grants.length === 0) return screen.note(words`There are none.`)
+  if (grants.length === 0) return screen.note(safe`There are none.`)
   const rows = grants.map(({ id, action, scope, expiresAt, bind }) => [
     id,
     action,
@@ -62,5 +62,5 @@ async function revokeAction(invocation: Invocation, id: string | undefined, opti
   const store = await storeOf(invocation)
   const count = await store.revoke(id ?? (options.server === undefined ? {} : { server: options.server }))
   if (count === 0) throw new UsageError('There is no such grant', 'portico grants list shows what there is')
-  invocation.screen.note(words`${count} taken back`)
+  invocation.screen.note(safe`${count} taken back`)
 }

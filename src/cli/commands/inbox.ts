@@ -1,41 +1,39 @@
 /** `portico inbox`: questions of runs that have nobody in front of them, answered from here. */
 
 import type { Command } from 'commander'
-import { describeQuestion } from '../../host/consent/ask/describe.ts'
-import { type Inbox, openInbox } from '../../host/consent/ask/inbox.ts'
-import type { Answer, Question } from '../../host/model/question.ts'
-import { UsageError, unknownName } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn } from '../hosting/host-files.ts'
+import { type Answer, describeQuestion, type Inbox, openInbox, type Question } from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError, unknownName } from '../errors.ts'
 import { isInteractive } from '../io.ts'
-import { words } from '../output/shown.ts'
+import { safe } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
+import { storagePath } from '../server/host-files.ts'
 
-export function registerInbox(program: Command, frame: Frame): void {
+export function registerInbox(program: Command, runner: CommandRunner): void {
   const inbox = program.command('inbox').summary('answer questions that wait').description('Questions that wait for an answer.')
-  inbox.command('list').description('Lists them.').option('--json', 'write JSON').action(frame.action(listAction))
+  inbox.command('list').description('Lists them.').option('--json', 'write JSON').action(runner.action(listAction))
   inbox
     .command('show')
     .description('Shows all of a question.')
     .argument('[id]', 'the oldest that is open unless given')
     .option('--whole', 'also data, and secrets among your own arguments, of which else only the length is shown')
-    .action(frame.action(showAction))
+    .action(runner.action(showAction))
   inbox
     .command('answer')
     .description('Answers a question: at a terminal all of it is shown and asked; elsewhere --allow or --deny says it.')
     .argument('[id]', 'the oldest unless given')
     .option('--allow', 'yes, this once')
     .option('--deny [why]', 'no, and perhaps why')
-    .action(frame.action(answerAction))
+    .action(runner.action(answerAction))
 }
 
-const inboxOf = ({ io }: Invocation): Promise<Inbox> => openInbox({ folder: keptIn(io, 'inbox') })
+const inboxOf = ({ io }: Invocation): Promise<Inbox> => openInbox({ folder: storagePath(io, 'inbox') })
 
 async function listAction(invocation: Invocation): Promise<void> {
   const { screen } = invocation
   const parked = await (await inboxOf(invocation)).list()
   if (screen.isJson) return screen.printJson(parked)
-  if (parked.length === 0) return screen.note(words`Nothing waits for an answer.`)
+  if (parked.length === 0) return screen.note(safe`Nothing waits for an answer.`)
   const rows = parked.map(({ question, state }) => [
     question.id,
     state,
@@ -92,7 +90,7 @@ async function answerAction(invocation: Invocation, id: string | undefined, { al
       ? { kind: 'deny', ...(typeof deny === 'string' && { feedback: deny }) }
       : await askHere(invocation, question)
   await inbox.answer(question.id, answer)
-  screen.note(words`Answered: ${answer.kind}`)
+  screen.note(safe`Answered: ${answer.kind}`)
 }
 
 async function askHere({ io, signal }: Invocation, question: Question): Promise<Answer> {

@@ -3,30 +3,29 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { isObject } from '../../base/json.ts'
 import { redact } from '../../base/text/redact.ts'
-import { Client } from '../../client/client.ts'
-import type { Params } from '../../jsonrpc/message.ts'
+import { Client } from '../../client/index.ts'
+import { type TappedMessage, tapTarget } from '../../testing/index.ts'
 import { parseJson } from '../arguments/assignment.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import { jsonText } from '../output/json.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { untrustedLines, words } from '../output/shown.ts'
-import { connectOptions, reach } from '../target/connect.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { type Passed, tapped } from '../target/tap.ts'
-import { takeTarget } from '../target/target.ts'
+import { connectOptions, targetFor } from '../server/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { describeTarget, parseTarget } from '../server/target.ts'
 import { personalAnswers } from '../terminal/answers.ts'
 
 interface InspectOptions extends TargetOptions {
   request?: string
-  params?: Params
+  params?: Record<string, unknown>
   showSecrets?: true
 }
 
 /** What is asked when nothing else was: everything there is to list. */
 const LISTS = ['tools', 'resources', 'prompts'] as const
 
-export function registerInspect(program: Command, frame: Frame): void {
+export function registerInspect(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('inspect')
@@ -39,10 +38,10 @@ export function registerInspect(program: Command, frame: Frame): void {
     .option('-p, --params <json>', 'its parameters', toParams)
     .option('--show-secrets', 'do not hide what looks like a secret')
     .option('--json', 'write one JSON object a message')
-    .action(frame.action(inspectAction, { takesCommand: true }))
+    .action(runner.action(inspectAction, { takesCommand: true }))
 }
 
-function toParams(text: string): Params {
+function toParams(text: string): Record<string, unknown> {
   try {
     const params = parseJson('params', text)
     if (isObject(params)) return params
@@ -54,13 +53,13 @@ function toParams(text: string): Params {
 
 async function inspectAction(invocation: Invocation, server: string | undefined, options: InspectOptions): Promise<void> {
   if (options.params !== undefined && options.request === undefined) throw new UsageError('--params needs --request')
-  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
+  const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
   const { screen, signal } = invocation
   const exchange = new Exchange(screen, options.showSecrets === true)
-  const reached = tapped(await reach(invocation, target, options), (passed) => exchange.show(passed))
+  const reached = tapTarget(await targetFor(invocation, target, options), (passed) => exchange.show(passed))
   const client = await Client.connect(reached, {
     ...connectOptions(invocation, options),
-    answer: await personalAnswers(invocation, target),
+    answer: await personalAnswers(invocation, describeTarget(target)),
   })
   try {
     if (options.request !== undefined) await client.request(options.request, options.params ?? {}, { signal })
@@ -82,7 +81,7 @@ class Exchange {
     this.#showsSecrets = showsSecrets
   }
 
-  show({ from, message, atMs }: Passed): void {
+  show({ from, message, atMs }: TappedMessage): void {
     const tookMs = this.#match(from, message, atMs)
     const shown = this.#showsSecrets ? message : redact(message)
     if (this.#screen.isJson)
@@ -95,11 +94,11 @@ class Exchange {
     const { style } = this.#screen
     const arrow = from === 'client' ? style.cyan('→') : style.magenta('←')
     const took = tookMs === undefined ? '' : style.dim(` ${tookMs.method} took ${round(tookMs.ms)} ms`)
-    this.#screen.print(words`${arrow} ${style.dim(`${round(atMs)} ms`)}${took}`)
+    this.#screen.print(safe`${arrow} ${style.dim(`${round(atMs)} ms`)}${took}`)
     this.#screen.print(untrustedLines(jsonText(shown, 2)).indented(2))
   }
 
-  #match(from: Passed['from'], message: unknown, atMs: number): { method: string; ms: number } | undefined {
+  #match(from: TappedMessage['from'], message: unknown, atMs: number): { method: string; ms: number } | undefined {
     if (!isObject(message) || message.id === undefined) return undefined
     if (typeof message.method === 'string') {
       this.#sent.set(`${from} ${JSON.stringify(message.id)}`, { method: message.method, atMs })

@@ -1,16 +1,16 @@
 /** `portico pins`: what was approved of each server, what differs from it now, and taking that into use. */
 
 import type { Command } from 'commander'
-import { openPins } from '../../host/approval/pin-store.ts'
+import { openPins } from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
 import type { ExitName } from '../exit-codes.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { keptIn } from '../hosting/host-files.ts'
-import { withHost } from '../hosting/open-host.ts'
 import { jsonText } from '../output/json.ts'
-import { untrustedLines, words } from '../output/shown.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
+import { storagePath } from '../server/host-files.ts'
+import { withHost } from '../server/open-host.ts'
 
-export function registerPins(program: Command, frame: Frame): void {
+export function registerPins(program: Command, runner: CommandRunner): void {
   const pins = program
     .command('pins')
     .summary('what was approved, and what differs now')
@@ -20,26 +20,28 @@ export function registerPins(program: Command, frame: Frame): void {
     .description('Lists what was approved.')
     .argument('[server]')
     .option('--json', 'write JSON')
-    .action(frame.action(listAction))
+    .action(runner.action(listAction))
   pins
     .command('diff')
     .description('Connects to a server and shows what of it is not what was approved.')
     .argument('<server>')
     .option('--json', 'write JSON')
-    .action(frame.action(diffAction))
+    .action(runner.action(diffAction))
   pins
     .command('accept')
     .description('Connects to a server, shows what is not approved of it, and asks whether to take it into use.')
     .argument('<server>')
     .option('--inbox', 'without a terminal: let the question wait for somebody who answers it with portico inbox')
-    .action(frame.action(acceptAction))
+    .action(runner.action(acceptAction))
 }
 
 async function listAction({ io, screen }: Invocation, server: string | undefined): Promise<void> {
-  const baselines = (await openPins({ file: keptIn(io, 'pins') })).list().filter((each) => server === undefined || each.server === server)
+  const baselines = (await openPins({ file: storagePath(io, 'pins') }))
+    .list()
+    .filter((each) => server === undefined || each.server === server)
   if (screen.isJson) return screen.printJson(baselines)
   const rows = baselines.flatMap(({ server: id, items }) => items.map(({ kind, name }) => [id, kind, name]))
-  if (rows.length === 0) return screen.note(words`Nothing was approved yet.`)
+  if (rows.length === 0) return screen.note(safe`Nothing was approved yet.`)
   screen.print(table([{ title: 'SERVER', style: 'bold' }, { title: 'KIND' }, { title: 'NAME' }], rows, screen.style, screen.columns))
 }
 
@@ -52,22 +54,22 @@ async function diffAction(invocation: Invocation, server: string): Promise<ExitN
     const review = host.review(server)
     if (screen.isJson) screen.printJson(review ?? null)
     if (!review) {
-      if (!screen.isJson) screen.note(words`Everything is as it was approved.`)
+      if (!screen.isJson) screen.note(safe`Everything is as it was approved.`)
       return 'ok'
     }
     if (screen.isJson) return 'different'
     const { style } = screen
     for (const { kind, name, difference, flags, definition } of review.items) {
-      screen.print(words`${style.yellow('≠')} ${style.bold(`${kind} ${name}`)} ${difference ? difference.class : 'new'}`)
-      for (const flag of flags) screen.print(words`  ${style.yellow(`! ${flag}`)}`)
+      screen.print(safe`${style.yellow('≠')} ${style.bold(`${kind} ${name}`)} ${difference ? difference.class : 'new'}`)
+      for (const flag of flags) screen.print(safe`  ${style.yellow(`! ${flag}`)}`)
       for (const { pointer, text, before, after } of difference?.changes ?? []) {
-        screen.print(words`  ${pointer}: ${text}`)
-        if (before !== undefined) screen.print(words`    ${style.red(`- ${jsonText(before)}`)}`)
-        if (after !== undefined) screen.print(words`    ${style.green(`+ ${jsonText(after)}`)}`)
+        screen.print(safe`  ${pointer}: ${text}`)
+        if (before !== undefined) screen.print(safe`    ${style.red(`- ${jsonText(before)}`)}`)
+        if (after !== undefined) screen.print(safe`    ${style.green(`+ ${jsonText(after)}`)}`)
       }
       if (!difference) screen.print(untrustedLines(jsonText(definition, 2)).indented(2))
     }
-    for (const gone of review.gone) screen.print(words`${style.red('-')} ${gone} is gone`)
+    for (const gone of review.gone) screen.print(safe`${style.red('-')} ${gone} is gone`)
     return 'different'
   })
 }
@@ -76,6 +78,6 @@ async function acceptAction(invocation: Invocation, server: string, { inbox }: {
   const { screen, signal } = invocation
   await withHost(invocation, { only: [server], parks: inbox === true }, async (host) => {
     if (host.review(server)) await host.approve(server, { signal })
-    screen.note(host.review(server) ? words`Some of ${server} is still not in use.` : words`Everything of ${server} is in use.`)
+    screen.note(host.review(server) ? safe`Some of ${server} is still not in use.` : safe`Everything of ${server} is in use.`)
   })
 }

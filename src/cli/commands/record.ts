@@ -3,14 +3,14 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { proxyStdio } from '../../testing/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { words } from '../output/shown.ts'
-import { reach, warningsOf } from '../target/connect.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { describeTarget, takeTarget } from '../target/target.ts'
-import { proxy } from '../transcript/proxy.ts'
+import { safe } from '../output/safe-text.ts'
+import { targetFor, warningPrinter } from '../server/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { describeTarget, parseTarget } from '../server/target.ts'
 import { headingLine, messageLine } from '../transcript/transcript.ts'
 
 const DEFAULT_MAX_MEGABYTES = 256
@@ -19,7 +19,7 @@ interface RecordOptions extends TargetOptions {
   maxMegabytes: number
 }
 
-export function registerRecord(program: Command, frame: Frame): void {
+export function registerRecord(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('record')
@@ -33,14 +33,14 @@ export function registerRecord(program: Command, frame: Frame): void {
       .usage('[options] <file> <url> | <file> -- command...'),
   )
     .option('--max-megabytes <n>', 'how large the file may become', Number, DEFAULT_MAX_MEGABYTES)
-    .action(frame.action(recordAction, { takesCommand: true }))
+    .action(runner.action(recordAction, { takesCommand: true }))
 }
 
 async function recordAction(invocation: Invocation, file: string, server: string | undefined, options: RecordOptions): Promise<ExitName> {
   const { io, screen, signal } = invocation
   if (!(options.maxMegabytes > 0)) throw new UsageError('--max-megabytes needs a number above 0')
-  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
-  const reached = await reach(invocation, target, options)
+  const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
+  const reached = await targetFor(invocation, target, options)
   const handle = await open(resolve(io.cwd, file), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? new UsageError(`${file} is there already`, 'Give another name, or remove it first') : error
   })
@@ -52,17 +52,17 @@ async function recordAction(invocation: Invocation, file: string, server: string
     left -= Buffer.byteLength(line)
     if (left < 0 && !isFull) {
       isFull = true
-      screen.note(words`${screen.noteStyle.yellow('!')} ${file} is full (--max-megabytes): no more is written down`)
+      screen.note(safe`${screen.noteStyle.yellow('!')} ${file} is full (--max-megabytes): no more is written down`)
     }
     if (!isFull && !isOver) writing = writing.then(() => handle.appendFile(line))
   }
   try {
-    await proxy(reached, {
+    await proxyStdio(reached, {
       input: io.stdin,
       output: io.stdout.stream,
       signal,
-      onPassed: (passed) => write(messageLine(passed)),
-      onWarning: warningsOf(invocation),
+      onMessage: (passed) => write(messageLine(passed)),
+      onWarning: warningPrinter(invocation),
     })
   } finally {
     isOver = true

@@ -3,22 +3,19 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { isObject } from '../../base/json.ts'
-import type { Client } from '../../client/client.ts'
-import { LineReader } from '../../jsonrpc/lines.ts'
-import { isId, type Params } from '../../jsonrpc/message.ts'
-import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
-import { RemoteError } from '../../jsonrpc/remote-error.ts'
+import { type Client, RemoteError } from '../../client/index.ts'
+import { Playback, servePlayback } from '../../testing/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
+import { counted } from '../output/counted.ts'
 import { jsonText } from '../output/json.ts'
-import { words } from '../output/shown.ts'
-import { withClient } from '../target/connect.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { takeTarget } from '../target/target.ts'
+import { safe } from '../output/safe-text.ts'
+import { withClient } from '../server/connect.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { describeTarget, parseTarget } from '../server/target.ts'
 import { personalAnswers } from '../terminal/answers.ts'
 import { type Difference, differences } from '../transcript/difference.ts'
-import { Playback, withoutMeta } from '../transcript/playback.ts'
 import { readTranscript, type Transcript, withoutSecrets } from '../transcript/transcript.ts'
 
 interface ReplayOptions extends TargetOptions {
@@ -26,7 +23,7 @@ interface ReplayOptions extends TargetOptions {
   calls: boolean
 }
 
-export function registerReplay(program: Command, frame: Frame): void {
+export function registerReplay(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('replay')
@@ -41,7 +38,7 @@ export function registerReplay(program: Command, frame: Frame): void {
     .option('--against [server]', 'ask this server again and compare')
     .option('--no-calls', 'with --against: leave out calls of tools, which may do something')
     .option('--json', 'with --against: write JSON')
-    .action(frame.action(replayAction, { takesCommand: true }))
+    .action(runner.action(replayAction, { takesCommand: true }))
 }
 
 async function replayAction(invocation: Invocation, file: string, options: ReplayOptions): Promise<ExitName> {
@@ -57,32 +54,11 @@ async function replayAction(invocation: Invocation, file: string, options: Repla
 /** Resolves when the client has closed our input. */
 function serveRecording({ io, screen, signal }: Invocation, { heading, messages }: Transcript): Promise<void> {
   const playback = new Playback(messages)
-  screen.note(words`Playing ${playback.size} answers of ${heading.target}, recorded ${heading.at}`)
-  return new Promise((resolve) => {
-    const reader = new LineReader({
-      maxLineBytes: DEFAULT_MAX_LINE_BYTES,
-      onLine: (text, from, to) => {
-        for (const answer of playback.answersTo(parsed(text.slice(from, to)))) io.stdout.stream.write(`${JSON.stringify(answer)}\n`)
-      },
-      onTooLong: () => {},
-      onNotUtf8: () => {},
-    })
-    io.stdin.on('data', (chunk: Uint8Array) => reader.push(chunk))
-    io.stdin.once('end', () => {
-      reader.end()
-      resolve()
-    })
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  screen.note(safe`Playing ${counted(playback.size, 'answer')} of ${heading.target}, recorded ${heading.at}`)
+  return servePlayback(playback, { input: io.stdin, output: io.stdout.stream, signal })
 }
 
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
-}
+type Params = Record<string, unknown>
 
 interface Compared {
   method: string
@@ -92,7 +68,7 @@ interface Compared {
 
 async function compareWith(invocation: Invocation, transcript: Transcript, options: ReplayOptions): Promise<ExitName> {
   const { screen } = invocation
-  const { target } = takeTarget(typeof options.against === 'string' ? [options.against] : [], invocation.after)
+  const { target } = parseTarget(typeof options.against === 'string' ? [options.against] : [], invocation.after)
   const asked = askedIn(transcript, options.calls)
   const all = await withClient(
     invocation,
@@ -108,11 +84,11 @@ async function compareWith(invocation: Invocation, transcript: Transcript, optio
       }
       return compared
     },
-    { answer: await personalAnswers(invocation, target) },
+    { answer: await personalAnswers(invocation, describeTarget(target)) },
   )
   const changed = all.filter(({ differences: found }) => found.length > 0)
   if (screen.isJson) screen.printJson({ asked: all.length, leftOut: asked.leftOut, changed })
-  else screen.note(words`${all.length} asked again, ${changed.length} answered differently, ${asked.leftOut} left out`)
+  else screen.note(safe`${all.length} asked again, ${changed.length} answered differently, ${asked.leftOut} left out`)
   return changed.length === 0 ? 'ok' : 'different'
 }
 
@@ -123,6 +99,8 @@ interface Asked {
   answer: Params
 }
 
+const isRequestId = (id: unknown): boolean => typeof id === 'string' || typeof id === 'number'
+
 /** The handshake is the client's own; a request that carries the server's state on cannot be made again. */
 const NOT_AGAIN = new Set(['initialize', 'server/discover', 'ping', 'subscriptions/listen', 'resources/subscribe', 'resources/unsubscribe'])
 
@@ -130,11 +108,11 @@ function askedIn({ messages }: Transcript, withCalls: boolean): { again: Asked[]
   const again: Asked[] = []
   let leftOut = 0
   for (const { from, message } of messages) {
-    if (from !== 'client' || !isObject(message) || typeof message.method !== 'string' || !isId(message.id)) continue
+    if (from !== 'client' || !isObject(message) || typeof message.method !== 'string' || !isRequestId(message.id)) continue
     const answer = messages.find(
       (each) => each.from === 'server' && isObject(each.message) && each.message.id === message.id && each.message.method === undefined,
     )
-    const params = (withoutMeta(message.params) ?? {}) as Params
+    const { _meta: _, ...params }: Params = isObject(message.params) ? message.params : {}
     const result = isObject(answer?.message) ? answer.message : undefined
     const isRound = params.requestState !== undefined || (isObject(result?.result) && result.result.resultType === 'input_required')
     if (!result || NOT_AGAIN.has(message.method) || isRound || (!withCalls && message.method === 'tools/call')) leftOut += 1
@@ -165,10 +143,10 @@ function withoutNoise(answer: unknown): unknown {
 function printCompared({ screen }: Invocation, method: string, params: Params, found: readonly Difference[]): void {
   const { style } = screen
   const name = typeof params.name === 'string' ? params.name : typeof params.uri === 'string' ? params.uri : ''
-  screen.print(words`${found.length === 0 ? style.green('=') : style.yellow('≠')} ${method} ${name}`)
+  screen.print(safe`${found.length === 0 ? style.green('=') : style.yellow('≠')} ${method} ${name}`)
   for (const { pointer, before, after } of found) {
-    screen.print(words`  ${style.dim(pointer)}`)
-    if (before !== undefined) screen.print(words`    ${style.red(`- ${jsonText(before)}`)}`)
-    if (after !== undefined) screen.print(words`    ${style.green(`+ ${jsonText(after)}`)}`)
+    screen.print(safe`  ${style.dim(pointer)}`)
+    if (before !== undefined) screen.print(safe`    ${style.red(`- ${jsonText(before)}`)}`)
+    if (after !== undefined) screen.print(safe`    ${style.green(`+ ${jsonText(after)}`)}`)
   }
 }

@@ -4,20 +4,18 @@ import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { asText } from '../../base/as-text.ts'
-import type { ResourceContents } from '../../protocol/model/resources.ts'
-import { UsageError } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
+import type { ResourceContents } from '../../client/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
 import { printContents } from '../output/content.ts'
+import { printResources } from '../output/listings.ts'
 import { bytesOf, MediaFolder } from '../output/media.ts'
-import type { Screen } from '../output/screen.ts'
-import { words } from '../output/shown.ts'
-import { table } from '../output/table.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { type Offered, withSession } from '../target/session.ts'
-import { takeTarget } from '../target/target.ts'
-import { firstLine } from './tools.ts'
+import { safe } from '../output/safe-text.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { withSession } from '../server/session.ts'
+import { parseTarget } from '../server/target.ts'
 
-export function registerResources(program: Command, frame: Frame): void {
+export function registerResources(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('resources')
@@ -27,10 +25,10 @@ export function registerResources(program: Command, frame: Frame): void {
   )
     .usage('[options] <server> | -- command...')
     .option('--json', 'write JSON')
-    .action(frame.action(resourcesAction, { takesCommand: true }))
+    .action(runner.action(resourcesAction, { takesCommand: true }))
 }
 
-export function registerRead(program: Command, frame: Frame): void {
+export function registerRead(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('read')
@@ -43,27 +41,12 @@ export function registerRead(program: Command, frame: Frame): void {
     .option('-o, --output <file>', 'write the content there as it is; - for standard output, unless that is a terminal')
     .option('--save <folder>', 'save what is not text there')
     .option('--json', 'write JSON')
-    .action(frame.action(readAction, { takesCommand: true }))
+    .action(runner.action(readAction, { takesCommand: true }))
 }
 
 async function resourcesAction(invocation: Invocation, server: string | undefined, options: TargetOptions): Promise<void> {
-  const { target } = takeTarget(server === undefined ? [] : [server], invocation.after)
+  const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
   await withSession(invocation, target, options, async (session) => printResources(invocation.screen, await session.resources()))
-}
-
-export function printResources(screen: Screen, offered: Offered): void {
-  if (screen.isJson) return screen.printJson(offered)
-  const { resources, resourceTemplates } = offered
-  if (resources.length + resourceTemplates.length === 0) return screen.note(words`It has no resources.`)
-  const rows = [
-    ...resources.map(({ uri, name, mimeType, title, description }) => [uri, mimeType ?? '', firstLine(title ?? description ?? name)]),
-    ...resourceTemplates.map(({ uriTemplate, name, mimeType, title, description }) => [
-      uriTemplate,
-      mimeType ?? '',
-      firstLine(title ?? description ?? name),
-    ]),
-  ]
-  screen.print(table([{ title: 'URI', style: 'bold' }, { title: 'TYPE' }, { title: 'WHAT IT IS' }], rows, screen.style, screen.columns))
 }
 
 interface ReadOptions extends TargetOptions {
@@ -78,7 +61,7 @@ async function readAction(
   options: ReadOptions,
 ): Promise<void> {
   const given = [first, second].filter((word) => word !== undefined)
-  const { target, rest } = takeTarget(given, invocation.after)
+  const { target, rest } = parseTarget(given, invocation.after)
   const [uri] = rest
   if (uri === undefined) throw new UsageError('No URI was given', 'portico resources SERVER lists them')
   const { io, screen, signal } = invocation
@@ -102,5 +85,5 @@ async function writeContents({ io, screen }: Invocation, output: string, content
   } finally {
     await file.close()
   }
-  screen.note(words`${parts.reduce((sum, part) => sum + part.length, 0)} bytes written to ${output}`)
+  screen.note(safe`${parts.reduce((sum, part) => sum + part.length, 0)} bytes written to ${output}`)
 }

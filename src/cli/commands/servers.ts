@@ -1,25 +1,34 @@
 /** `portico servers`: the list of servers of this person. Nothing here starts one, but `login`. */
 
 import type { Command } from 'commander'
-import { readClientConfigs } from '../../host/config/lazy-readers.ts'
-import { textsOf } from '../../host/config/placeholder.ts'
-import { moveSecrets, type PlainSecret, plainSecrets, withoutPlainSecrets } from '../../host/config/plain-secrets.ts'
-import { serverFile } from '../../host/config/server-file.ts'
-import { describeSubject } from '../../host/consent/ask/describe.ts'
-import { variableWarnings } from '../../host/launch/variables.ts'
-import type { Provenance, ServerSpec, ServerTransport, TrustTier } from '../../host/model/server-spec.ts'
-import { openVault, type Vault } from '../../host/secrets/vault.ts'
-import { UsageError, unknownName } from '../faults.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { folderOf, keptIn } from '../hosting/host-files.ts'
-import { configuredServers, withHost } from '../hosting/open-host.ts'
+import {
+  describeSubject,
+  moveSecrets,
+  openVault,
+  type PlainSecret,
+  type Provenance,
+  plainSecrets,
+  plainSecretValue,
+  readClientConfigs,
+  type ServerSpec,
+  type ServerTransport,
+  serverFile,
+  type TrustTier,
+  type Vault,
+  variableWarnings,
+  withoutPlainSecrets,
+} from '../../host/index.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
+import { UsageError, unknownName } from '../errors.ts'
 import { isInteractive } from '../io.ts'
+import { safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
-import { words } from '../output/shown.ts'
 import { table } from '../output/table.ts'
-import { wayOf } from '../target/configured.ts'
-import { addTargetOptions, type TargetOptions } from '../target/options.ts'
-import { type TargetName, takeTarget } from '../target/target.ts'
+import { describeTransport } from '../server/configured.ts'
+import { hostFolderOf, storagePath } from '../server/host-files.ts'
+import { configuredServers, withHost } from '../server/open-host.ts'
+import { addTargetOptions, type TargetOptions } from '../server/options.ts'
+import { parseTarget, type TargetName } from '../server/target.ts'
 
 interface AddOptions extends TargetOptions {
   title?: string
@@ -28,7 +37,7 @@ interface AddOptions extends TargetOptions {
   dataFile: string[]
 }
 
-export function registerServers(program: Command, frame: Frame): void {
+export function registerServers(program: Command, runner: CommandRunner): void {
   const servers = program
     .command('servers')
     .summary('add, import, list, remove, log in to servers')
@@ -58,7 +67,7 @@ export function registerServers(program: Command, frame: Frame): void {
       (text, before: string[]) => [...before, text],
       [],
     )
-    .action(frame.action(addAction, { takesCommand: true }))
+    .action(runner.action(addAction, { takesCommand: true }))
   servers
     .command('import')
     .summary('take over servers of other clients')
@@ -68,22 +77,22 @@ export function registerServers(program: Command, frame: Frame): void {
     .option('--yes', 'move what looks like a secret, and is the value of a known option, to the vault without asking')
     .option('--whole', 'show values that look like secrets, not only how long they are')
     .option('--json', 'write JSON, and take nothing over unless --all or names are given')
-    .action(frame.action(importAction))
+    .action(runner.action(importAction))
   servers
     .command('list')
     .description('Lists them.')
     .option('--json', 'write JSON')
     .option('--whole', 'show values that look like secrets, not only how long they are')
-    .action(frame.action(listAction))
-  servers.command('remove').description('Removes one from the list.').argument('<name>').action(frame.action(removeAction))
+    .action(runner.action(listAction))
+  servers.command('remove').description('Removes one from the list.').argument('<name>').action(runner.action(removeAction))
   servers
     .command('login')
     .description('Logs in to a server at a URL.')
     .argument('<name>')
     .action(
-      frame.action(async (invocation: Invocation, name: string) => {
+      runner.action(async (invocation: Invocation, name: string) => {
         await withHost(invocation, { only: [name] }, (host) => host.login(name, { signal: invocation.signal }))
-        invocation.screen.note(words`Logged in to ${name}`)
+        invocation.screen.note(safe`Logged in to ${name}`)
       }),
     )
   servers
@@ -91,22 +100,22 @@ export function registerServers(program: Command, frame: Frame): void {
     .description('Gives the tokens for a server back and forgets them.')
     .argument('<name>')
     .action(
-      frame.action(async (invocation: Invocation, name: string) => {
+      runner.action(async (invocation: Invocation, name: string) => {
         await withHost(invocation, { only: [name] }, (host) => host.logout(name, { signal: invocation.signal }))
-        invocation.screen.note(words`Logged out of ${name}`)
+        invocation.screen.note(safe`Logged out of ${name}`)
       }),
     )
 }
 
 async function addAction(invocation: Invocation, id: string, url: string | undefined, options: AddOptions): Promise<void> {
   const { io, screen } = invocation
-  const { target } = takeTarget(url === undefined ? [] : [url], invocation.after)
+  const { target } = parseTarget(url === undefined ? [] : [url], invocation.after)
   const tier: TrustTier = options.trusted ? 'trusted' : 'untrusted'
   const spec: ServerSpec = {
     id,
-    transport: wayTo(target, options),
+    transport: transportFor(target, options),
     tier,
-    provenance: [{ client: 'portico', scope: 'ours', file: serverFile(folderOf(io)).file }],
+    provenance: [{ client: 'portico', scope: 'ours', file: serverFile(hostFolderOf(io)).file }],
     ...(options.title !== undefined && { title: options.title }),
     ...(options.label.length > 0 && { labels: options.label }),
     ...(options.dataFile.length > 0 && { dataFiles: options.dataFile }),
@@ -114,11 +123,11 @@ async function addAction(invocation: Invocation, id: string, url: string | undef
   }
   // The person wrote the command themselves, so there is nothing to show them first.
   const [moved = spec] = await movedSecrets(invocation, [spec], async () => true)
-  await serverFile(folderOf(io)).add(moved)
-  screen.note(words`Added ${id}: ${shownWay(spec)}`)
+  await serverFile(hostFolderOf(io)).add(moved)
+  screen.note(safe`Added ${id}: ${shownTransport(spec)}`)
 }
 
-function wayTo(target: TargetName, options: AddOptions): ServerTransport {
+function transportFor(target: TargetName, options: AddOptions): ServerTransport {
   if (target.kind === 'url') return { type: 'http', url: target.url, headers: options.header }
   if (target.kind !== 'command') throw new UsageError(`${JSON.stringify(target.id)} is neither a URL nor a command after --`)
   const { command, args } = target
@@ -126,7 +135,7 @@ function wayTo(target: TargetName, options: AddOptions): ServerTransport {
 }
 
 const vaultOf = ({ io, screen }: Invocation): Promise<Vault> =>
-  openVault({ folder: keptIn(io, 'secrets'), onWarning: (text) => screen.note(words`! ${text}`) })
+  openVault({ folder: storagePath(io, 'secrets'), onWarning: (text) => screen.note(safe`! ${text}`) })
 
 /** A value that could go to the vault. */
 interface Movable {
@@ -142,15 +151,17 @@ async function movedSecrets(
   agrees: (movable: readonly Movable[]) => Promise<boolean>,
 ): Promise<ServerSpec[]> {
   const { screen } = invocation
-  const found = specs.flatMap((spec) => plainSecrets(spec).map((secret) => ({ id: spec.id, secret, value: textAt(spec, secret) })))
+  const found = specs.flatMap((spec) =>
+    plainSecrets(spec).map((secret) => ({ id: spec.id, secret, value: plainSecretValue(spec, secret) })),
+  )
   const movable = found.filter(({ secret }) => secret.isMovable)
   const isAgreed = movable.length > 0 && (await agrees(movable))
   for (const { id, secret } of found)
-    if (secret.isMovable && isAgreed) screen.note(words`${id}: ${secret.where} looks like a secret, and is in the vault now`)
+    if (secret.isMovable && isAgreed) screen.note(safe`${id}: ${secret.where} looks like a secret, and is in the vault now`)
     else if (secret.isMovable)
-      screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is; --yes moves it to the vault`)
+      screen.note(safe`${id}: ${secret.where} looks like a secret, and stays as it is; --yes moves it to the vault`)
     else
-      screen.note(words`${id}: ${secret.where} looks like a secret, and stays as it is: you must be able to read it in the start question`)
+      screen.note(safe`${id}: ${secret.where} looks like a secret, and stays as it is: you must be able to read it in the start question`)
   if (!isAgreed) return [...specs]
   const vault = await vaultOf(invocation)
   const moved: ServerSpec[] = []
@@ -158,13 +169,10 @@ async function movedSecrets(
   return moved
 }
 
-const textAt = ({ transport }: ServerSpec, { where, start, end }: PlainSecret): string =>
-  (textsOf(transport).find((each) => each.where === where)?.text ?? '').slice(start, end)
-
 /** Whatever goes to the vault is not seen again, so the person may look at it first. */
 async function agreesToMove({ io, signal, screen }: Invocation, movable: readonly Movable[]): Promise<boolean> {
   if (!isInteractive(io) || screen.isJson) return false
-  for (const { id, secret } of movable) screen.note(words`  ${id}: ${secret.where}, ${secret.chars} characters`)
+  for (const { id, secret } of movable) screen.note(safe`  ${id}: ${secret.where}, ${secret.chars} characters`)
   const { Prompts } = await import('../terminal/prompts.ts')
   return io.terminal.ask(async (terminal) => {
     const prompts = new Prompts({ ...io, terminal }, signal)
@@ -181,7 +189,7 @@ async function agreesToMove({ io, signal, screen }: Invocation, movable: readonl
         'leave',
       )
       if (next !== 'show') return next === 'move'
-      for (const { id, secret, value } of movable) here.note(words`  ${id}: ${secret.where} is ${value}`)
+      for (const { id, secret, value } of movable) here.note(safe`  ${id}: ${secret.where} is ${value}`)
     }
   })
 }
@@ -195,7 +203,7 @@ interface ImportOptions {
 async function importAction(invocation: Invocation, names: string[], options: ImportOptions): Promise<void> {
   const { io, screen } = invocation
   const { found, servers, problems } = await readClientConfigs({ home: io.home, project: io.cwd })
-  for (const { file, where, text } of problems) screen.note(words`${screen.noteStyle.yellow('!')} ${file}, ${where}: ${text}`)
+  for (const { file, where, text } of problems) screen.note(safe`${screen.noteStyle.yellow('!')} ${file}, ${where}: ${text}`)
   const ids = servers.map(({ spec }) => spec.id)
   for (const name of names) if (!ids.includes(name)) throw unknownName('server', name, ids, 'in the files of other clients')
   if (screen.isJson)
@@ -203,7 +211,7 @@ async function importAction(invocation: Invocation, names: string[], options: Im
       files: found.map(({ file }) => file),
       servers: servers.map(({ spec, plainSecrets: plain }) => ({
         id: spec.id,
-        where: shownWay(spec, options.whole),
+        where: shownTransport(spec, options.whole),
         from: fromOf(spec),
         fromFiles: filesOf(spec),
         ...(spec.transport.type === 'stdio' && { env: shownVariables(spec, options.whole) }),
@@ -212,7 +220,7 @@ async function importAction(invocation: Invocation, names: string[], options: Im
       })),
     })
   else {
-    if (servers.length === 0) return screen.note(words`No servers of other clients were found on this machine.`)
+    if (servers.length === 0) return screen.note(safe`No servers of other clients were found on this machine.`)
     const { printLines } = await import('../terminal/show-question.ts')
     // Not as a table: a command is shown to its end.
     printLines(
@@ -221,7 +229,7 @@ async function importAction(invocation: Invocation, names: string[], options: Im
         kind: 'import',
         servers: servers.map(({ spec, plainSecrets: plain }) => ({
           id: spec.id,
-          where: shownWay(spec, options.whole),
+          where: shownTransport(spec, options.whole),
           from: spec.provenance.map((from) => `${describeProvenance(from)}: ${from.file}`).join('; '),
           env: shownVariables(spec, options.whole),
           headerNames: spec.transport.type === 'http' ? Object.keys(spec.transport.headers) : [],
@@ -234,13 +242,13 @@ async function importAction(invocation: Invocation, names: string[], options: Im
     )
   }
   const chosen = options.all ? ids : names.length > 0 ? names : isInteractive(io) && !screen.isJson ? await choose(invocation, ids) : []
-  if (chosen.length === 0) return screen.note(words`Nothing was taken over. Give names, or --all.`)
+  if (chosen.length === 0) return screen.note(safe`Nothing was taken over. Give names, or --all.`)
   const wanted = servers.flatMap(({ spec }) => (chosen.includes(spec.id) ? [spec] : []))
   const specs = await movedSecrets(invocation, wanted, async (movable) => options.yes ?? agreesToMove(invocation, movable))
-  const { added, updated } = await serverFile(folderOf(io)).adopt(specs)
+  const { added, updated } = await serverFile(hostFolderOf(io)).adopt(specs)
   const told = [countedIds('taken over', added), countedIds('updated', updated)].filter((text) => text !== undefined)
-  if (told.length === 0) return screen.note(words`Nothing is new: all of them were taken over before, as they are now.`)
-  screen.note(words`${told.join('; ')}. Each is asked about before it is started.`)
+  if (told.length === 0) return screen.note(safe`Nothing is new: all of them were taken over before, as they are now.`)
+  screen.note(safe`${told.join('; ')}. Each is asked about before it is started.`)
 }
 
 const countedIds = (what: string, specs: readonly ServerSpec[]): string | undefined =>
@@ -262,10 +270,10 @@ async function listAction(invocation: Invocation, { whole }: { whole?: true }): 
   const servers = await configuredServers(invocation)
   if (screen.isJson)
     return screen.printJson(
-      servers.map((spec) => ({ id: spec.id, title: spec.title, where: shownWay(spec, whole), tier: spec.tier, from: fromOf(spec) })),
+      servers.map((spec) => ({ id: spec.id, title: spec.title, where: shownTransport(spec, whole), tier: spec.tier, from: fromOf(spec) })),
     )
-  if (servers.length === 0) return screen.note(words`There are none yet: portico servers add NAME URL, or portico servers import`)
-  const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), shownWay(spec, whole)])
+  if (servers.length === 0) return screen.note(safe`There are none yet: portico servers add NAME URL, or portico servers import`)
+  const rows = servers.map((spec) => [spec.id, spec.isDisabled ? 'disabled' : spec.tier, fromOf(spec), shownTransport(spec, whole)])
   screen.print(
     table(
       [{ title: 'SERVER', style: 'bold' }, { title: 'TRUST' }, { title: 'FROM' }, { title: 'HOW' }],
@@ -277,7 +285,7 @@ async function listAction(invocation: Invocation, { whole }: { whole?: true }): 
 }
 
 /** Whole but for the values of options that take a secret, of which the length is shown. */
-const shownWay = (spec: ServerSpec, isWhole: boolean = false): string => wayOf(isWhole ? spec : withoutPlainSecrets(spec))
+const shownTransport = (spec: ServerSpec, isWhole: boolean = false): string => describeTransport(isWhole ? spec : withoutPlainSecrets(spec))
 
 const filesOf = ({ provenance }: Pick<ServerSpec, 'provenance'>): string[] => provenance.map(({ file }) => file)
 
@@ -295,7 +303,7 @@ const describeProvenance = ({ client, scope }: Provenance): string => (scope ===
 
 async function removeAction(invocation: Invocation, name: string): Promise<void> {
   const { io, screen } = invocation
-  if (!(await serverFile(folderOf(io)).remove(name))) {
+  if (!(await serverFile(hostFolderOf(io)).remove(name))) {
     const servers = await configuredServers(invocation)
     throw unknownName(
       'server',
@@ -303,5 +311,5 @@ async function removeAction(invocation: Invocation, name: string): Promise<void>
       servers.map(({ id }) => id),
     )
   }
-  screen.note(words`Removed ${name}. What was approved and granted for it stays until you take it back.`)
+  screen.note(safe`Removed ${name}. What was approved and granted for it stays until you take it back.`)
 }

@@ -3,26 +3,26 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import type { Host } from '../../host/host.ts'
+import type { Host } from '../../host/index.ts'
+import { MODEL_HELP, modelNamed } from '../chat/models.ts'
+import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { embeddedRules, startEmbedded } from '../demo/embedded.ts'
 import type { ExitName } from '../exit-codes.ts'
-import type { Frame, Invocation } from '../frame.ts'
-import { folderOf } from '../hosting/host-files.ts'
-import { MODEL_HELP, modelNamed } from '../hosting/models.ts'
-import { withHost } from '../hosting/open-host.ts'
 import { isInteractive } from '../io.ts'
+import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { words } from '../output/shown.ts'
+import { hostFolderOf } from '../server/host-files.ts'
+import { withHost } from '../server/open-host.ts'
+import { runHostCommand } from '../shell/host-commands.ts'
+import { readCommands } from '../shell/session-commands.ts'
 import { demo } from './demo.ts'
-import { obeyHost } from './host-shell.ts'
-import { takeCommands } from './typed.ts'
 
 interface UpOptions {
   model: string
   baseUrl?: string
 }
 
-export function registerUp(program: Command, frame: Frame): void {
+export function registerUp(program: Command, runner: CommandRunner): void {
   program
     .command('up')
     .summary('the host in this terminal (what portico does without a command)')
@@ -31,18 +31,18 @@ export function registerUp(program: Command, frame: Frame): void {
     )
     .option('-m, --model <name>', MODEL_HELP, 'scripted')
     .option('--base-url <url>', 'where the model is')
-    .action(frame.action(upAction))
+    .action(runner.action(upAction))
 }
 
 async function upAction(invocation: Invocation, options: UpOptions): Promise<ExitName> {
   const { io, screen } = invocation
   if (!isInteractive(io)) return demo(invocation)
   const model = await modelNamed(io, options.model, options.baseUrl)
-  const notesFolder = join(folderOf(io), 'embedded-notes')
+  const notesFolder = join(hostFolderOf(io), 'embedded-notes')
   await mkdir(notesFolder, { recursive: true, mode: 0o700 })
   const embedded = await startEmbedded({ notesFolder })
   try {
-    welcome(screen, model.label, folderOf(io))
+    welcome(screen, model.label, hostFolderOf(io))
     return await withHost(invocation, { extra: embedded.servers, rulesForExtra: embeddedRules, options: { model } }, (host) =>
       converse(invocation, host),
     )
@@ -53,21 +53,21 @@ async function upAction(invocation: Invocation, options: UpOptions): Promise<Exi
 
 function welcome(screen: Screen, model: string, folder: string): void {
   const { bold, dim } = screen.noteStyle
-  screen.note(words`${bold('Portico: many servers, one policy, nothing without consent')}`)
-  screen.note(words`${dim('servers')}  notes (a program), deploy and rogue (at ports here), and your own`)
-  screen.note(words`${dim('model')}    ${model}`)
-  screen.note(words`${dim('kept in')}  ${folder}`)
-  screen.note(words`${dim('first')}    servers of yours, and the rogue, are used after you agreed to them`)
-  screen.note(words`${dim('keys')}     arrows, Enter, Esc for no; Ctrl-C stops a call, q or Ctrl-D quits`)
+  screen.note(safe`${bold('Portico: many servers, one policy, nothing without consent')}`)
+  screen.note(safe`${dim('servers')}  notes (a program), deploy and rogue (at ports here), and your own`)
+  screen.note(safe`${dim('model')}    ${model}`)
+  screen.note(safe`${dim('kept in')}  ${folder}`)
+  screen.note(safe`${dim('first')}    servers of yours, and the rogue, are used after you agreed to them`)
+  screen.note(safe`${dim('keys')}     arrows, Enter, Esc for no; Ctrl-C stops a call, q or Ctrl-D quits`)
 }
 
 async function converse(invocation: Invocation, host: Host): Promise<ExitName> {
   const { screen } = invocation
   const talk = host.talk()
-  screen.note(words`\n${ready(host)}`)
-  screen.note(words`${screen.noteStyle.dim('Try: help · tools · add a note title="Milk" text="2 l" · deploy api 1.4.0 to staging')}`)
+  screen.note(safe`\n${ready(host)}`)
+  screen.note(safe`${screen.noteStyle.dim('Try: help · tools · add a note title="Milk" text="2 l" · deploy api 1.4.0 to staging')}`)
   try {
-    return await takeCommands(invocation, (step, line) => obeyHost(step, host, talk, line))
+    return await readCommands(invocation, (step, line) => runHostCommand(step, host, talk, line))
   } finally {
     await host.endTalk(talk)
   }

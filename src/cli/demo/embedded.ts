@@ -1,13 +1,10 @@
 /** The servers that the command brings along to be tried: one as a process of its own, two at ports of this machine. */
 
 import { fileURLToPath } from 'node:url'
+import { SUPPORTED_REVISIONS } from '../../client/index.ts'
 import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts'
-import type { Rule } from '../../host/model/rule.ts'
-import type { Provenance, ServerSpec } from '../../host/model/server-spec.ts'
-import type { GivenServer } from '../../host/options.ts'
-import { allow } from '../../host/policy/rule-builder.ts'
+import { allow, type GivenServer, type Provenance, type Rule, type ServerSpec } from '../../host/index.ts'
 import { listen } from '../../http/index.ts'
-import { REVISIONS } from '../../revisions/index.ts'
 
 export interface Embedded {
   servers: Readonly<Record<'notes' | 'deploy' | 'rogue', GivenServer>>
@@ -43,7 +40,7 @@ const program = (): string => fileURLToPath(new URL('../cli/index.js', import.me
 export async function startEmbedded({ notesFolder, stepMs = 500 }: EmbeddedOptions): Promise<Embedded> {
   const deploy = deployServer({ stepMs })
   // The last that had sessions, so that the host is seen to speak both kinds.
-  const versions = REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
+  const versions = SUPPORTED_REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
   const rogue = rogueServer({ after: { calls: 1 }, server: { revisions: versions } })
   const listening = [await listen(deploy, { port: 0, handleSignals: false }), await listen(rogue, { port: 0, handleSignals: false })]
   const [deployUrl = '', rogueUrl = ''] = listening.map(({ url }) => url)

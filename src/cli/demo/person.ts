@@ -1,9 +1,8 @@
 /** The person of the tour: answers as a careful one would, and says aloud what was asked and answered. */
 
-import { describeQuestion } from '../../host/consent/ask/describe.ts'
-import type { Answer, Asker, Question } from '../../host/model/question.ts'
+import { type Answer, type Asker, describeQuestion, type Question } from '../../host/index.ts'
+import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { words } from '../output/shown.ts'
 
 export interface TourPerson extends Asker {
   readonly asked: readonly Question[]
@@ -34,12 +33,12 @@ export function tourPerson(screen: Screen): TourPerson {
 function tell(screen: Screen, question: Question, answer: Answer): void {
   const { style } = screen
   const [title, ...details] = describeQuestion(question)
-  screen.print(words`    ${style.yellow('?')} ${title?.text ?? ''}`)
+  screen.print(safe`    ${style.yellow('?')} ${title?.text ?? ''}`)
   for (const { label, text } of details.filter(({ label, tone }) => tone === 'warning' || TOLD.has(label))) {
-    screen.print(words`      ${style.dim(`${label}:`)} ${text}`)
+    screen.print(safe`      ${style.dim(`${label}:`)} ${text}`)
   }
   screen.print(
-    words`    ${answer.kind === 'allow' ? style.green('yes') : style.red('no')}${answer.kind === 'deny' && answer.feedback ? `: ${answer.feedback}` : ''}`,
+    safe`    ${answer.kind === 'allow' ? style.green('yes') : style.red('no')}${answer.kind === 'deny' && answer.feedback ? `: ${answer.feedback}` : ''}`,
   )
 }
 

@@ -2,12 +2,9 @@
 
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ChatPart } from '../../host/conversation/chat/chat.ts'
-import type { Host, Talk } from '../../host/host.ts'
-import { STORAGE_PATHS } from '../../host/services/open-storage.ts'
-import { verifyAudit } from '../../host/storage/audit/verify.ts'
+import { type ChatPart, type Host, STORAGE_PATHS, type Talk, verifyAudit } from '../../host/index.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { untrustedLines, words } from '../output/shown.ts'
 import type { Embedded } from './embedded.ts'
 import type { TourPerson } from './person.ts'
 
@@ -46,7 +43,7 @@ async function start({ host, person, screen }: TourStop): Promise<void> {
     check(state === 'ready', `${id} is ${state}`)
     check(tools.length > 0, `${id} offers nothing`)
     if (!screen.isJson)
-      screen.print(words`    ${screen.style.green('✓')} ${id}: ${tools.map(({ definition }) => definition.name).join(', ')}`)
+      screen.print(safe`    ${screen.style.green('✓')} ${id}: ${tools.map(({ definition }) => definition.name).join(', ')}`)
   }
   const kinds = person.asked.map(({ action }) => action)
   for (const kind of ['server.launch', 'server.connect', 'server.approve'] as const)
@@ -79,7 +76,7 @@ async function fillForm({ host, person, screen, signal }: TourStop): Promise<voi
       signal,
       onProgress: ({ progress, total, message = '' }) => {
         steps++
-        if (!screen.isJson) screen.print(words`    ${screen.style.dim(`${progress}/${total ?? '?'}`)} ${message}`)
+        if (!screen.isJson) screen.print(safe`    ${screen.style.dim(`${progress}/${total ?? '?'}`)} ${message}`)
       },
     },
   )
@@ -103,7 +100,7 @@ async function lendModel({ host, person, screen }: TourStop): Promise<void> {
   }
   const { tokensLeft, requestsLeft } = await host.budgetLeft('notes')
   if (!screen.isJson)
-    screen.print(words`    ${screen.style.dim(`notes may still ask ${requestsLeft} times this hour, and use ${tokensLeft} tokens today`)}`)
+    screen.print(safe`    ${screen.style.dim(`notes may still ask ${requestsLeft} times this hour, and use ${tokensLeft} tokens today`)}`)
 }
 
 async function refuse(stop: TourStop): Promise<void> {
@@ -130,9 +127,9 @@ async function turnRogue(stop: TourStop): Promise<void> {
   person.answersWith(undefined)
   if (!screen.isJson) {
     for (const { kind, name, difference, flags } of review.items) {
-      screen.print(words`    ${screen.style.red('quarantined')} ${kind} ${name}: ${difference?.class ?? 'new'}`)
-      for (const { text } of difference?.changes ?? []) screen.print(words`        ${text}`)
-      for (const flag of flags) screen.print(words`        ${screen.style.yellow('!')} ${flag}`)
+      screen.print(safe`    ${screen.style.red('quarantined')} ${kind} ${name}: ${difference?.class ?? 'new'}`)
+      for (const { text } of difference?.changes ?? []) screen.print(safe`        ${text}`)
+      for (const flag of flags) screen.print(safe`        ${screen.style.yellow('!')} ${flag}`)
     }
   }
   const refused = await host.call({ server: 'rogue', name: 'forecast' }, { city: 'Paris' }).then(
@@ -140,7 +137,7 @@ async function turnRogue(stop: TourStop): Promise<void> {
     (error: { code?: string; message: string }) => error,
   )
   check(refused?.code === 'ERR_QUARANTINED', 'What changed could still be called')
-  if (!screen.isJson) screen.print(words`    ${screen.style.green('✓')} ${refused?.message ?? ''}`)
+  if (!screen.isJson) screen.print(safe`    ${screen.style.green('✓')} ${refused?.message ?? ''}`)
   check(!host.tools().some(({ exposed }) => exposed === 'rogue__forecast'), 'What changed is still offered to the model')
 }
 
@@ -170,7 +167,7 @@ async function stopLeak(stop: TourStop): Promise<void> {
   check(question !== undefined, 'Nobody was asked')
   check(question.subject.kind === 'call' && question.subject.origins.length > 0, 'Where the bytes came from was not shown')
   check(!sent && embedded.rogue.received.length === 0, 'The rogue got something')
-  if (!screen.isJson) screen.print(words`    ${screen.style.green('✓')} the rogue got ${embedded.rogue.received.length} bytes of it`)
+  if (!screen.isJson) screen.print(safe`    ${screen.style.green('✓')} the rogue got ${embedded.rogue.received.length} bytes of it`)
 }
 
 async function verifyLog({ host, screen, scratch }: TourStop): Promise<void> {
@@ -178,7 +175,7 @@ async function verifyLog({ host, screen, scratch }: TourStop): Promise<void> {
   const log = join(host.folder, STORAGE_PATHS.audit)
   const whole = await verifyAudit(log)
   check(whole.ok, 'The log does not verify')
-  if (!screen.isJson) screen.print(words`    ${screen.style.green('✓')} ${whole.records} records, each chained to the one before`)
+  if (!screen.isJson) screen.print(safe`    ${screen.style.green('✓')} ${whole.records} records, each chained to the one before`)
   const copy = join(scratch, 'damaged')
   await cp(log, copy, { recursive: true })
   await changeOneByte(copy)
@@ -186,7 +183,7 @@ async function verifyLog({ host, screen, scratch }: TourStop): Promise<void> {
   check(!damaged.ok && damaged.firstBad !== undefined, 'A changed byte went unnoticed')
   if (!screen.isJson)
     screen.print(
-      words`    ${screen.style.red('✗')} in a copy with one byte changed: record ${damaged.firstBad?.seq ?? '?'}, ${damaged.firstBad?.reason ?? ''}`,
+      safe`    ${screen.style.red('✗')} in a copy with one byte changed: record ${damaged.firstBad?.seq ?? '?'}, ${damaged.firstBad?.reason ?? ''}`,
     )
 }
 
@@ -202,16 +199,16 @@ async function changeOneByte(folder: string): Promise<void> {
 
 async function say({ host, talk, screen, signal }: TourStop, said: string): Promise<ChatPart[]> {
   const { style } = screen
-  if (!screen.isJson) screen.print(words`    ${style.cyan('you')} ${said}`)
+  if (!screen.isJson) screen.print(safe`    ${style.cyan('you')} ${said}`)
   const parts: ChatPart[] = []
   let text = ''
   for await (const part of host.chat(said, { talk, signal })) {
     parts.push(part)
     if (part.type === 'error') throw part.error
     if (part.type === 'text') text += part.text
-    if (part.type === 'tool-call' && !screen.isJson) screen.print(words`    ${style.magenta('model')} calls ${part.name}`)
+    if (part.type === 'tool-call' && !screen.isJson) screen.print(safe`    ${style.magenta('model')} calls ${part.name}`)
   }
-  if (!screen.isJson && text !== '') screen.print(words`    ${style.magenta('model')} ${untrustedLines(text)}`)
+  if (!screen.isJson && text !== '') screen.print(safe`    ${style.magenta('model')} ${untrustedLines(text)}`)
   return parts
 }
 

@@ -1,7 +1,7 @@
 /** A checkup: steps one after the other, each with its time, until one fails. */
 
 import { asText } from '../../base/as-text.ts'
-import { McpError } from '../../protocol/errors.ts'
+import { McpError } from '../../client/index.ts'
 
 export interface Finding {
   step: string

@@ -3,14 +3,11 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join, resolve, sep } from 'node:path'
-import { Client } from '../../client/client.ts'
-import type { ConnectOptions } from '../../client/options.ts'
-import { McpError } from '../../protocol/errors.ts'
-import type { Link, Target } from '../../protocol/seams/link.ts'
-import type { ProcessTargetOptions } from '../../stdio/connect.ts'
+import { Client, type ConnectOptions, type Link, McpError, type Target } from '../../client/index.ts'
+import type { ProcessTargetOptions } from '../../stdio/index.ts'
 import { processTarget } from '../../stdio/index.ts'
 import { type Checkup, Failure } from './checkup.ts'
-import { listEverything } from './lists.ts'
+import { countOffering } from './lists.ts'
 
 export interface CommandCheckupOptions {
   process: ProcessTargetOptions
@@ -37,7 +34,7 @@ export async function checkCommand(checkup: Checkup, { process, connect, path, c
       const { info } = client.server
       return { detail: `${info.title ?? info.name} ${info.version}, revision ${client.revision}`, value: undefined }
     })
-    await checkup.step('lists', async () => ({ detail: await listEverything(client as Client), value: undefined }))
+    await checkup.step('lists', async () => ({ detail: await countOffering(client as Client), value: undefined }))
     await checkup.step('clean output', async () => {
       if (noise.length === 0) return { detail: 'nothing but messages on its standard output', value: undefined }
       throw new Failure(noise[0] as string, 'Only messages belong on standard output: write everything else to standard error')

@@ -3,16 +3,11 @@
 import { lookup } from 'node:dns/promises'
 import { connect as connectTcp, isIP } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { demandOf, parseChallenges } from '../../auth/client/challenge.ts'
-import { discover } from '../../auth/client/discover.ts'
-import { DEFAULT_OAUTH_LIMITS } from '../../auth/client/http.ts'
-import { safeFetch } from '../../auth/safe-fetch.ts'
+import { discoverAuthorization } from '../../auth/index.ts'
 import { isLoopback } from '../../base/address/person-url.ts'
-import { asText } from '../../base/as-text.ts'
-import type { Client } from '../../client/client.ts'
-import { McpError } from '../../protocol/errors.ts'
+import { type Client, McpError } from '../../client/index.ts'
 import { type Checkup, Failure } from './checkup.ts'
-import { listEverything } from './lists.ts'
+import { countOffering } from './lists.ts'
 
 export interface UrlCheckupOptions {
   headers: Readonly<Record<string, string>>
@@ -33,7 +28,7 @@ export async function checkUrl(checkup: Checkup, text: string, options: UrlCheck
   await checkup.step('TCP', () => within(options, 'ETIMEDOUT', () => connectTo(url as URL)))
   if (url?.protocol === 'https:') await checkup.step('TLS', () => within(options, 'ETIMEDOUT', () => encryptTo(url)))
   else checkup.skip('TLS', checkup.isHealthy ? 'http, to this machine' : 'not reached')
-  const challenge = await checkup.step('HTTP', () => within(options, 'ERR_TIMEOUT', (signal) => knock(url as URL, options.headers, signal)))
+  const challenge = await checkup.step('HTTP', () => within(options, 'ERR_TIMEOUT', (signal) => probe(url as URL, options.headers, signal)))
   if (checkup.isHealthy && challenge?.isProtected !== true) checkup.skip('well-known', 'no login is asked for')
   else await checkup.step('well-known', () => readWellKnown(url as URL, challenge?.header, options))
   await negotiate(checkup, challenge?.isProtected === true, options)
@@ -87,7 +82,7 @@ interface Challenge {
 }
 
 /** A request that does nothing, to see whether and how the door is locked. */
-async function knock(url: URL, headers: UrlCheckupOptions['headers'], signal: AbortSignal): Promise<{ detail: string; value: Challenge }> {
+async function probe(url: URL, headers: UrlCheckupOptions['headers'], signal: AbortSignal): Promise<{ detail: string; value: Challenge }> {
   const response = await fetch(url, {
     method: 'POST',
     redirect: 'manual',
@@ -114,22 +109,12 @@ async function knock(url: URL, headers: UrlCheckupOptions['headers'], signal: Ab
 }
 
 async function readWellKnown(
-  url: URL,
-  header: string | undefined,
+  server: URL,
+  challenge: string | undefined,
   { signal }: UrlCheckupOptions,
 ): Promise<{ detail: string; value: undefined }> {
-  const { resourceMetadata } = demandOf(parseChallenges(header))
-  const exchange = { fetch: safeFetch({ userUrl: url }), limits: DEFAULT_OAUTH_LIMITS, signal }
-  const found = await discover(exchange, {
-    server: url,
-    location: resourceMetadata,
-    allowsOtherOrigin: false,
-    allowsLegacy: true,
-    preferred: [],
-    onWarning: () => {},
-  })
-  const { issuer, authorizationEndpoint } = found.metadata
-  return { detail: `logins at ${issuer ?? new URL(asText(authorizationEndpoint)).origin}`, value: undefined }
+  const { issuer } = await discoverAuthorization(server, { challenge, signal })
+  return { detail: `logins at ${issuer}`, value: undefined }
 }
 
 /** One attempt says two things: whether the two sides understand each other, and whether we may come in. */
@@ -153,7 +138,7 @@ async function negotiate(checkup: Checkup, isProtected: boolean, options: UrlChe
         if (refusal) throw refusal
         return { detail: 'we may come in', value: undefined }
       })
-    await checkup.step('lists', async () => ({ detail: await listEverything(client as Client), value: undefined }))
+    await checkup.step('lists', async () => ({ detail: await countOffering(client as Client), value: undefined }))
   } finally {
     await client?.close()
   }

@@ -3,7 +3,7 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { McpError } from '../../protocol/errors.ts'
+import { McpError } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 
 export interface MediaOptions {

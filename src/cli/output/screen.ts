@@ -1,8 +1,9 @@
 /** Where a command writes: results to standard output, everything said about them to standard error. */
 
-import type { Io, Output } from '../io.ts'
+import type { Io } from '../io.ts'
+import type { Output } from '../shared-terminal.ts'
 import { jsonText } from './json.ts'
-import { NOTHING, type Shown } from './shown.ts'
+import { NOTHING, type SafeText } from './safe-text.ts'
 import { type Styles, stylesFor, wantsColour } from './style.ts'
 
 const NARROWEST = 40
@@ -35,12 +36,12 @@ export class Screen {
   }
 
   /** A line of the result. */
-  print(line: Shown = NOTHING): void {
+  print(line: SafeText = NOTHING): void {
     this.#io.terminal.write(this.#io.stdout, `${line.text}\n`)
   }
 
   /** A piece of a line of the result, as it comes. */
-  printPart(part: Shown): void {
+  printPart(part: SafeText): void {
     this.#io.terminal.write(this.#io.stdout, part.text)
   }
 
@@ -55,7 +56,7 @@ export class Screen {
   }
 
   /** A line for the person, beside the result. */
-  note(line: Shown): void {
+  note(line: SafeText): void {
     this.#io.terminal.write(this.#io.stderr, `${line.text}\n`)
   }
 
@@ -65,8 +66,8 @@ export class Screen {
   }
 
   /** Draws over the last line of standard error, until something else is written or `clear` is called. Nothing where there is no terminal. */
-  passing(line: Shown): void {
-    this.#io.terminal.pass(this.#io.stderr, line.text)
+  showTransient(line: SafeText): void {
+    this.#io.terminal.showTransient(this.#io.stderr, line.text)
   }
 
   clear(): void {

@@ -3,8 +3,8 @@
 import type { Clock } from '../../base/clock.ts'
 import { Bucket, type Rate } from '../../base/rate.ts'
 import type { Io } from '../io.ts'
+import { type SafeText, safe } from './safe-text.ts'
 import type { Screen } from './screen.ts'
-import { type Shown, words } from './shown.ts'
 
 /** As many as a host lets through. */
 const RATE: Rate = { perSecond: 50, burst: 500 }
@@ -30,7 +30,7 @@ export class ServerNotes {
   }
 
   /** @param line makes the line of a text that is short enough; not called for what is left out */
-  note(text: string, line: (text: string) => Shown): void {
+  note(text: string, line: (text: string) => SafeText): void {
     const { io, screen, clock } = this.#options
     if (io.stderr.stream.writableLength > MAX_PENDING_BYTES || this.#bucket.take(clock.now()) > 0) {
       this.#leftOut++
@@ -45,7 +45,7 @@ export class ServerNotes {
   tellLeftOut(): void {
     const { screen } = this.#options
     if (this.#leftOut > 0)
-      screen.note(words`${screen.noteStyle.yellow('!')} ${this.#leftOut} lines of the server were left out: more than can be read`)
+      screen.note(safe`${screen.noteStyle.yellow('!')} ${this.#leftOut} lines of the server were left out: more than can be read`)
     this.#leftOut = 0
   }
 }

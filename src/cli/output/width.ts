@@ -22,7 +22,7 @@ export const widthOf = (text: string): number => {
 export const cutTo = (text: string, columns: number): string => text.slice(0, endOfFit(text, 0, columns))
 
 /** One line as several that take no more than `columns` each, broken at spaces where there are any. @param first columns of the first one */
-export function brokenTo(line: string, columns: number, first = columns): string[] {
+export function wrapTo(line: string, columns: number, first = columns): string[] {
   const lines: string[] = []
   let start = 0
   for (let room = Math.max(1, first); ; room = Math.max(1, columns)) {

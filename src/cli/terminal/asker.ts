@@ -1,17 +1,21 @@
 /** The host's questions, put to the person at the terminal: everything is shown, the keyboard is enough, and the way out is a no. */
 
-import { queued } from '../../host/consent/ask/askers.ts'
-import { foldedOf } from '../../host/consent/ask/describe.ts'
-import type { GrantScope } from '../../host/model/grant.ts'
-import type { Answer, Asker, GrantWidth, Question, Subject } from '../../host/model/question.ts'
-import type { ArgumentRules } from '../../host/model/rule.ts'
-import { Cancelled, McpError } from '../../protocol/errors.ts'
-import type { CreateMessageResult } from '../../protocol/model/sampling.ts'
-import { compileForeign } from '../../protocol/schema/foreign.ts'
-import { describeIssues } from '../../protocol/schema/json-schema.ts'
+import { Cancelled, type CreateMessageResult, McpError } from '../../client/index.ts'
+import {
+  type Answer,
+  type ArgumentRules,
+  type Asker,
+  argumentChecker,
+  foldedOf,
+  type GrantScope,
+  type GrantWidth,
+  type Question,
+  queued,
+  type Subject,
+} from '../../host/index.ts'
 import type { Io } from '../io.ts'
+import { safe, untrusted } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
-import { untrusted, words } from '../output/shown.ts'
 import { editObject } from './edit-json.ts'
 import { fillForm } from './form.ts'
 import { type Choice, Prompts } from './prompts.ts'
@@ -41,14 +45,14 @@ async function askOne(io: Io, question: Question, signal: AbortSignal, options: 
   const ends = AbortSignal.any([signal, over.signal])
   const screen = new Screen(io)
   showQuestion(screen, question)
-  screen.note(words`  ${screen.noteStyle.dim(`you have ${inWords(leftMs)}; no answer is a no`)}`)
+  screen.note(safe`  ${screen.noteStyle.dim(`you have ${inWords(leftMs)}; no answer is a no`)}`)
   try {
     return await answerTo({ io, screen, prompts: new Prompts(io, ends) }, question, options)
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error
     signal.throwIfAborted()
     if (ends.aborted) {
-      screen.note(words`${screen.noteStyle.yellow('The time is over: no answer is a no.')}`)
+      screen.note(safe`${screen.noteStyle.yellow('The time is over: no answer is a no.')}`)
       throw late()
     }
     return { kind: 'cancel' }
@@ -181,15 +185,8 @@ async function edited(desk: Desk, subject: Subject, scope: GrantScope): Promise<
   const { screen, prompts } = desk
   const allow = (value: unknown): Answer => ({ kind: 'allow', scope, edited: value })
   switch (subject.kind) {
-    case 'call': {
-      const validate = await compileForeign(subject.tool.inputSchema).catch(() => undefined)
-      return allow(
-        await editObject(desk, 'The arguments', subject.args, (args) => {
-          const checked = validate?.(args)
-          return checked === undefined || checked.ok ? undefined : describeIssues(checked.issues)
-        }),
-      )
-    }
+    case 'call':
+      return allow(await editObject(desk, 'The arguments', subject.args, await argumentChecker(subject.tool)))
     case 'sample':
       return allow(
         await editObject(desk, 'The request', subject.params, ({ messages }) =>
@@ -230,7 +227,7 @@ async function openFor(screen: Screen, { url }: Extract<Subject, { kind: 'url' }
   try {
     await options.openPage?.(url.href)
   } catch {
-    screen.note(words`No browser could be opened. Visit it yourself:\n  ${screen.noteStyle.cyan(url.href)}`)
+    screen.note(safe`No browser could be opened. Visit it yourself:\n  ${screen.noteStyle.cyan(url.href)}`)
   }
 }
 

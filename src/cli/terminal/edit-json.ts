@@ -1,11 +1,11 @@
 /** A value edited as JSON: in the person's editor where they have named one, else on a line. */
 
 import { isObject } from '../../base/json.ts'
-import { Cancelled } from '../../protocol/errors.ts'
+import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 import { jsonText } from '../output/json.ts'
+import { type Showable, safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
-import { type Showable, words } from '../output/shown.ts'
 import { editorOf, editText } from './editor.ts'
 import type { Prompts } from './prompts.ts'
 
@@ -29,7 +29,7 @@ export async function editObject(
   if (editor !== undefined) return inEditor({ io, prompts }, editor, jsonText(value, 2), validate)
   const initial = jsonText(value)
   if (!prompts.fits(initial)) {
-    new Screen(io).note(words`It is too long to be edited on this screen: set EDITOR to your editor, and it is used.`)
+    new Screen(io).note(safe`It is too long to be edited on this screen: set EDITOR to your editor, and it is used.`)
     throw new Cancelled('It could not be edited here')
   }
   return objectIn(await prompts.line(message, { initial, validate })) as Record<string, unknown>
@@ -46,7 +46,7 @@ async function inEditor(
     text = await editText(editor, text, 'edit.json')
     const fault = faultOf(text)
     if (fault === undefined) return objectIn(text) as Record<string, unknown>
-    screen.note(words`${screen.noteStyle.yellow('!')} ${fault}`)
+    screen.note(safe`${screen.noteStyle.yellow('!')} ${fault}`)
     const next = await prompts.choose('It cannot be used like this', [
       { value: 'again', label: 'Edit it again' },
       { value: 'stop', label: 'Leave it' },

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Cancelled } from '../../protocol/errors.ts'
+import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
 
 /** VISUAL, or EDITOR. */

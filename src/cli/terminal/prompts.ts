@@ -3,11 +3,11 @@
 import type { Writable } from 'node:stream'
 import { isCancel, multiline, multiselect, password, select, settings, text } from '@clack/prompts'
 import { hasInvisible } from '../../base/text/visible-text.ts'
-import { Cancelled } from '../../protocol/errors.ts'
+import { Cancelled } from '../../client/index.ts'
 import type { Io } from '../io.ts'
+import { SafeText, type Showable, safe } from '../output/safe-text.ts'
 import { Screen } from '../output/screen.ts'
-import { type Showable, Shown, words } from '../output/shown.ts'
-import { brokenTo } from '../output/width.ts'
+import { wrapTo } from '../output/width.ts'
 
 // Letters do not move through the choices: a word that was meant for something else ends where the cursor stands.
 for (const letter of ['h', 'j', 'k', 'l']) settings.aliases.delete(letter)
@@ -102,7 +102,7 @@ export class Prompts {
 
   /** Whether a prompt with it fits on the screen, with some room to type more. */
   fits(initial: string): boolean {
-    const lines = initial.split('\n').flatMap((line) => brokenTo(line, this.columns))
+    const lines = initial.split('\n').flatMap((line) => wrapTo(line, this.columns))
     return lines.length <= Math.max(1, Math.floor((this.#rows - FRAME_LINES) / 2))
   }
 
@@ -117,7 +117,7 @@ export class Prompts {
 
   /** One line for the prompt. What is longer is written above it, whole. */
   #titled(message: Showable): string {
-    const shown = Shown.join([message])
+    const shown = SafeText.join([message])
     if (shown.width <= this.columns) return shown.text
     this.#note(shown.text)
     return shown.cut(this.columns).text
@@ -125,16 +125,16 @@ export class Prompts {
 
   /** Names and texts of others may be in it, so every line has the bar that theirs have. */
   #note(text: string): void {
-    const bar = words`  ${this.#screen.noteStyle.magenta('│')} `
-    this.#screen.note(words`${bar}${Shown.join(brokenTo(text, this.columns), words`\n${bar}`)}`)
+    const bar = safe`  ${this.#screen.noteStyle.magenta('│')} `
+    this.#screen.note(safe`${bar}${SafeText.join(wrapTo(text, this.columns), safe`\n${bar}`)}`)
   }
 
   #options<Value extends string>(choices: readonly Choice<Value>[]): { value: string; label: string; hint?: string }[] {
-    const labels = choices.map(({ label }) => Shown.join([label]))
+    const labels = choices.map(({ label }) => SafeText.join([label]))
     if (labels.some(({ width }) => width > this.columns)) for (const [i, label] of labels.entries()) this.#note(`${i + 1}. ${label.text}`)
     return choices.map(({ value, hint }, i) => {
-      const label = labels[i] as Shown
-      const shownHint = hint === undefined ? undefined : Shown.join([hint])
+      const label = labels[i] as SafeText
+      const shownHint = hint === undefined ? undefined : SafeText.join([hint])
       const hasRoom = shownHint !== undefined && label.width + shownHint.width + 3 <= this.columns
       return { value, label: label.cut(this.columns).text, ...(hasRoom && { hint: shownHint.text }) }
     })
@@ -162,4 +162,4 @@ const MAX_FAULT = 300
 const closed = (): Cancelled => new Cancelled('The question was closed without an answer')
 
 const shownFault = (fault: string | undefined): string | undefined =>
-  fault === undefined ? undefined : Shown.oneLine(fault).cut(MAX_FAULT).text
+  fault === undefined ? undefined : SafeText.oneLine(fault).cut(MAX_FAULT).text

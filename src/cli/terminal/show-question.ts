@@ -1,13 +1,11 @@
 /** A question on the screen: every detail, with what a server wrote kept apart from what is ours. */
 
-import { type DescribeOptions, describeQuestion, visibleLine } from '../../host/consent/ask/describe.ts'
-import type { QuestionLine } from '../../host/consent/ask/question-line.ts'
-import type { Question } from '../../host/model/question.ts'
+import { type DescribeOptions, describeQuestion, type Question, type QuestionLine, visibleLine } from '../../host/index.ts'
 import { compactJson } from '../output/compact-json.ts'
+import { LINE_BREAK, NOTHING, SafeText, safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { LINE_BREAK, NOTHING, Shown, words } from '../output/shown.ts'
 import type { Styles } from '../output/style.ts'
-import { brokenTo, expandTabs, widthOf } from '../output/width.ts'
+import { expandTabs, widthOf, wrapTo } from '../output/width.ts'
 
 /** Room that is left free, for signs that a terminal draws wider than we think. */
 const MARGIN = 2
@@ -16,7 +14,7 @@ const INDENT = 4
 /** The details scroll by as any other text; only the choices below them are drawn over. */
 export function showQuestion(screen: Screen, question: Question, options: DescribeOptions = {}): void {
   const place: Place = { style: screen.noteStyle, columns: screen.noteColumns }
-  screen.note(words``)
+  screen.note(safe``)
   for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.label)) screen.note(shownLine(place, line))
 }
 
@@ -45,27 +43,27 @@ export const questionTitle = (question: Question): string => describeQuestion(qu
  * Broken into lines here and not by the terminal. Every line of others has a bar before it, and so has every line after the first
  * of any detail: names of others stand in labels and in words of the host as well, and none of them may pass for a line of its own.
  */
-function shownLine({ style, columns: all = Number.POSITIVE_INFINITY }: Place, { label, text, tone, isJson }: QuestionLine): Shown {
+function shownLine({ style, columns: all = Number.POSITIVE_INFINITY }: Place, { label, text, tone, isJson }: QuestionLine): SafeText {
   const columns = all - MARGIN
-  const bar = words`  ${style.magenta('│')} `
+  const bar = safe`  ${style.magenta('│')} `
   const plain = expandTabs(text)
-  if (tone === 'title') return style.bold(style.cyan(joined(brokenTo(plain, columns - INDENT, columns), bar)))
+  if (tone === 'title') return style.bold(style.cyan(joined(wrapTo(plain, columns - INDENT, columns), bar)))
 
-  const labels = brokenTo(`${tone === 'warning' ? '! ' : ''}${expandTabs(label)}:`, columns - INDENT, columns - 2)
-  const head = words`  ${tone === 'warning' ? style.yellow(joined(labels, bar)) : style.dim(joined(labels, bar))}`
-  const said = (lines: readonly string[]): Shown => {
+  const labels = wrapTo(`${tone === 'warning' ? '! ' : ''}${expandTabs(label)}:`, columns - INDENT, columns - 2)
+  const head = safe`  ${tone === 'warning' ? style.yellow(joined(labels, bar)) : style.dim(joined(labels, bar))}`
+  const said = (lines: readonly string[]): SafeText => {
     const shown = joined(lines, bar)
     return tone === 'warning' ? style.yellow(shown) : tone === 'muted' ? style.dim(shown) : shown
   }
-  const mark = tone === 'theirs' ? words`${style.magenta('│')} ` : NOTHING
+  const mark = tone === 'theirs' ? safe`${style.magenta('│')} ` : NOTHING
   // What is left beside the label, where that is short enough.
   const beside = labels.length > 1 ? 0 : columns - 2 - widthOf(labels[0] ?? '') - 1 - (tone === 'theirs' ? 2 : 0)
   const lines = linesOf(plain, columns - INDENT, isJson ?? false)
   const [only = ''] = lines
-  if (lines.length === 1 && widthOf(only) <= beside) return words`${head} ${mark}${said([only])}`
+  if (lines.length === 1 && widthOf(only) <= beside) return safe`${head} ${mark}${said([only])}`
   const isFlowing = tone !== 'theirs' && beside > columns / 3
-  const broken = lines.flatMap((line, i) => brokenTo(line, columns - INDENT, isFlowing && i === 0 ? beside : columns - INDENT))
-  return isFlowing ? words`${head} ${said(broken)}` : words`${head}\n${bar}${said(broken)}`
+  const broken = lines.flatMap((line, i) => wrapTo(line, columns - INDENT, isFlowing && i === 0 ? beside : columns - INDENT))
+  return isFlowing ? safe`${head} ${said(broken)}` : safe`${head}\n${bar}${said(broken)}`
 }
 
 /** A definition is JSON with a line for every member, which is more than anybody reads; the same in fewer lines, and nothing left out. */
@@ -79,4 +77,4 @@ function linesOf(text: string, columns: number, isJson: boolean): string[] {
 }
 
 /** Lines with something before each but the first. */
-const joined = (lines: readonly string[], lead: Shown): Shown => Shown.join(lines, Shown.join([LINE_BREAK, lead]))
+const joined = (lines: readonly string[], lead: SafeText): SafeText => SafeText.join(lines, SafeText.join([LINE_BREAK, lead]))

@@ -2,9 +2,9 @@
 
 import { isObject } from '../../base/json.ts'
 import { redact } from '../../base/text/redact.ts'
+import { McpError } from '../../client/index.ts'
 import { readAtMost, UnfitFile } from '../../files/plain-file.ts'
-import { McpError } from '../../protocol/errors.ts'
-import type { Passed } from '../target/tap.ts'
+import type { TappedMessage } from '../../testing/index.ts'
 
 export interface Heading {
   portico: 'transcript'
@@ -17,7 +17,7 @@ export interface Heading {
 
 export interface Transcript {
   heading: Heading
-  messages: Passed[]
+  messages: TappedMessage[]
 }
 
 const MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
@@ -25,7 +25,7 @@ const MAX_TRANSCRIPT_BYTES = 256 * 1024 * 1024
 export const headingLine = (target: string, at: Date): string =>
   `${JSON.stringify({ portico: 'transcript', format: 1, target, at: at.toISOString() } satisfies Heading)}\n`
 
-export const messageLine = ({ from, message, atMs }: Passed): string =>
+export const messageLine = ({ from, message, atMs }: TappedMessage): string =>
   `${JSON.stringify({ from, atMs: Math.round(atMs * 10) / 10, message: withoutSecrets(message) })}\n`
 
 /** A progress token is no secret, whatever its name: without it a recording cannot be told apart. */
@@ -64,7 +64,7 @@ function parsed(line: string, number: number, path: string): unknown {
   }
 }
 
-function passedIn(value: unknown, number: number, path: string): Passed {
+function passedIn(value: unknown, number: number, path: string): TappedMessage {
   if (!isObject(value) || (value.from !== 'client' && value.from !== 'server') || value.message === undefined)
     throw new McpError('ERR_CONFIG', `${path}, line ${number}: expected {"from": "client" or "server", "message": ...}`)
   return { from: value.from, message: value.message, atMs: typeof value.atMs === 'number' ? value.atMs : 0 }

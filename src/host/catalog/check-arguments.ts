@@ -9,17 +9,31 @@ import { describeIssues } from '../../protocol/schema/json-schema.ts'
 
 const compiled = new WeakMap<object, Promise<Validate | undefined>>()
 
-/** In words: what was expected and what came. Undefined when they fit. */
-export async function argumentFault(
+/**
+ * Makes a check for the arguments of a tool. The check returns the issues in words (expected and actual), or undefined when there are
+ * none. A schema that cannot be used here passes everything: the server validates in any case.
+ *
+ * @param onUnchecked called with the reason when the schema cannot be used
+ * @example
+ * const check = await argumentChecker(tool)
+ * check({ city: 7 }) // 'city: expected string, received number'
+ */
+export async function argumentChecker(
   { inputSchema }: Pick<Tool, 'inputSchema'>,
-  args: Readonly<Record<string, unknown>>,
-): Promise<string | undefined> {
-  const reaching = prototypeFault(args)
-  if (reaching !== undefined) return reaching
-  // A schema that cannot be judged here is judged by the server, which must do so in any case.
-  const validating = compiled.get(inputSchema) ?? compileForeign(inputSchema).catch(() => undefined)
-  compiled.set(inputSchema, validating)
-  const validate = await validating
+  onUnchecked: (reason: string) => void = () => {},
+): Promise<(args: Readonly<Record<string, unknown>>) => string | undefined> {
+  const compiling =
+    compiled.get(inputSchema) ??
+    compileForeign(inputSchema).catch((error: unknown) => {
+      onUnchecked(error instanceof Error ? error.message : String(error))
+      return undefined
+    })
+  compiled.set(inputSchema, compiling)
+  const validate = await compiling
+  return (args) => prototypeFault(args) ?? issuesIn(args, validate)
+}
+
+function issuesIn(args: Readonly<Record<string, unknown>>, validate: Validate | undefined): string | undefined {
   try {
     const checked = validate?.(args)
     return checked && !checked.ok ? describeIssues(checked.issues) : undefined
@@ -27,6 +41,12 @@ export async function argumentFault(
     return undefined
   }
 }
+
+/** In words: what was expected and what came. Undefined when they fit. */
+export const argumentFault = async (
+  tool: Pick<Tool, 'inputSchema'>,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> => (await argumentChecker(tool))(args)
 
 /** @throws McpError ERR_INVALID_PARAMS */
 export async function checkArguments(tool: Tool, args: Readonly<Record<string, unknown>>): Promise<void> {

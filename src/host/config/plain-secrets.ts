@@ -166,6 +166,10 @@ function inUrl(url: string): Spot[] {
   return found
 }
 
+/** The value of a plain secret, for a person who wants to see it before it is moved. */
+export const plainSecretValue = ({ transport }: Pick<ServerSpec, 'transport'>, { where, start, end }: PlainSecret): string =>
+  (textsOf(transport).find((each) => each.where === where)?.text ?? '').slice(start, end)
+
 /**
  * The same server, to be shown, with what could go to the vault folded to its length. Nothing else is: whatever a program runs is to be
  * seen, and so is everything in a file that somebody else may have written.

@@ -1,6 +1,6 @@
 /** TARGET: a URL, the name of a configured server, or after `--` a command. */
 
-import { UsageError } from '../faults.ts'
+import { UsageError } from '../errors.ts'
 
 export type TargetName =
   | { kind: 'url'; url: string }
@@ -10,7 +10,7 @@ export type TargetName =
 const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
 
 /** What is to be connected to, and the arguments that are left. @param want what the first word names, for errors */
-export function takeTarget(
+export function parseTarget(
   words: readonly string[],
   after: readonly string[] | undefined,
 ): { target: TargetName; rest: readonly string[] } {
@@ -26,7 +26,7 @@ export function takeTarget(
  * The same for `TARGET/NAME`, as in `notes/add`. After a URL, whose own slashes say nothing, and beside a command the name is a word of its own.
  * @param what `tool` or `prompt`
  */
-export function takeTargetAndName(
+export function parseTargetAndName(
   words: readonly string[],
   after: readonly string[] | undefined,
   what: string,
@@ -37,7 +37,7 @@ export function takeTargetAndName(
   if (after === undefined && first !== undefined && !isUrl(first) && slash > 0) {
     return { target: { kind: 'server', id: first.slice(0, slash) }, name: first.slice(slash + 1), rest: others }
   }
-  const { target, rest } = takeTarget(words, after)
+  const { target, rest } = parseTarget(words, after)
   const [name, ...more] = rest
   if (name === undefined || /^[^=]+:?=/.test(name)) {
     throw new UsageError(

@@ -1,19 +1,17 @@
 /** The host at a prompt: its servers as one, and a model to talk to. */
 
 import { join } from 'node:path'
-import type { Host, Talk } from '../../host/host.ts'
-import { STORAGE_PATHS } from '../../host/services/open-storage.ts'
-import { verifyAudit } from '../../host/storage/audit/verify.ts'
-import { UsageError } from '../faults.ts'
-import type { Invocation } from '../frame.ts'
-import { oneTurn } from '../hosting/talk.ts'
-import { words } from '../output/shown.ts'
+import { type Host, STORAGE_PATHS, type Talk, verifyAudit } from '../../host/index.ts'
+import { runTurn } from '../chat/turn.ts'
+import type { Invocation } from '../command-runner.ts'
+import { UsageError } from '../errors.ts'
+import { printVerdict } from '../output/audit-verdict.ts'
+import { firstLine } from '../output/listings.ts'
+import { safe } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
+import { isWithheld, type Session } from '../server/session.ts'
 import { splitWords } from '../split-words.ts'
-import { isWithheld, type Session } from '../target/session.ts'
-import { printVerdict } from './audit.ts'
-import { firstLine } from './tools.ts'
-import { obeySession, printCommands, SESSION_COMMANDS } from './typed.ts'
+import { printCommands, runSessionCommand, SESSION_COMMANDS } from './session-commands.ts'
 
 const HOST_COMMANDS: typeof SESSION_COMMANDS = [
   ['servers', 'which there are, and how they are'],
@@ -25,7 +23,7 @@ const HOST_COMMANDS: typeof SESSION_COMMANDS = [
   ['quit', 'or q, or Ctrl-D'],
 ]
 
-export async function obeyHost(invocation: Invocation, host: Host, talk: Talk, line: string): Promise<void> {
+export async function runHostCommand(invocation: Invocation, host: Host, talk: Talk, line: string): Promise<void> {
   const { screen, signal } = invocation
   const [verb = '', rest = ''] = [/^\s*\S+/.exec(line)?.[0].trim(), line.replace(/^\s*\S+\s*/, '')]
   switch (verb) {
@@ -36,25 +34,25 @@ export async function obeyHost(invocation: Invocation, host: Host, talk: Talk, l
       return printHealth(invocation, host)
     case 'search': {
       const rows = host.search(rest).map(({ entry }) => [entry.exposed, firstLine(entry.definition.description)])
-      if (rows.length === 0) return screen.note(words`Nothing was found.`)
+      if (rows.length === 0) return screen.note(safe`Nothing was found.`)
       return screen.print(table([{ title: 'TOOL', style: 'bold' }, { title: 'WHAT IT DOES' }], rows, screen.style, screen.columns))
     }
     case 'approve':
       if (rest === '') throw new UsageError('approve needs a server', 'servers lists them')
-      if (!host.review(rest)) return screen.note(words`Everything of ${rest} is in use.`)
+      if (!host.review(rest)) return screen.note(safe`Everything of ${rest} is in use.`)
       return host.approve(rest, { signal })
     case 'audit':
       return printVerdict(screen, await verifyAudit(join(host.folder, STORAGE_PATHS.audit)))
     case 'say':
-      return void (await oneTurn(invocation, host, talk, rest))
+      return void (await runTurn(invocation, host, talk, rest))
   }
   // Words for the model may have a quote in them that is never closed; only commands are taken apart.
   if (
     SESSION_COMMANDS.some(([usage]) => usage.split(' ', 1)[0] === verb) &&
-    (await obeySession(invocation, catalogOf(host), splitWords(line)))
+    (await runSessionCommand(invocation, catalogOf(host), splitWords(line)))
   )
     return
-  await oneTurn(invocation, host, talk, line)
+  await runTurn(invocation, host, talk, line)
 }
 
 function printHealth({ screen }: Invocation, host: Host): void {

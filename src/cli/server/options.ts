@@ -1,7 +1,7 @@
 /** Options of every command that connects to a server. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../protocol/model/logging.ts'
+import { LOG_LEVELS, type LogLevel } from '../../client/index.ts'
 
 export interface TargetOptions {
   header: Record<string, string>
@@ -60,6 +60,7 @@ function toSeconds(text: string): number {
 }
 
 function toLogLevel(text: string): LogLevel {
-  if (!isLogLevel(text)) throw new InvalidArgumentError(`Expected one of ${LOG_LEVELS.join(', ')}.`)
-  return text
+  const level = LOG_LEVELS.find((each) => each === text)
+  if (!level) throw new InvalidArgumentError(`Expected one of ${LOG_LEVELS.join(', ')}.`)
+  return level
 }

@@ -1,11 +1,10 @@
 /** What went wrong, as help: what was expected and what came, what to do, and the exit code. */
 
 import { asText } from '../base/as-text.ts'
-import { RemoteError } from '../jsonrpc/remote-error.ts'
-import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
+import { Cancelled, Declined, McpError, RemoteError } from '../client/index.ts'
 import { type ExitName, exitNameOf } from './exit-codes.ts'
 import { nearest } from './nearest.ts'
-import { type Shown, untrusted, untrustedLines, words } from './output/shown.ts'
+import { type SafeText, safe, untrusted, untrustedLines } from './output/safe-text.ts'
 
 /** The command line is wrong. */
 export class UsageError extends Error {
@@ -42,15 +41,15 @@ export function unknownName(kind: string, typed: string, names: readonly string[
   )
 }
 
-export interface Explained {
+export interface ExplainedError {
   exit: ExitName
-  message: Shown
-  hint: Shown | undefined
+  message: SafeText
+  hint: SafeText | undefined
   /** For `--json`. */
   json: { error: { kind: string; code?: string | number; message: string; hint?: string; data?: unknown } }
 }
 
-export function explain(error: unknown): Explained {
+export function explainError(error: unknown): ExplainedError {
   if (error instanceof UsageError) return explained('usage', error.message, { kind: 'usage' }, error.hint)
   if (error instanceof Interrupted) return explained('interrupted', error.message, { kind: 'interrupted' })
   if (error instanceof Declined || error instanceof Cancelled)
@@ -67,11 +66,16 @@ export function explain(error: unknown): Explained {
   return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
 }
 
-function explained(exit: ExitName, message: string, about: Omit<Explained['json']['error'], 'message' | 'hint'>, hint?: string): Explained {
+function explained(
+  exit: ExitName,
+  message: string,
+  about: Omit<ExplainedError['json']['error'], 'message' | 'hint'>,
+  hint?: string,
+): ExplainedError {
   return {
     exit,
     message: untrustedLines(message),
-    hint: hint === undefined ? undefined : words`${untrusted(hint)}`,
+    hint: hint === undefined ? undefined : safe`${untrusted(hint)}`,
     json: { error: { ...about, message, ...(hint !== undefined && { hint }) } },
   }
 }

@@ -2,17 +2,16 @@
 
 import { assign } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
-import { explain, UsageError } from '../faults.ts'
-import type { Invocation } from '../frame.ts'
+import type { Invocation } from '../command-runner.ts'
+import { explainError, UsageError } from '../errors.ts'
 import { printContents } from '../output/content.ts'
+import { printPrompts, printResources, printTool, printTools } from '../output/listings.ts'
 import { MediaFolder } from '../output/media.ts'
-import { words } from '../output/shown.ts'
-import type { Session } from '../target/session.ts'
+import { safe } from '../output/safe-text.ts'
+import { getPrompt } from '../server/prompt.ts'
+import type { Session } from '../server/session.ts'
+import { callTool, findTool } from '../server/tool-call.ts'
 import { LineTerminal } from '../terminal/line-terminal.ts'
-import { callTool, findTool } from './call.ts'
-import { getPrompt, printPrompts } from './prompts.ts'
-import { printResources } from './resources.ts'
-import { printTool, printTools } from './tools.ts'
 
 export const SESSION_COMMANDS: readonly (readonly [usage: string, what: string])[] = [
   ['tools [TOOL]', 'what there is to call, or all about one'],
@@ -24,7 +23,7 @@ export const SESSION_COMMANDS: readonly (readonly [usage: string, what: string])
 ]
 
 /** Resolves with false where it is none of these commands. */
-export async function obeySession(invocation: Invocation, session: Session, typed: readonly string[]): Promise<boolean> {
+export async function runSessionCommand(invocation: Invocation, session: Session, typed: readonly string[]): Promise<boolean> {
   const { io, screen, signal } = invocation
   const [verb, first, ...rest] = typed
   switch (verb) {
@@ -63,11 +62,11 @@ export async function obeySession(invocation: Invocation, session: Session, type
 
 export function printCommands({ screen }: Invocation, commands: typeof SESSION_COMMANDS): void {
   const widest = Math.max(...commands.map(([usage]) => usage.length))
-  for (const [usage, what] of commands) screen.note(words`  ${screen.noteStyle.bold(usage.padEnd(widest))}  ${screen.noteStyle.dim(what)}`)
+  for (const [usage, what] of commands) screen.note(safe`  ${screen.noteStyle.bold(usage.padEnd(widest))}  ${screen.noteStyle.dim(what)}`)
 }
 
 /** One after another, until the person has enough. What fails is told, and so is what was stopped: the next can be typed. */
-export async function takeCommands(
+export async function readCommands(
   invocation: Invocation,
   obey: (step: Invocation, line: string) => Promise<unknown>,
 ): Promise<'ok' | 'interrupted'> {
@@ -78,11 +77,11 @@ export async function takeCommands(
     if (line === undefined || /^\s*(?:quit|exit|q)\s*$/.test(line)) return signal.aborted ? 'interrupted' : 'ok'
     if (line.trim() === '') continue
     await invocation
-      .step((step) => obey(step, line))
+      .interruptibleStep((step) => obey(step, line))
       .catch((error: unknown) => {
-        const { exit, message, hint } = explain(error)
-        screen.note(words`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
-        if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
+        const { exit, message, hint } = explainError(error)
+        screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
+        if (hint) screen.note(safe`  ${screen.noteStyle.dim(hint)}`)
       })
     if (signal.aborted) return 'interrupted'
   }

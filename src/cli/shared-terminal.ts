@@ -3,7 +3,15 @@
  * lines, and a line of somebody else between them would leave a part of the question that looks like one. What others say waits.
  */
 
-import type { Output } from '../io.ts'
+import type { Writable } from 'node:stream'
+
+/** Standard output or standard error. */
+export interface Output {
+  readonly stream: Writable
+  readonly isTTY: boolean
+  /** Undefined when it has no width. */
+  columns(): number | undefined
+}
 
 /** A line being typed: it is on the screen from `resume` to `withdraw`, and with it the keyboard is its own. */
 export interface Typing {
@@ -35,7 +43,7 @@ export class SharedTerminal {
   }
 
   /** Draws over the last line, until something else is written. It says how things stand, so nothing of it waits. */
-  pass(output: Output, text: string): void {
+  showTransient(output: Output, text: string): void {
     if (!output.isTTY || this.#isAsking || this.#typing) return
     output.stream.write(`${WIPE_LINE}${text}`)
     this.#passing = output
