@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
-import { printPrompts } from '../output/listings.ts'
 import { MediaFolder } from '../output/media.ts'
+import { printPrompts } from '../server/listings.ts'
 import { addTargetOptions, type TargetOptions } from '../server/options.ts'
 import { getPrompt } from '../server/prompt.ts'
 import { withSession } from '../server/session.ts'

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
-import { printTool, printTools } from '../output/listings.ts'
+import { printTool, printTools } from '../server/listings.ts'
 import { addTargetOptions, type TargetOptions } from '../server/options.ts'
 import { withSession } from '../server/session.ts'
 import { parseTarget } from '../server/target.ts'

@@ -3,8 +3,8 @@
 import type { CallOptions, CallToolResult, Client, GetPromptResult, Prompt, ReadResourceResult, Tool } from '../../client/index.ts'
 import type { Host } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
-import type { ResourceListing } from '../output/listings.ts'
 import { withClient } from './connect.ts'
+import type { ResourceListing } from './listings.ts'
 import type { TargetOptions } from './options.ts'
 import { describeTarget, type TargetName } from './target.ts'
 

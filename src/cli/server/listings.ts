@@ -2,10 +2,10 @@
 
 import type { Prompt, Resource, ResourceTemplate, Tool } from '../../client/index.ts'
 import { usageOf } from '../arguments/usage.ts'
-import { printValue } from './content.ts'
-import { safe, untrustedLines } from './safe-text.ts'
-import type { Screen } from './screen.ts'
-import { table } from './table.ts'
+import { printValue } from '../output/content.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
+import type { Screen } from '../output/screen.ts'
+import { table } from '../output/table.ts'
 
 export interface ResourceListing {
   resources: readonly Resource[]
