@@ -10,7 +10,7 @@ export const directImports = () => ({
   name: 'direct-imports',
   transform(code, id) {
     if (!/[\\/]src[\\/]cli[\\/]/.test(id)) return null
-    const changed = code.replace(/^import (type )?\{([^}]*)\} from '(\.[^']*\/index\.ts)'/gm, (statement, type, names, specifier) => {
+    const changed = code.replace(/^import (type )?\{([^}]*)\} from '(\.[^']*\/index\.ts)'/gm, (_, type, names, specifier) => {
       if (type) return ''
       const home = homesIn(resolve(dirname(id), specifier))
       return names

@@ -1,4 +1,4 @@
-/** What every command is given, and what becomes of how it ends. */
+/** Runs a command: gives it its surroundings, handles Ctrl-C, and turns its end into an exit code. */
 
 import type { Command } from 'commander'
 import { explainError, Interrupted, UsageError } from './errors.ts'
@@ -10,15 +10,15 @@ import { Screen } from './output/screen.ts'
 export interface Invocation {
   io: Io
   screen: Screen
-  /** What stood after `--`: a command that starts a server. */
+  /** The words after `--`: the command that starts a server. */
   after: readonly string[] | undefined
   /** Aborted by Ctrl-C, with Interrupted as its reason. A second Ctrl-C ends the process. */
   signal: AbortSignal
-  /** Does one of several things: the first Ctrl-C stops it and nothing else, a second one everything. */
+  /** Runs one step of an interactive command: the first Ctrl-C stops only the step, a second one everything. */
   interruptibleStep<T>(use: (invocation: Invocation) => Promise<T>): Promise<T>
 }
 
-/** @returns how it ended; `ok` unless given */
+/** @returns the exit name. Default: `ok` */
 export type CommandBody<Args extends unknown[]> = (invocation: Invocation, ...args: Args) => Promise<ExitName | undefined | void>
 
 export interface ActionOptions {
@@ -29,7 +29,7 @@ export interface ActionOptions {
 export class CommandRunner {
   readonly #io: Io
   readonly #after: readonly string[] | undefined
-  /** What the process ends with. */
+  /** The exit code of the process. */
   exit: number = exitCode('ok')
 
   constructor(io: Io, after: readonly string[] | undefined) {
@@ -43,7 +43,7 @@ export class CommandRunner {
       const command = given.at(-1) as Command
       const isJson = command.optsWithGlobals().json === true
       await this.run(isJson, (invocation) => {
-        if (this.#after !== undefined && !takesCommand) throw new UsageError(`portico ${command.name()} takes no command after --`)
+        if (this.#after !== undefined && !takesCommand) throw new UsageError(`"portico ${command.name()}" does not take a command after --`)
         return body(invocation, ...(given.slice(0, -1) as Args))
       })
     }

@@ -1,4 +1,4 @@
-/** Standard input to its end, bounded. */
+/** Reads standard input to its end, up to a limit. */
 
 import type { Readable } from 'node:stream'
 import { McpError } from '../client/index.ts'

@@ -1,4 +1,4 @@
-/** One turn of a chat on the screen: what the model says, what it calls, and what came of that. */
+/** Shows one turn of a chat: the model's text, its tool calls and their results. */
 
 import type { ContentBlock } from '../../client/index.ts'
 import type { ChatPart, Host, Talk } from '../../host/index.ts'
@@ -29,7 +29,7 @@ export async function runTurn(
   return exit
 }
 
-/** Words of the model as they come, on a line of their own. */
+/** The model's text as it streams in, on a line of its own. */
 class ModelText {
   readonly #screen: Screen
   #isOpen = false
@@ -63,7 +63,7 @@ function show(screen: Screen, line: ModelText, part: ChatPart): void {
     }
     case 'refused':
       return screen.print(
-        safe`${style.red('✗')} ${part.name} was refused: ${part.reason}${part.feedback === undefined ? '' : ` (${part.feedback})`}`,
+        safe`${style.red('✗')} ${part.name} was denied: ${part.reason}${part.feedback === undefined ? '' : ` (${part.feedback})`}`,
       )
     case 'error':
       return screen.note(safe`${screen.noteStyle.red('✗')} ${part.error.message}`)
@@ -78,8 +78,8 @@ const END_WORDS = {
   done: '',
   cancelled: 'Stopped.',
   failed: 'The model failed.',
-  steps: 'It took too many steps.',
-  tokens: 'It used too many tokens.',
+  steps: 'Stopped: too many steps in one turn.',
+  tokens: 'Stopped: too many tokens in one turn.',
   'cut-off': 'The answer was cut off.',
-  refused: 'The model would not answer.',
+  refused: 'The model refused to answer.',
 } as const

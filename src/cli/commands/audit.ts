@@ -1,4 +1,4 @@
-/** `portico audit`: what was done and what was refused, and whether the log of it is whole. */
+/** `portico audit`: shows and checks the audit log. */
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -14,30 +14,30 @@ import { storagePath } from '../server/host-files.ts'
 export function registerAudit(program: Command, runner: CommandRunner): void {
   const audit = program
     .command('audit')
-    .summary('show and check the log of what was done')
-    .description('The log of what was done, and of what was refused.')
+    .summary('show and check the audit log')
+    .description('Shows and checks the audit log: what was done, and what was denied.')
   audit
     .command('verify')
     .description(
-      'Finds records that were changed, moved, put in, or taken out before others, and names the first. Records that were cut off at the end are found only with --anchors.',
+      'Finds the first record that was changed, moved, inserted or removed. Records cut off at the end are found only with --anchors.',
     )
-    .option('--anchors <file>', 'checkpoints that were kept elsewhere (audit anchor): the log must reach them')
+    .option('--anchors <file>', 'check that the log reaches these checkpoints (written by audit anchor)')
     .option('--json', 'write JSON')
     .action(runner.action(verifyAction))
   audit
     .command('anchor')
     .description(
-      'Adds the newest signed checkpoint of the log to a file, for audit verify --anchors. Keep it where the log cannot be changed from.',
+      'Appends the newest signed checkpoint to a file, for audit verify --anchors. Keep that file where nobody who can change the log can change it.',
     )
-    .argument('<file>', 'best on another disk or machine')
+    .argument('<file>', 'file to append to, best on another disk or machine')
     .action(runner.action(anchorAction))
   audit
     .command('show')
-    .description('Shows it, the oldest first.')
-    .option('--server <name>', 'only of this server')
-    .option('--action <kind>', 'only of this kind, such as tool.call')
-    .option('--from <seq>', 'from this record on', Number)
-    .option('--json', 'write one JSON object a record')
+    .description('Prints the log, oldest record first.')
+    .option('--server <name>', 'only records of this server')
+    .option('--action <kind>', 'only this kind of action, such as tool.call')
+    .option('--from <seq>', 'start at this record', Number)
+    .option('--json', 'write one JSON object per record')
     .action(runner.action(showAction))
 }
 
@@ -50,7 +50,7 @@ async function verifyAction({ io, screen }: Invocation, options: { anchors?: str
 
 async function anchorAction({ io, screen }: Invocation, file: string): Promise<ExitName> {
   const folder = storagePath(io, 'audit')
-  // A checkpoint of a log that is not whole would vouch for what somebody made of it.
+  // Never anchor a damaged log: the checkpoint would vouch for the damage.
   const verdict = await verifyAudit(folder)
   if (!verdict.ok) {
     printVerdict(screen, verdict)
@@ -58,10 +58,9 @@ async function anchorAction({ io, screen }: Invocation, file: string): Promise<E
   }
   let newest: Checkpoint | undefined
   for await (const record of readAudit(folder, { kinds: ['checkpoint'] })) if (record.kind === 'checkpoint') newest = record.checkpoint
-  if (!newest)
-    throw new McpError('ERR_AUDIT', 'No record of the log is signed yet: a checkpoint is written when a host ends, and as it runs')
+  if (!newest) throw new McpError('ERR_AUDIT', 'No record is signed yet. A host writes signed checkpoints while it runs and when it ends.')
   await appendAnchor(resolve(io.cwd, file), newest)
-  screen.note(safe`${file} vouches for the log up to record ${newest.to}: portico audit verify --anchors ${file}`)
+  screen.note(safe`${file} now covers the log up to record ${newest.to}. Check with: portico audit verify --anchors ${file}`)
   return 'ok'
 }
 
@@ -88,14 +87,14 @@ function lineOf(
     case 'refusal': {
       const { action, server, primitive, effect, reasons, answer, args } = record.entry
       const what = [server, primitive].filter((part) => part !== undefined).join('/')
-      const how = answer ? `${effect}, ${answer.by} said ${answer.kind}` : effect
+      const how = answer ? `${effect}, ${answer.by} answered ${answer.kind}` : effect
       const preview = args === undefined ? '' : ` ${jsonText(args.preview)}`
-      return safe`${head} ${record.kind === 'refusal' ? style.red('refused') : style.green('allowed')} ${action} ${what}${preview} ${style.dim(`(${how}: ${reasons.join('; ')})`)}`
+      return safe`${head} ${record.kind === 'refusal' ? style.red('denied') : style.green('allowed')} ${action} ${what}${preview} ${style.dim(`(${how}: ${reasons.join('; ')})`)}`
     }
     case 'outcome':
       return safe`${head} ${style.dim(`  ${record.intent} ${jsonText(record.outcome)}`)}`
     case 'recovered':
-      return safe`${head} ${style.red('set aside')} ${record.bytes} bytes of a record that was not finished ${style.dim(`(${record.file})`)}`
+      return safe`${head} ${style.red('set aside')} ${record.bytes} bytes of an incomplete record ${style.dim(`(${record.file})`)}`
     default:
       return safe`${head} ${style.dim(record.kind)}`
   }

@@ -1,4 +1,4 @@
-/** `portico call`: one tool, with arguments that are checked before they are sent. */
+/** `portico call`: calls a tool, after checking its arguments. */
 
 import type { Command } from 'commander'
 import { isObject } from '../../base/json.ts'
@@ -17,7 +17,7 @@ import { callTool, findTool } from '../server/tool-call.ts'
 interface CallCommandOptions extends TargetOptions {
   args?: string
   save?: string
-  loose?: true
+  validate: boolean
   progress: boolean
 }
 
@@ -27,19 +27,19 @@ export function registerCall(program: Command, runner: CommandRunner): void {
       .command('call')
       .summary('call a tool')
       .description(
-        'Calls a tool. Write SERVER/TOOL for a configured server, URL TOOL for a server at a URL, or TOOL ... -- COMMAND for a program.\n' +
-          'Arguments: key=value (by the schema: text, number, true/false, one of a choice; repeat it for a list), a.b=value for a member,\n' +
-          "key:=JSON for any value, key=@FILE for what is in a file. --json '{...}' or --args gives them as a whole.",
+        'Calls a tool: SERVER/TOOL of a configured server, URL TOOL, or TOOL ... -- COMMAND.\n' +
+          'Arguments: key=value (converted to the type in the schema; repeat the key for a list), a.b=value for a member of an object,\n' +
+          "key:=JSON for any value, key=@FILE for the content of a file. --args '{...}' gives all arguments as one object.",
       )
       .argument('<server/tool>')
       .argument('[key=value...]')
       .usage('[options] <server/tool> [key=value...] [-- command...]'),
   )
-    .option('--args <json>', 'arguments as JSON; @FILE for a file, - for standard input')
-    .option('--save <folder>', 'save pictures and sounds there')
-    .option('--loose', 'send arguments that do not fit the schema')
-    .option('--no-progress', 'show no progress')
-    .option('--json', 'write the result as JSON; followed by {...}, those are the arguments')
+    .option('--args <json>', 'all arguments as JSON; @FILE reads a file, - standard input')
+    .option('--save <folder>', 'save images and audio in this folder')
+    .option('--no-validate', 'skip schema validation of the arguments')
+    .option('--no-progress', 'do not show progress')
+    .option('--json', 'write the result as JSON')
     .action(runner.action(callAction, { takesCommand: true }))
 }
 
@@ -48,8 +48,9 @@ async function callAction(invocation: Invocation, first: string, others: string[
   return withSession(invocation, target, options, async (session) => {
     const tool = await findTool(session, name)
     const start = await wholeArguments(invocation, options.args)
-    const args = await assign(rest, { schema: tool.inputSchema, cwd: invocation.io.cwd, isLoose: options.loose === true }, start)
-    if (!options.loose) await checkArguments(tool, args, (why) => invocation.screen.note(safe`The arguments are sent unchecked: ${why}`))
+    const args = await assign(rest, { schema: tool.inputSchema, cwd: invocation.io.cwd, allowsUnknown: !options.validate }, start)
+    if (options.validate)
+      await checkArguments(tool, args, (why) => invocation.screen.note(safe`The arguments are sent without validation: ${why}`))
     return callTool(invocation, session, tool.name, args, options)
   })
 }
@@ -58,6 +59,6 @@ async function wholeArguments({ io }: Invocation, text: string | undefined): Pro
   if (text === undefined) return {}
   const json = text === '-' ? await readAll(io.stdin) : text
   const whole = json.startsWith('@') ? (await assign([`args:=${json}`], { schema: {}, cwd: io.cwd })).args : parseJson('arguments', json)
-  if (!isObject(whole)) throw new UsageError(`The arguments must be a JSON object, not ${json.slice(0, 60)}`)
+  if (!isObject(whole)) throw new UsageError(`Expected the arguments as a JSON object, got ${json.slice(0, 60)}`)
   return whole
 }

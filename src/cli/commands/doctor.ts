@@ -1,4 +1,4 @@
-/** `portico doctor`: which step of reaching a server fails, and what to do about it. */
+/** `portico doctor`: finds the step at which connecting to a server fails, and what to do about it. */
 
 import type { Command } from 'commander'
 import { Client } from '../../client/index.ts'
@@ -19,11 +19,11 @@ export function registerDoctor(program: Command, runner: CommandRunner): void {
       .command('doctor')
       .summary('find out why a server cannot be reached')
       .description(
-        'Goes through the steps of reaching a server and names the one that fails. For a URL: DNS, TCP, TLS, HTTP, well-known,\n' +
-          'negotiation, authorization. For a command: whether it is there, starts, answers, and keeps its output clean.',
+        'Checks every step of connecting to a server and shows which one fails. For a URL: DNS, TCP, TLS, HTTP, well-known,\n' +
+          'negotiation, authorization. For a command: whether it exists, starts, answers, and writes only messages to its standard output.',
       )
       .argument('[server]')
-      .usage('[options] <url> | <server> | -- command...'),
+      .usage('[options] <url> | -- command...'),
   )
     .option('--json', 'write JSON')
     .action(runner.action(doctorAction, { takesCommand: true }))
@@ -59,7 +59,7 @@ async function doctorAction(invocation: Invocation, server: string | undefined, 
   return checkup.findings.some(({ step, status }) => status === 'failed' && step === 'authorization') ? 'auth' : 'unreachable'
 }
 
-/** A checkup looks and does nothing: it opens no browser. */
+/** A checkup never opens a browser. */
 const withoutPerson = ({ io }: Invocation): Invocation['io'] => ({ ...io, stderr: { ...io.stderr, isTTY: false } })
 
 function printFinding({ screen }: Invocation, { step, status, ms, detail, advice }: Finding): void {

@@ -1,4 +1,4 @@
-/** `portico inspect`: the raw exchange, both ways, with the time each answer took. */
+/** `portico inspect`: prints every message of both sides, with times. */
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { isObject } from '../../base/json.ts'
@@ -22,22 +22,22 @@ interface InspectOptions extends TargetOptions {
   showSecrets?: true
 }
 
-/** What is asked when nothing else was: everything there is to list. */
+/** Requested by default. */
 const LISTS = ['tools', 'resources', 'prompts'] as const
 
 export function registerInspect(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('inspect')
-      .summary('show the raw exchange with a server')
-      .description('Connects, lists what there is (or sends one request), and shows every message of both sides with its time.')
+      .summary('show the raw messages exchanged with a server')
+      .description('Connects, lists what the server offers (or sends one request), and shows every message of both sides with its time.')
       .argument('[server]')
-      .usage('[options] <server> | -- command...'),
+      .usage('[options] <url> | -- command...'),
   )
-    .option('-r, --request <method>', 'a request to send instead of listing, such as tools/call')
-    .option('-p, --params <json>', 'its parameters', toParams)
-    .option('--show-secrets', 'do not hide what looks like a secret')
-    .option('--json', 'write one JSON object a message')
+    .option('-r, --request <method>', 'send this request instead of listing, such as tools/call')
+    .option('-p, --params <json>', 'parameters of the request', toParams)
+    .option('--show-secrets', 'do not hide values that look like secrets')
+    .option('--json', 'write one JSON object per message')
     .action(runner.action(inspectAction, { takesCommand: true }))
 }
 
@@ -46,7 +46,7 @@ function toParams(text: string): Record<string, unknown> {
     const params = parseJson('params', text)
     if (isObject(params)) return params
   } catch {
-    // Told in the same way as anything else that is no object.
+    // Reported below, like JSON that is not an object.
   }
   throw new InvalidArgumentError('Expected a JSON object.')
 }
@@ -69,7 +69,7 @@ async function inspectAction(invocation: Invocation, server: string | undefined,
   }
 }
 
-/** Shows messages one by one, and how long each answer took. */
+/** Shows messages one by one, and the time to each answer. */
 class Exchange {
   readonly #screen: Screen
   readonly #showsSecrets: boolean

@@ -1,4 +1,4 @@
-/** `portico pins`: what was approved of each server, what differs from it now, and taking that into use. */
+/** `portico pins`: lists approved definitions, shows what changed, and approves changes. */
 
 import type { Command } from 'commander'
 import { openPins } from '../../host/index.ts'
@@ -13,25 +13,25 @@ import { withHost } from '../server/open-host.ts'
 export function registerPins(program: Command, runner: CommandRunner): void {
   const pins = program
     .command('pins')
-    .summary('what was approved, and what differs now')
-    .description('What was approved of each server, to the byte.')
+    .summary('list approved definitions, review and approve changes')
+    .description('Lists the approved definitions of each server, shows what changed, and approves changes.')
   pins
     .command('list')
-    .description('Lists what was approved.')
+    .description('Lists approved definitions.')
     .argument('[server]')
     .option('--json', 'write JSON')
     .action(runner.action(listAction))
   pins
     .command('diff')
-    .description('Connects to a server and shows what of it is not what was approved.')
+    .description('Connects to a server and shows definitions that are new or changed since you approved them.')
     .argument('<server>')
     .option('--json', 'write JSON')
     .action(runner.action(diffAction))
   pins
     .command('accept')
-    .description('Connects to a server, shows what is not approved of it, and asks whether to take it into use.')
+    .description('Connects to a server, shows new and changed definitions, and asks for your approval.')
     .argument('<server>')
-    .option('--inbox', 'without a terminal: let the question wait for somebody who answers it with portico inbox')
+    .option('--inbox', 'without a terminal: wait until the question is answered with "portico inbox"')
     .action(runner.action(acceptAction))
 }
 
@@ -41,7 +41,7 @@ async function listAction({ io, screen }: Invocation, server: string | undefined
     .filter((each) => server === undefined || each.server === server)
   if (screen.isJson) return screen.printJson(baselines)
   const rows = baselines.flatMap(({ server: id, items }) => items.map(({ kind, name }) => [id, kind, name]))
-  if (rows.length === 0) return screen.note(safe`Nothing was approved yet.`)
+  if (rows.length === 0) return screen.note(safe`Nothing is approved yet.`)
   screen.print(table([{ title: 'SERVER', style: 'bold' }, { title: 'KIND' }, { title: 'NAME' }], rows, screen.style, screen.columns))
 }
 
@@ -54,7 +54,7 @@ async function diffAction(invocation: Invocation, server: string): Promise<ExitN
     const review = host.review(server)
     if (screen.isJson) screen.printJson(review ?? null)
     if (!review) {
-      if (!screen.isJson) screen.note(safe`Everything is as it was approved.`)
+      if (!screen.isJson) screen.note(safe`No changes since your approval.`)
       return 'ok'
     }
     if (screen.isJson) return 'different'
@@ -69,7 +69,7 @@ async function diffAction(invocation: Invocation, server: string): Promise<ExitN
       }
       if (!difference) screen.print(untrustedLines(jsonText(definition, 2)).indented(2))
     }
-    for (const gone of review.gone) screen.print(safe`${style.red('-')} ${gone} is gone`)
+    for (const gone of review.gone) screen.print(safe`${style.red('-')} ${gone}: removed`)
     return 'different'
   })
 }
@@ -78,6 +78,6 @@ async function acceptAction(invocation: Invocation, server: string, { inbox }: {
   const { screen, signal } = invocation
   await withHost(invocation, { only: [server], parks: inbox === true }, async (host) => {
     if (host.review(server)) await host.approve(server, { signal })
-    screen.note(host.review(server) ? safe`Some of ${server} is still not in use.` : safe`Everything of ${server} is in use.`)
+    screen.note(host.review(server) ? safe`${server}: some items still await approval.` : safe`${server}: everything is approved.`)
   })
 }

@@ -1,4 +1,4 @@
-/** `portico policy`: whether rules make sense, what they would decide, and what they would have decided. */
+/** `portico policy`: checks rules, explains decisions, runs tests, and replays past decisions. */
 
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
@@ -22,6 +22,7 @@ import { assign } from '../arguments/assignment.ts'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { UsageError, unknownName } from '../errors.ts'
 import type { ExitName } from '../exit-codes.ts'
+import { counted } from '../output/counted.ts'
 import { safe, untrustedLines } from '../output/safe-text.ts'
 import { policyFiles, storagePath } from '../server/host-files.ts'
 import { configuredServers } from '../server/open-host.ts'
@@ -33,21 +34,27 @@ interface PolicyOptions {
 export function registerPolicy(program: Command, runner: CommandRunner): void {
   const policy = program
     .command('policy')
-    .summary('check, explain, test and replay the rules')
-    .description('The rules: what is allowed, asked about, or refused.')
+    .summary('check, explain, test and replay your rules')
+    .description('Checks, explains, tests and replays the rules: what is allowed, asked or denied.')
   const command = (name: string, text: string): Command =>
-    policy.command(name).description(text).option('--with <file>', 'these rules instead of yours').option('--json', 'write JSON')
+    policy
+      .command(name)
+      .description(text)
+      .option('--with <file>', 'use the rules in this file instead of yours')
+      .option('--json', 'write JSON')
   command('lint', 'Finds rules that cannot match, contradict each other, or allow more than they seem to.').action(
     runner.action(lintAction),
   )
-  command('explain', 'Says what would be decided about a call, and by which rule.')
+  command('explain', 'Shows what would be decided about a call, and by which rule.')
     .argument('<server/tool>')
     .argument('[key=value...]')
-    .option('--by <who>', 'who wants it: user, model, app or server', toInitiator, 'model')
-    .option('--action <kind>', 'what is wanted', toKind, 'tool.call')
+    .option('--by <who>', 'who starts the action: user, model, app or server', toInitiator, 'model')
+    .option('--action <kind>', 'kind of action', toKind, 'tool.call')
     .action(runner.action(explainAction))
-  command('test', 'Runs the cases of a folder (YAML or JSON) against the rules.').argument('<folder>').action(runner.action(testAction))
-  command('replay', 'Decides everything in the audit log again under the rules, and shows what would be decided otherwise.').action(
+  command('test', 'Runs the test cases in a folder (YAML or JSON) against the rules.')
+    .argument('<folder>')
+    .action(runner.action(testAction))
+  command('replay', 'Decides every action in the audit log again, and shows which decisions would change.').action(
     runner.action(replayAction),
   )
 }
@@ -63,7 +70,7 @@ function toKind(text: string): ActionKind {
   return kind
 }
 
-/** As a host in this folder would have them. */
+/** The rules that a host in this folder would use. */
 async function rulesOf({ io }: Invocation, { with: file }: PolicyOptions): Promise<CompiledPolicy> {
   return loadPolicy({ project: io.cwd, policy: file === undefined ? policyFiles(io) : { user: resolve(io.cwd, file) } })
 }
@@ -83,7 +90,7 @@ async function lintAction(invocation: Invocation, options: PolicyOptions): Promi
   else {
     for (const { severity, rule, text } of findings)
       screen.print(safe`${severity === 'error' ? screen.style.red('✗') : screen.style.yellow('!')} ${screen.style.bold(rule)}: ${text}`)
-    screen.note(safe`${policy.rules.length} rules, ${findings.length} findings`)
+    screen.note(safe`${counted(policy.rules.length, 'rule')}, ${counted(findings.length, 'finding')}`)
   }
   return findings.some(({ severity }) => severity === 'error') ? 'failed' : 'ok'
 }
@@ -99,7 +106,7 @@ async function explainAction(invocation: Invocation, what: string, pairs: string
   const server = slash < 0 ? what : what.slice(0, slash)
   const servers = await configuredServers(invocation)
   const spec = servers.find(({ id }) => id === server)
-  if (slash < 0 && options.action === 'tool.call') throw new UsageError('Write SERVER/TOOL')
+  if (slash < 0 && options.action === 'tool.call') throw new UsageError('Expected SERVER/TOOL')
   const args = await assign(pairs, { schema: {}, cwd: io.cwd })
   const grants = await (await openGrants({ file: storagePath(io, 'grants') })).live(Date.now())
   const described: CaseAction = {
@@ -123,7 +130,7 @@ async function explainAction(invocation: Invocation, what: string, pairs: string
           server,
           servers.map(({ id }) => id),
         ).message
-      }, so it is judged as one that is not configured`,
+      }: explained as a server that is not configured`,
     )
 }
 
@@ -139,7 +146,7 @@ async function testAction(invocation: Invocation, folder: string, options: Polic
       )
       if (explanation !== undefined) screen.print(untrustedLines(explanation).indented(4))
     }
-    screen.note(safe`${results.length} cases, ${wrong.length} not as expected`)
+    screen.note(safe`${counted(results.length, 'case')}, ${wrong.length} failed`)
   }
   return wrong.length === 0 ? 'ok' : 'different'
 }
@@ -169,7 +176,7 @@ async function replayAction(invocation: Invocation, options: PolicyOptions): Pro
     }
   }
   screen.note(
-    safe`${counts.same} as before, ${counts.changed} otherwise, ${counts.unknown} depend on arguments that are not known any more, ${counts.unreadable} cannot be read`,
+    safe`${counts.same} unchanged, ${counts.changed} changed, ${counts.unknown} undecidable (arguments not recorded), ${counts.unreadable} unreadable`,
   )
   return counts.changed > 0 ? 'different' : 'ok'
 }
@@ -177,7 +184,7 @@ async function replayAction(invocation: Invocation, options: PolicyOptions): Pro
 function inWords(replayed: Exclude<Replayed, { kind: 'same' }> | Replayed): string {
   switch (replayed.kind) {
     case 'unknown':
-      return `${replayed.before}, and now ${replayed.possible.join(' or ')}, by the arguments`
+      return `${replayed.before} → ${replayed.possible.join(' or ')}, depending on the arguments`
     case 'unreadable':
       return replayed.why
     default:

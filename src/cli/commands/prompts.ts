@@ -1,4 +1,4 @@
-/** `portico prompts` and `portico get`: templates of a server for people. */
+/** `portico prompts` and `portico get`: lists prompts, and gets one. */
 
 import type { Command } from 'commander'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
@@ -23,12 +23,12 @@ export function registerGet(program: Command, runner: CommandRunner): void {
     program
       .command('get')
       .summary('get a prompt')
-      .description('Gets a prompt, filled with its arguments.')
+      .description('Gets a prompt with its arguments filled in.')
       .argument('<server/prompt>')
       .argument('[key=value...]')
       .usage('[options] <server/prompt> [key=value...] [-- command...]'),
   )
-    .option('--save <folder>', 'save pictures and sounds there')
+    .option('--save <folder>', 'save images and audio in this folder')
     .option('--json', 'write JSON')
     .action(runner.action(getAction, { takesCommand: true }))
 }

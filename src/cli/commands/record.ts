@@ -1,4 +1,4 @@
-/** `portico record`: stands between a client and a server and writes down what they say. */
+/** `portico record`: a proxy between a client and a server that records every message. */
 
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -23,26 +23,26 @@ export function registerRecord(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('record')
-      .summary('write down what a client and a server say')
+      .summary('record the messages of a client and a server')
       .description(
-        'Give it to a client in the place of the server: it starts or reaches the server, passes everything on, and writes\n' +
-          'every message to FILE, one JSON object a line, with secrets hidden. portico replay plays it back.',
+        'Configure it in a client in place of the server. It starts or connects to the server, forwards everything, and writes\n' +
+          'every message to FILE, one JSON object per line, with secrets hidden. "portico replay" plays it back.',
       )
       .argument('<file>')
       .argument('[server]')
       .usage('[options] <file> <url> | <file> -- command...'),
   )
-    .option('--max-megabytes <n>', 'how large the file may become', Number, DEFAULT_MAX_MEGABYTES)
+    .option('--max-megabytes <n>', 'maximum size of the file', Number, DEFAULT_MAX_MEGABYTES)
     .action(runner.action(recordAction, { takesCommand: true }))
 }
 
 async function recordAction(invocation: Invocation, file: string, server: string | undefined, options: RecordOptions): Promise<ExitName> {
   const { io, screen, signal } = invocation
-  if (!(options.maxMegabytes > 0)) throw new UsageError('--max-megabytes needs a number above 0')
+  if (!(options.maxMegabytes > 0)) throw new UsageError('--max-megabytes: expected a number above 0')
   const { target } = parseTarget(server === undefined ? [] : [server], invocation.after)
   const reached = await targetFor(invocation, target, options)
   const handle = await open(resolve(io.cwd, file), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? new UsageError(`${file} is there already`, 'Give another name, or remove it first') : error
+    throw error.code === 'EEXIST' ? new UsageError(`${file} already exists`, 'Choose another name, or remove it first') : error
   })
   let left = options.maxMegabytes * 1024 * 1024
   let isFull = false
@@ -52,7 +52,7 @@ async function recordAction(invocation: Invocation, file: string, server: string
     left -= Buffer.byteLength(line)
     if (left < 0 && !isFull) {
       isFull = true
-      screen.note(safe`${screen.noteStyle.yellow('!')} ${file} is full (--max-megabytes): no more is written down`)
+      screen.note(safe`${screen.noteStyle.yellow('!')} ${file} is full (--max-megabytes): recording stopped`)
     }
     if (!isFull && !isOver) writing = writing.then(() => handle.appendFile(line))
   }

@@ -1,4 +1,4 @@
-/** `portico replay`: a recording as a server, or asked again of a server and compared. */
+/** `portico replay`: serves a recording, or compares a server with it. */
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -27,26 +27,26 @@ export function registerReplay(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('replay')
-      .summary('play a recording as a server, or compare a server with it')
+      .summary('serve a recording, or compare a server with it')
       .description(
-        'Serves a recording of portico record on standard streams: what was asked then gets the answer it got then.\n' +
-          'With --against it asks a server the same again and shows where its answers differ.',
+        'Serves a recording of "portico record" on standard streams: a recorded request gets its recorded answer.\n' +
+          'With --against, sends the recorded requests to a server and shows where its answers differ.',
       )
       .argument('<file>')
       .usage('[options] <file> | <file> --against <server> | <file> --against -- command...'),
   )
-    .option('--against [server]', 'ask this server again and compare')
-    .option('--no-calls', 'with --against: leave out calls of tools, which may do something')
+    .option('--against [server]', 'send the requests to this server and compare')
+    .option('--no-calls', 'with --against: skip tool calls, which may have effects')
     .option('--json', 'with --against: write JSON')
     .action(runner.action(replayAction, { takesCommand: true }))
 }
 
 async function replayAction(invocation: Invocation, file: string, options: ReplayOptions): Promise<ExitName> {
   const transcript = await readTranscript(resolve(invocation.io.cwd, file)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new UsageError(`There is no file ${JSON.stringify(file)}`) : error
+    throw error.code === 'ENOENT' ? new UsageError(`No such file: ${JSON.stringify(file)}`) : error
   })
   if (options.against !== undefined) return compareWith(invocation, transcript, options)
-  if (invocation.after !== undefined) throw new UsageError('A command after -- is for --against')
+  if (invocation.after !== undefined) throw new UsageError('A command after -- needs --against')
   await serveRecording(invocation, transcript)
   return 'ok'
 }
@@ -88,7 +88,7 @@ async function compareWith(invocation: Invocation, transcript: Transcript, optio
   )
   const changed = all.filter(({ differences: found }) => found.length > 0)
   if (screen.isJson) screen.printJson({ asked: all.length, leftOut: asked.leftOut, changed })
-  else screen.note(safe`${all.length} asked again, ${changed.length} answered differently, ${asked.leftOut} left out`)
+  else screen.note(safe`${counted(all.length, 'request')} sent, ${counted(changed.length, 'answer')} changed, ${asked.leftOut} skipped`)
   return changed.length === 0 ? 'ok' : 'different'
 }
 
@@ -101,7 +101,7 @@ interface Asked {
 
 const isRequestId = (id: unknown): boolean => typeof id === 'string' || typeof id === 'number'
 
-/** The handshake is the client's own; a request that carries the server's state on cannot be made again. */
+/** The handshake is the client's own; subscriptions and requests with server state cannot be repeated. */
 const NOT_AGAIN = new Set(['initialize', 'server/discover', 'ping', 'subscriptions/listen', 'resources/subscribe', 'resources/unsubscribe'])
 
 function askedIn({ messages }: Transcript, withCalls: boolean): { again: Asked[]; leftOut: number } {
@@ -131,7 +131,7 @@ async function answerOf(client: Client, method: string, params: Params, signal: 
   }
 }
 
-/** Ids, metadata and how long something may be kept are no part of what was said. */
+/** Ids, metadata and cache times are not compared. */
 function withoutNoise(answer: unknown): unknown {
   if (!isObject(answer)) return answer
   const { result, error } = answer

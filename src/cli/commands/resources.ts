@@ -1,4 +1,4 @@
-/** `portico resources` and `portico read`: what a server offers by URI. */
+/** `portico resources` and `portico read`: lists resources, and reads one. */
 
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -33,13 +33,15 @@ export function registerRead(program: Command, runner: CommandRunner): void {
     program
       .command('read')
       .summary('read a resource')
-      .description('Reads a resource. Text is printed, with what does not print made visible; anything else is saved. -o keeps every byte.')
+      .description(
+        'Reads a resource. Prints text (control characters are made visible) and saves anything else to a file. -o writes the exact bytes.',
+      )
       .argument('[server]')
       .argument('[uri]')
       .usage('[options] <server> <uri> | <uri> -- command...'),
   )
-    .option('-o, --output <file>', 'write the content there as it is; - for standard output, unless that is a terminal')
-    .option('--save <folder>', 'save what is not text there')
+    .option('-o, --output <file>', 'write the exact bytes to this file; - for standard output (not to a terminal)')
+    .option('--save <folder>', 'save non-text content in this folder')
     .option('--json', 'write JSON')
     .action(runner.action(readAction, { takesCommand: true }))
 }
@@ -63,10 +65,10 @@ async function readAction(
   const given = [first, second].filter((word) => word !== undefined)
   const { target, rest } = parseTarget(given, invocation.after)
   const [uri] = rest
-  if (uri === undefined) throw new UsageError('No URI was given', 'portico resources SERVER lists them')
+  if (uri === undefined) throw new UsageError('Missing URI', '"portico resources SERVER" lists them')
   const { io, screen, signal } = invocation
   if (options.output === '-' && io.stdout.isTTY)
-    throw new UsageError('Bytes of a server are not written to a terminal as they are', 'Leave -o out, or write to a file')
+    throw new UsageError('Raw bytes of a server are not written to a terminal', 'Leave out -o, or write to a file')
   await withSession(invocation, target, options, async (session) => {
     const { contents } = await session.read(uri, { signal })
     if (options.output !== undefined) return writeContents(invocation, options.output, contents)

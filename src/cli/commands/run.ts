@@ -1,4 +1,4 @@
-/** `portico run -- COMMAND`: try a server. Says who it is and what it has; on a terminal one can go on from there. */
+/** `portico run -- COMMAND`: shows what a server offers, then takes commands in a terminal. */
 
 import type { Command } from 'commander'
 import type { Client } from '../../client/index.ts'
@@ -20,8 +20,8 @@ export function registerRun(program: Command, runner: CommandRunner): void {
   addTargetOptions(
     program
       .command('run')
-      .summary('try a server: who it is, what it has, and a prompt to use it')
-      .description('Connects to a server, says who it is, lists what it has, and on a terminal takes commands.')
+      .summary('try a server interactively')
+      .description('Connects to a server, shows its name and what it offers, and takes commands in a terminal.')
       .argument('[server]')
       .usage('[options] -- command... | <url>'),
   )
@@ -62,22 +62,22 @@ async function runAction(invocation: Invocation, server: string | undefined, opt
 function printServer({ screen }: Invocation, client: Client): void {
   const { info, instructions } = client.server
   const { style } = screen
-  screen.print(safe`${style.green('✓')} ${style.bold(info.title ?? info.name)} ${info.version} ${style.dim(`speaks ${client.revision}`)}`)
+  screen.print(safe`${style.green('✓')} ${style.bold(info.title ?? info.name)} ${info.version} ${style.dim(`revision ${client.revision}`)}`)
   if (info.description !== undefined) screen.print(untrustedLines(info.description).indented(2))
   if (instructions !== undefined)
     screen.print(safe`${style.dim('instructions for the model:')}\n${untrustedLines(instructions).indented(2)}`)
   screen.print()
 }
 
-const COMMANDS: typeof SESSION_COMMANDS = [...SESSION_COMMANDS, ['quit', 'or q, or Ctrl-D']]
+const COMMANDS: typeof SESSION_COMMANDS = [...SESSION_COMMANDS, ['quit', 'leave (also: q, Ctrl-D)']]
 
 async function converse(invocation: Invocation, session: Session): Promise<ExitName> {
   const { screen } = invocation
-  screen.note(safe`\n${screen.noteStyle.dim('help lists what can be typed, q quits')}`)
+  screen.note(safe`\n${screen.noteStyle.dim('Type "help" for a list of commands, "q" to quit.')}`)
   return readCommands(invocation, async (step, line) => {
     const typed = splitWords(line)
     if (typed[0] === 'help' || typed[0] === '?') return printCommands(invocation, COMMANDS)
     if (!(await runSessionCommand(step, session, typed)))
-      throw new UsageError(`There is no command ${JSON.stringify(typed[0])}`, 'help lists them')
+      throw new UsageError(`Unknown command ${JSON.stringify(typed[0])}`, 'Type "help" for a list of commands')
   })
 }

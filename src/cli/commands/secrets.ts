@@ -1,4 +1,4 @@
-/** `portico secrets`: values that configurations name and do not hold. */
+/** `portico secrets`: stores secrets that configurations refer to by name. */
 
 import type { Command } from 'commander'
 import { openVault, type Vault } from '../../host/index.ts'
@@ -12,16 +12,16 @@ import { storagePath } from '../server/host-files.ts'
 export function registerSecrets(program: Command, runner: CommandRunner): void {
   const secrets = program
     .command('secrets')
-    .summary('keep secrets by name')
+    .summary('store secrets')
     // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how it is written in a configuration
-    .description('Secrets by name. A configuration says ${secret:NAME}.')
+    .description('Stores secrets. A configuration refers to one as ${secret:NAME}.')
   secrets
     .command('set')
-    .description('Keeps a secret. It is typed without being shown, or read from standard input; never given on the command line.')
+    .description('Stores a secret. It is typed without being shown, or read from standard input, never from the command line.')
     .argument('<name>')
     .action(runner.action(setAction))
-  secrets.command('list').description('Lists the names.').option('--json', 'write JSON').action(runner.action(listAction))
-  secrets.command('remove').description('Forgets a secret.').argument('<name>').action(runner.action(removeAction))
+  secrets.command('list').description('Lists the names of stored secrets.').option('--json', 'write JSON').action(runner.action(listAction))
+  secrets.command('remove').description('Deletes a secret.').argument('<name>').action(runner.action(removeAction))
 }
 
 const vaultOf = ({ io, screen }: Invocation): Promise<Vault> =>
@@ -32,10 +32,10 @@ async function setAction(invocation: Invocation, name: string): Promise<void> {
   const vault = await vaultOf(invocation)
   const { Prompts } = await import('../terminal/prompts.ts')
   const value = isInteractive(io)
-    ? await io.terminal.ask((terminal) => new Prompts({ ...io, terminal }, signal).hidden(`The value of ${name}`))
+    ? await io.terminal.ask((terminal) => new Prompts({ ...io, terminal }, signal).hidden(`Value of ${name}`))
     : (await readAll(io.stdin)).replace(/\r?\n$/, '')
   await vault.set(name, value)
-  screen.note(safe`Kept ${name}`)
+  screen.note(safe`Stored ${name}`)
 }
 
 async function listAction(invocation: Invocation): Promise<void> {
@@ -43,7 +43,7 @@ async function listAction(invocation: Invocation): Promise<void> {
   const names = await (await vaultOf(invocation)).list()
   if (screen.isJson) return screen.printJson(names)
   for (const name of names) screen.print(safe`${name}`)
-  if (names.length === 0) screen.note(safe`There are none.`)
+  if (names.length === 0) screen.note(safe`No secrets.`)
 }
 
 async function removeAction(invocation: Invocation, name: string): Promise<void> {
@@ -51,5 +51,5 @@ async function removeAction(invocation: Invocation, name: string): Promise<void>
   const names = await vault.list()
   if (!names.includes(name)) throw unknownName('secret', name, names)
   await vault.delete(name)
-  invocation.screen.note(safe`Forgot ${name}`)
+  invocation.screen.note(safe`Deleted ${name}`)
 }

@@ -1,4 +1,4 @@
-/** `portico serve`: the reference servers, on standard streams or at a port. */
+/** `portico serve`: runs a bundled server on standard streams or HTTP. */
 
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -24,7 +24,7 @@ interface Served {
   close?(): Promise<void>
 }
 
-/** How each is made from the words after its name. */
+/** How each server is created from the words after its name. */
 const SERVERS: Readonly<
   Record<
     BundledServer,
@@ -81,16 +81,16 @@ const SERVERS: Readonly<
 export function registerServe(program: Command, runner: CommandRunner): void {
   program
     .command('serve')
-    .summary('serve one of the servers that come with portico')
+    .summary('run one of the bundled servers')
     .description(
-      `Serves one of the servers that come with portico, on standard streams unless --http is given:\n${Object.entries(SERVERS)
+      `Runs one of the bundled servers, by default on standard streams:\n${Object.entries(SERVERS)
         .map(([name, { takes }]) => `  ${name} ${takes}`)
         .join('\n')}`,
     )
     .argument('<name>')
     .argument('[args...]')
-    .option('--http <port>', 'serve over HTTP at this port of this machine; 0 takes any that is free', toPort)
-    .option('--read-only', 'files: offer nothing that changes them')
+    .option('--http <port>', 'serve over HTTP on this port of this machine; 0 picks a free port', toPort)
+    .option('--read-only', 'files: offer only tools that read')
     .action(runner.action(serveAction))
 }
 
@@ -104,15 +104,15 @@ const isBundled = (name: string): name is BundledServer => (BUNDLED_SERVERS as r
 
 async function serveAction(invocation: Invocation, name: string, args: string[], options: ServeOptions): Promise<void> {
   const { io, screen, signal } = invocation
-  if (!isBundled(name)) throw unknownName('server', name, BUNDLED_SERVERS, 'to serve')
+  if (!isBundled(name)) throw unknownName('bundled server', name, BUNDLED_SERVERS, '')
   const kind = SERVERS[name]
-  if (args.length > kind.most) throw new UsageError(`serve ${name} takes ${kind.takes === '' ? 'nothing more' : `only ${kind.takes}`}`)
+  if (args.length > kind.most) throw new UsageError(`serve ${name} takes ${kind.takes === '' ? 'no arguments' : `only ${kind.takes}`}`)
   const { service, close } = await kind.make(args, invocation, options)
   try {
     if (options.http !== undefined) {
       const { listen } = await import('../../http/index.ts')
       const listening = await listen(service, { port: options.http, handleSignals: false })
-      screen.note(safe`${name} is served at ${screen.noteStyle.cyan(listening.url)}; Ctrl-C ends it`)
+      screen.note(safe`Serving ${name} at ${screen.noteStyle.cyan(listening.url)} (Ctrl-C to stop)`)
       signal.addEventListener('abort', () => void listening.close(), { once: true })
       await listening.closed
       return

@@ -1,4 +1,4 @@
-/** `portico tools`: what a server can do, or everything about one tool. */
+/** `portico tools`: lists the tools of a server, or shows one in full. */
 
 import type { Command } from 'commander'
 import type { CommandRunner, Invocation } from '../command-runner.ts'
@@ -13,7 +13,7 @@ export function registerTools(program: Command, runner: CommandRunner): void {
     program
       .command('tools')
       .summary('list the tools of a server, or show one')
-      .description('Lists the tools of a server, or shows everything about one: its whole description and its schemas.')
+      .description('Lists the tools of a server, or shows one tool with its full description and schemas.')
       .argument('[server]')
       .argument('[tool]')
       .usage('[options] <server> [tool] | [tool] -- command...'),

@@ -1,4 +1,4 @@
-/** Bare `portico`: the host in a terminal, with servers to try it on. Without a terminal it is the demo. */
+/** `portico` without a command: the host in a terminal, with sample servers. Without a terminal: the demo. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import type { CommandRunner, Invocation } from '../command-runner.ts'
 import { embeddedRules, startEmbedded } from '../demo/embedded.ts'
 import type { ExitName } from '../exit-codes.ts'
 import { isInteractive } from '../io.ts'
+import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
 import { hostFolderOf } from '../server/host-files.ts'
@@ -25,12 +26,12 @@ interface UpOptions {
 export function registerUp(program: Command, runner: CommandRunner): void {
   program
     .command('up')
-    .summary('the host in this terminal (what portico does without a command)')
+    .summary('run the host in this terminal (the default command)')
     .description(
-      'Starts the host with your servers and the embedded ones (notes, deploy, rogue), and takes commands. Without a terminal it runs the demo.',
+      'Starts the host with your servers and three sample servers (notes, deploy, rogue), and takes commands. Without a terminal, runs the demo.',
     )
     .option('-m, --model <name>', MODEL_HELP, 'scripted')
-    .option('--base-url <url>', 'where the model is')
+    .option('--base-url <url>', 'base URL of the model API')
     .action(runner.action(upAction))
 }
 
@@ -53,12 +54,12 @@ async function upAction(invocation: Invocation, options: UpOptions): Promise<Exi
 
 function welcome(screen: Screen, model: string, folder: string): void {
   const { bold, dim } = screen.noteStyle
-  screen.note(safe`${bold('Portico: many servers, one policy, nothing without consent')}`)
-  screen.note(safe`${dim('servers')}  notes (a program), deploy and rogue (at ports here), and your own`)
+  screen.note(safe`${bold('Portico: many MCP servers, one policy, your approval first')}`)
+  screen.note(safe`${dim('servers')}  yours, and three samples on this computer: notes, deploy, rogue`)
   screen.note(safe`${dim('model')}    ${model}`)
-  screen.note(safe`${dim('kept in')}  ${folder}`)
-  screen.note(safe`${dim('first')}    servers of yours, and the rogue, are used after you agreed to them`)
-  screen.note(safe`${dim('keys')}     arrows, Enter, Esc for no; Ctrl-C stops a call, q or Ctrl-D quits`)
+  screen.note(safe`${dim('data')}     ${folder}`)
+  screen.note(safe`${dim('consent')}  your own servers and "rogue" need your approval before first use`)
+  screen.note(safe`${dim('keys')}     arrows and Enter to answer, Esc for no; Ctrl-C stops a call; q or Ctrl-D quits`)
 }
 
 async function converse(invocation: Invocation, host: Host): Promise<ExitName> {
@@ -75,5 +76,5 @@ async function converse(invocation: Invocation, host: Host): Promise<ExitName> {
 
 function ready(host: Host): string {
   const states = Object.values(host.health()).map(({ state }) => state)
-  return `${states.filter((state) => state === 'ready').length} of ${states.length} servers are ready, with ${host.tools().length} tools.`
+  return `${states.filter((state) => state === 'ready').length} of ${counted(states.length, 'server')} ready, ${counted(host.tools().length, 'tool')}.`
 }

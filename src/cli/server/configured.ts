@@ -1,10 +1,10 @@
-/** Servers that are known by a name, where only a URL or a command will do. */
+/** Configured servers where a command needs a URL or a command line. */
 
 import { commandText, type ServerSpec } from '../../host/index.ts'
 import type { Invocation } from '../command-runner.ts'
 import { UsageError, unknownName } from '../errors.ts'
 
-/** Always throws: what is not asked through the host is not started by its name, only by what stands behind it. */
+/** Always throws: commands that bypass the host do not start configured servers, which would bypass their policy. */
 export async function refuseByName(invocation: Invocation, id: string): Promise<never> {
   const { configuredServers } = await import('./open-host.ts')
   const servers = await configuredServers(invocation)
@@ -16,12 +16,12 @@ export async function refuseByName(invocation: Invocation, id: string): Promise<
       servers.map((each) => each.id),
     )
   throw new UsageError(
-    `This goes around the host, so it takes no name of a server`,
-    `Give what stands behind it: ${describeTransport(spec)}`,
+    `This command connects directly, without the host, so it does not take the name of a configured server`,
+    `Use its address or command: ${describeTransport(spec)}`,
   )
 }
 
 export function describeTransport({ transport }: Pick<ServerSpec, 'transport'>): string {
   if (transport.type === 'http') return transport.url
-  return transport.type === 'stdio' ? `-- ${commandText(transport.command, transport.args)}` : 'a server of this process'
+  return transport.type === 'stdio' ? `-- ${commandText(transport.command, transport.args)}` : 'in this process'
 }

@@ -1,4 +1,4 @@
-/** From a TARGET to a client that is connected to it, for as long as a command needs it. */
+/** Connects a client directly to a server for the duration of a command. */
 
 import { systemClock } from '../../base/clock.ts'
 import { Client, type ConnectOptions, type LogMessage, McpError, SUPPORTED_REVISIONS, type Target } from '../../client/index.ts'
@@ -15,7 +15,7 @@ import { refuseByName } from './configured.ts'
 import type { TargetOptions } from './options.ts'
 import type { TargetName } from './target.ts'
 
-/** What a transport needs to know to reach it. Nothing is started or asked yet. */
+/** The transport target for a server. Nothing is started yet. */
 export async function targetFor(invocation: Invocation, target: TargetName, options: TargetOptions): Promise<Target> {
   const { screen } = invocation
   const notes = serverNotes(invocation)
@@ -27,7 +27,7 @@ export async function targetFor(invocation: Invocation, target: TargetName, opti
       const { httpTarget } = await import('../../http/client/index.ts')
       return httpTarget(target.url, {
         headers: options.header,
-        // Whoever brings a key of their own is not sent to a login.
+        // With an Authorization header of their own the person is not sent to a login.
         ...(!hasAuthorization(options.header) && { authorize: await personalAuthorizer(invocation, target.url) }),
         ...(options.insecure && { allowInsecure: true }),
         onWarning,
@@ -39,7 +39,7 @@ export async function targetFor(invocation: Invocation, target: TargetName, opti
         command: target.command,
         args: target.args,
         env: options.env,
-        // A server that ends is told of, not started behind the person's back.
+        // Report a server that exits; do not restart it silently.
         restarts: false,
         ...(options.cwd !== undefined && { cwd: options.cwd }),
         ...(options.verbose && {
@@ -54,7 +54,7 @@ export async function targetFor(invocation: Invocation, target: TargetName, opti
 const hasAuthorization = (headers: Record<string, string>): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 
-/** One for everything that is said during a command, so that a server cannot double its share. */
+/** One rate limit per command, shared by logs and warnings. */
 const notesByScreen = new WeakMap<Screen, ServerNotes>()
 
 function serverNotes({ io, screen }: Invocation): ServerNotes {
@@ -63,16 +63,13 @@ function serverNotes({ io, screen }: Invocation): ServerNotes {
   return notes
 }
 
-/** For what a server can cause any number of times. */
+/** Prints warnings that a server can cause, under its rate limit. */
 export const warningPrinter =
   (invocation: Invocation): ((message: string) => void) =>
   (message) =>
     serverNotes(invocation).note(message, (text) => safe`${invocation.screen.noteStyle.yellow('!')} ${text}`)
 
-/**
- * Logs in with the person's browser, and only where there is a person who has agreed to the page; tokens from earlier are
- * used anywhere. Which page it is, the server decides.
- */
+/** Logs in with the person's browser, after they have approved the page that the server named. Stored tokens are used without asking. */
 async function personalAuthorizer(invocation: Invocation, server: string): Promise<Authorizer> {
   const { oauth, fileTokenStore } = await import('../../auth/index.ts')
   return oauth({
@@ -106,7 +103,7 @@ export function connectOptions(invocation: Invocation, options: TargetOptions): 
   }
 }
 
-/** Of the name of a logger. */
+/** Maximum length of a logger's name. */
 const MAX_LOGGER = 100
 
 function knownRevision(date: string): string {
@@ -115,7 +112,7 @@ function knownRevision(date: string): string {
   return date
 }
 
-/** Connects, and closes whatever happens. */
+/** Connects, runs `use`, and always closes. */
 export async function withClient<T>(
   invocation: Invocation,
   target: TargetName,
@@ -135,13 +132,13 @@ export async function withClient<T>(
   }
 }
 
-/** What `work` gives, or a rejection as soon as the person wants no more of it. */
+/** The result of `work`, or a rejection soon after Ctrl-C. */
 function orInterrupted<T>(work: Promise<T>, signal: AbortSignal, onLeft: () => void = () => {}): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason as Error)
   return new Promise((resolve, reject) => {
     const leave = (): void => {
       onLeft()
-      // Work that listens to the signal itself may have more to say about how it ended.
+      // Work that listens to the signal itself may reject with a better error.
       setTimeout(() => reject(signal.reason as Error), LAST_WORDS_MS)
     }
     signal.addEventListener('abort', leave, { once: true })

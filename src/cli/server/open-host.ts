@@ -1,4 +1,4 @@
-/** The host of this person, for as long as a command needs it. */
+/** Opens the user's host for the duration of a command. */
 
 import {
   type Asker,
@@ -14,28 +14,29 @@ import {
 import type { Invocation } from '../command-runner.ts'
 import { unknownName } from '../errors.ts'
 import { isInteractive } from '../io.ts'
+import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { CLIENT_INFO } from '../version.ts'
 import { hostFolderOf, policyFiles, storagePath } from './host-files.ts'
 
 export interface OpenHostOptions {
-  /** Only these of the configured servers; all unless given. */
+  /** Use only these configured servers. Default: all. */
   only?: readonly string[]
-  /** Where there is no terminal, questions wait in the inbox for somebody else to answer. */
+  /** Without a terminal, questions wait in the inbox. Default: false. */
   parks?: boolean
-  /** Looking only: nothing is asked, so that nothing is agreed to by looking at it. */
+  /** Ask nothing: for commands that only look. Default: false. */
   asksNobody?: boolean
-  /** Servers beside those of the list. */
+  /** Servers in addition to the configured ones. */
   extra?: NonNullable<HostOptions['servers']>
-  /** Rules for those of them that are there; a server of the list goes before one of the same name. */
+  /** Rules for the extra servers in use. A configured server replaces an extra one of the same name. */
   rulesForExtra?(ids: readonly string[]): readonly Rule[]
   options?: Partial<HostOptions>
 }
 
-/** A person may take their time to answer what is asked before a server is started. */
+/** Questions before the start may take a person this long. */
 const SETTLE_MS = 10 * 60_000
 
-/** Everything in the list of servers, and what could not be read of it. */
+/** All configured servers. Prints the entries that cannot be read. */
 export async function configuredServers(invocation: Pick<Invocation, 'io' | 'screen'>): Promise<ServerSpec[]> {
   const { screen } = invocation
   const { servers, problems } = await serverFile(hostFolderOf(invocation.io)).list()
@@ -56,7 +57,7 @@ export async function withHost<T>(
         'server',
         id,
         all.map((spec) => spec.id),
-        '(portico servers add makes one)',
+        '(add it with "portico servers add")',
       )
   const chosen = only ? all.filter(({ id }) => only.includes(id)) : all
   const ask = asksNobody ? undefined : await askerFor(invocation, parks)
@@ -87,7 +88,7 @@ async function askerFor({ io, screen }: Invocation, parks: boolean): Promise<Ask
   const inbox = inboxAsker({ folder: storagePath(io, 'inbox'), onWarning: (text) => screen.note(safe`! ${text}`) })
   return {
     ask: (question, signal) => {
-      screen.note(safe`A question waits for an answer: portico inbox answer ${question.id}`)
+      screen.note(safe`A question waits for your answer: portico inbox answer ${question.id}`)
       return inbox.ask(question, signal)
     },
   }
@@ -95,14 +96,16 @@ async function askerFor({ io, screen }: Invocation, parks: boolean): Promise<Ask
 
 async function openOrPrint({ screen }: Invocation, url: string): Promise<void> {
   const { openBrowser } = await import('../../auth/index.ts')
-  await openBrowser(url).catch(() => screen.note(safe`No browser could be opened. Visit it yourself:\n  ${screen.noteStyle.cyan(url)}`))
+  await openBrowser(url).catch(() =>
+    screen.note(safe`No browser could be opened. Open this page yourself:\n  ${screen.noteStyle.cyan(url)}`),
+  )
 }
 
 function notePending({ screen }: Invocation, host: Host, id: string): void {
   const pending = host.health()[id]?.state === 'ready' ? (host.review(id)?.items.length ?? 0) : 0
   if (pending > 0)
     screen.note(
-      safe`${screen.noteStyle.yellow('!')} ${pending} things of ${id} are not in use: nobody has agreed to them (portico pins diff ${id})`,
+      safe`${screen.noteStyle.yellow('!')} ${id}: ${counted(pending, 'item')} ${pending === 1 ? 'awaits' : 'await'} approval. Review: portico pins diff ${id}`,
     )
 }
 

@@ -1,4 +1,4 @@
-/** One server, as commands use it: reached by hand, or through the host with its policy, its questions and its log. */
+/** One server as commands use it: connected directly, or through the host with its policy, questions and log. */
 
 import type { CallOptions, CallToolResult, Client, GetPromptResult, Prompt, ReadResourceResult, Tool } from '../../client/index.ts'
 import type { Host } from '../../host/index.ts'
@@ -14,7 +14,7 @@ export interface Session {
   /** For people. */
   readonly title: string
   tools(): Promise<readonly Tool[]>
-  /** It has a tool of that name, but not in use: new, or not what was approved. */
+  /** The tool exists, but awaits approval. */
   isWithheld?(name: string): boolean
   resources(): Promise<ResourceListing>
   prompts(): Promise<readonly Prompt[]>
@@ -23,7 +23,7 @@ export interface Session {
   prompt(name: string, args: Record<string, string>, options: UseOptions): Promise<GetPromptResult>
 }
 
-/** Connects, and closes whatever happens. */
+/** Connects, runs `use`, and always closes. */
 export async function withSession<T>(
   invocation: Invocation,
   target: TargetName,
@@ -39,7 +39,7 @@ export async function withSession<T>(
   return withHost(invocation, { only: [target.id], parks: options.inbox === true }, (host) => use(hostSession(host, target.id)))
 }
 
-/** Lists are empty where the server says that it has none; asking it would be an error. */
+/** Lists are empty without the capability: asking the server would be an error. */
 export function clientSession(client: Client): Session {
   const { info, capabilities } = client.server
   return {
@@ -60,7 +60,7 @@ export function clientSession(client: Client): Session {
 export const isWithheld = (host: Host, id: string, tool: string): boolean =>
   host.review(id)?.items.some(({ kind, name }) => kind === 'tool' && name === tool) ?? false
 
-/** Only what was approved is listed; why a server is not there is said when something is asked of it. */
+/** Lists only what was approved. Throws the reason when the server is not connected. */
 function hostSession(host: Host, id: string): Session {
   const ours = <Entry extends { server: string; definition: unknown }>(entries: readonly Entry[]): Entry['definition'][] => {
     const health = host.health()[id]

@@ -1,4 +1,4 @@
-/** The host at a prompt: its servers as one, and a model to talk to. */
+/** The commands of the interactive host: all servers together, and a model to talk to. */
 
 import { join } from 'node:path'
 import { type Host, STORAGE_PATHS, type Talk, verifyAudit } from '../../host/index.ts'
@@ -6,6 +6,7 @@ import { runTurn } from '../chat/turn.ts'
 import type { Invocation } from '../command-runner.ts'
 import { UsageError } from '../errors.ts'
 import { printVerdict } from '../output/audit-verdict.ts'
+import { counted } from '../output/counted.ts'
 import { safe } from '../output/safe-text.ts'
 import { table } from '../output/table.ts'
 import { firstLine } from '../server/listings.ts'
@@ -14,13 +15,13 @@ import { splitWords } from '../split-words.ts'
 import { printCommands, runSessionCommand, SESSION_COMMANDS } from './session-commands.ts'
 
 const HOST_COMMANDS: typeof SESSION_COMMANDS = [
-  ['servers', 'which there are, and how they are'],
-  ['search WORDS', 'find a tool'],
+  ['servers', 'list servers and their state'],
+  ['search WORDS', 'search tools'],
   ...SESSION_COMMANDS,
-  ['approve SERVER', 'look at what of it is not in use'],
-  ['audit', 'is the log of all this whole?'],
-  ['say TEXT', 'to the model; so is anything that is no command'],
-  ['quit', 'or q, or Ctrl-D'],
+  ['approve SERVER', 'review and approve what a server offers'],
+  ['audit', 'check that the audit log is intact'],
+  ['say TEXT', 'talk to the model (as does any line that is not a command)'],
+  ['quit', 'leave (also: q, Ctrl-D)'],
 ]
 
 export async function runHostCommand(invocation: Invocation, host: Host, talk: Talk, line: string): Promise<void> {
@@ -34,19 +35,19 @@ export async function runHostCommand(invocation: Invocation, host: Host, talk: T
       return printHealth(invocation, host)
     case 'search': {
       const rows = host.search(rest).map(({ entry }) => [entry.exposed, firstLine(entry.definition.description)])
-      if (rows.length === 0) return screen.note(safe`Nothing was found.`)
-      return screen.print(table([{ title: 'TOOL', style: 'bold' }, { title: 'WHAT IT DOES' }], rows, screen.style, screen.columns))
+      if (rows.length === 0) return screen.note(safe`No tool found.`)
+      return screen.print(table([{ title: 'TOOL', style: 'bold' }, { title: 'DESCRIPTION' }], rows, screen.style, screen.columns))
     }
     case 'approve':
-      if (rest === '') throw new UsageError('approve needs a server', 'servers lists them')
-      if (!host.review(rest)) return screen.note(safe`Everything of ${rest} is in use.`)
+      if (rest === '') throw new UsageError('Missing server', 'Type "servers" for a list')
+      if (!host.review(rest)) return screen.note(safe`${rest}: everything is approved.`)
       return host.approve(rest, { signal })
     case 'audit':
       return printVerdict(screen, await verifyAudit(join(host.folder, STORAGE_PATHS.audit)))
     case 'say':
       return void (await runTurn(invocation, host, talk, rest))
   }
-  // Words for the model may have a quote in them that is never closed; only commands are taken apart.
+  // Text for the model may have an unclosed quote, so only commands are split into words.
   if (
     SESSION_COMMANDS.some(([usage]) => usage.split(' ', 1)[0] === verb) &&
     (await runSessionCommand(invocation, catalogOf(host), splitWords(line)))
@@ -59,17 +60,22 @@ function printHealth({ screen }: Invocation, host: Host): void {
   const rows = Object.entries(host.health()).map(([id, { state }]) => {
     const waiting = host.review(id)?.items.length ?? 0
     const tools = host.tools().filter(({ server }) => server === id).length
-    return [id, state, String(tools), waiting === 0 ? '' : `${waiting} not in use until you agree: approve ${id}`]
+    return [
+      id,
+      state,
+      String(tools),
+      waiting === 0 ? '' : `${counted(waiting, 'item')} ${waiting === 1 ? 'awaits' : 'await'} approval: approve ${id}`,
+    ]
   })
   const columns = [{ title: 'SERVER', style: 'bold' as const }, { title: 'STATE' }, { title: 'TOOLS' }, { title: '' }]
   screen.print(table(columns, rows, screen.style, screen.columns))
 }
 
-/** All servers as one, by the names of the catalogue. */
+/** All servers as one, by their catalog names. */
 const catalogOf = (host: Host): Session => ({
-  title: 'any server',
+  title: 'the connected servers',
   tools: async () => host.tools().map(({ exposed, definition }) => ({ ...definition, name: exposed })),
-  // By the name it would most likely have: what is not in use has none yet.
+  // A tool that awaits approval has no catalog name yet, so its likely name is compared.
   isWithheld: (name) =>
     Object.keys(host.health()).some((id) => name.startsWith(`${id}__`) && isWithheld(host, id, name.slice(id.length + 2))),
   resources: async () => ({
