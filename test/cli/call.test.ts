@@ -66,7 +66,7 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
     ['a command that is none', ['cal'], 2, 'Did you mean call?'],
     ['an option that is none', ['tools', '--jsn', ...everything], 2, 'Did you mean --json?'],
     ['no tool', ['call', 'https://server.example/mcp'], 2, 'No tool was given'],
-    ['no server', ['tools'], 2, 'No server was given'],
+    ['no server', ['tools'], 2, 'Missing server'],
     ['a command where none belongs', ['completion', 'bash', '--', 'node'], 2, 'takes no command after --'],
     ['a program that is none', ['tools', '--', 'no-such-program-anywhere'], 5, 'there is no such command'],
     ['a program that ends at once', ['tools', '--', process.execPath, '-e', 'process.exit(3)'], 5, 'exited with code 3'],
@@ -91,7 +91,7 @@ describe('mistakes are told with what was meant, and have exit codes of their ow
     expect(await portico(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` })
     const { code, stdout } = await portico(['help'])
     expect(code).toBe(0)
-    expect(stdout).toContain('130  Stopped by Ctrl-C.')
+    expect(stdout).toContain('130  Interrupted by Ctrl-C.')
   })
 })
 

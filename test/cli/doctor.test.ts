@@ -81,7 +81,7 @@ describe('a server at a URL', () => {
 
   test('where nothing is served fails at HTTP', async () => {
     const { failed } = await examine(await answering(404))
-    expect(failed).toMatchObject({ step: 'HTTP', detail: 'HTTP 404: nothing is there' })
+    expect(failed).toMatchObject({ step: 'HTTP', detail: 'HTTP 404: not found' })
   })
 
   test('that accepts connections and says nothing fails at HTTP when the time is over', async () => {

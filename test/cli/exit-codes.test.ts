@@ -91,8 +91,13 @@ test('the table of the documentation is the table of the program, and so is the 
   const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
   const rows = [...docs.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, when]) => ({ code: Number(code), when }))
   expect(rows).toEqual(Object.values(EXIT_CODES))
-  const { stdout } = await portico(['--help'])
+  const { stdout } = await portico(['help', 'exit-codes'])
   for (const { code, when } of Object.values(EXIT_CODES)) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`${code} ${when}`)
+})
+
+test('help describes a command inside another one', async () => {
+  const { stdout } = await portico(['help', 'servers', 'import'])
+  expect(stdout).toContain('Usage: portico servers import')
 })
 
 test('every command is in the documentation', async () => {

@@ -116,7 +116,7 @@ describe('servers by name', () => {
     })
     const listed = await anna.run(['servers', 'import', '--all'])
     expect(listed.stdout).toContain(`sh -c '${script}'`)
-    expect(listed.stderr).toContain('mail: args[2] looks like a secret, and stays as it is; --yes moves it to the vault')
+    expect(listed.stderr).toContain('mail: args[2] looks like a secret and was not moved; --yes moves it to the vault')
     expect(listed.stderr).toContain('you must be able to read it in the start question')
     expect(listed.stderr).toContain('2 taken over: docs, mail.')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('')

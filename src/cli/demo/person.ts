@@ -1,4 +1,4 @@
-/** The person of the tour: answers as a careful one would, and says aloud what was asked and answered. */
+/** The person in the demo: answers questions as a careful person would, and prints question and answer. */
 
 import { type Answer, type Asker, describeQuestion, type Question } from '../../host/index.ts'
 import { safe } from '../output/safe-text.ts'
@@ -6,7 +6,7 @@ import type { Screen } from '../output/screen.ts'
 
 export interface TourPerson extends Asker {
   readonly asked: readonly Question[]
-  /** From now on answers like this; undefined for a plain yes. */
+  /** How to answer from now on. Default: allow once. */
   answersWith(answer: ((question: Question) => Answer | undefined) | undefined): void
 }
 
@@ -29,7 +29,7 @@ export function tourPerson(screen: Screen): TourPerson {
   }
 }
 
-/** The title, what is decisive of the rest, and the answer. All of it is what a terminal would show. */
+/** Prints the title, the important details and the answer, as a terminal would show them. */
 function tell(screen: Screen, question: Question, answer: Answer): void {
   const { style } = screen
   const [title, ...details] = describeQuestion(question)

@@ -1,4 +1,4 @@
-/** Content blocks and resource contents, for people. */
+/** Prints content blocks and resource contents. */
 
 import { asText } from '../../base/as-text.ts'
 import type { CallToolResult, ContentBlock, ResourceContents } from '../../client/index.ts'
@@ -15,7 +15,7 @@ interface Where {
 
 export async function printResult(where: Where, result: CallToolResult, media: MediaFolder, stem: string): Promise<void> {
   const { structuredContent, content } = result
-  // Servers repeat structured content as text for clients that know no other.
+  // Servers repeat structured content as text for older clients.
   const repeated = structuredContent === undefined ? undefined : JSON.stringify(structuredContent)
   for (const block of content) {
     if (block.type === 'text' && repeated !== undefined && isSameJson(block.text, repeated)) continue
@@ -71,7 +71,7 @@ async function printMedia(
   stem: string,
 ): Promise<void> {
   const bytes = bytesOf(base64)
-  if (!bytes) return screen.print(safe`${screen.style.yellow('!')} The server sent ${mimeType} that is not base64`)
+  if (!bytes) return screen.print(safe`${screen.style.yellow('!')} The server sent invalid base64 for ${mimeType}`)
   const inline = kind === 'image' ? inlineImage(io, bytes, mimeType) : undefined
   if (inline !== undefined) {
     screen.printBytes(Buffer.from(`${inline}\n`))

@@ -1,4 +1,4 @@
-/** How far a call is, on one line of standard error. */
+/** A progress bar on one line of standard error. */
 
 import type { Progress } from '../../client/index.ts'
 import { safe } from './safe-text.ts'
@@ -26,7 +26,7 @@ export class ProgressBar {
       this.#screen.showTransient(safe`${noteStyle.cyan(this.#label)} ${progress} ${noteStyle.dim(what)}`)
       return
     }
-    // Infinite of infinite is no number, and so no part of the bar.
+    // Infinity / Infinity is NaN.
     const share = Math.min(1, Math.max(0, progress / total || 0))
     const full = Math.round(share * BAR)
     const bar = safe`${noteStyle.green('█'.repeat(full))}${noteStyle.dim('░'.repeat(BAR - full))}`

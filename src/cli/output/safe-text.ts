@@ -1,6 +1,6 @@
 /**
- * Text that is fit for a terminal. The printing layer takes nothing else, and a plain string that is put into one is made
- * visible first: so no text of a server, whatever way it took, moves the cursor, writes the clipboard or hides a word.
+ * Text that is safe to print on a terminal. The printing layer accepts nothing else. Plain strings are escaped when they are put into
+ * one, so text from a server cannot move the cursor, write the clipboard or hide a word.
  */
 
 import { groundedMarks, visibleText } from '../../base/text/visible-text.ts'
@@ -13,7 +13,7 @@ export class SafeText {
     this.#text = text
   }
 
-  /** The bytes for a terminal or a file, styles and all. */
+  /** The text for a terminal or a file, including styles. */
   get text(): string {
     return this.#text
   }
@@ -23,12 +23,12 @@ export class SafeText {
     return new SafeText(parts.reduce((text, part, i) => text + toSafeText(values[i - 1] ?? '').text + part))
   }
 
-  /** One line, as wide as it says: line breaks are made visible as well, tabs are spaces, and no mark is drawn over what is before it. */
+  /** One line: line breaks are escaped too, tabs become spaces, and combining marks cannot cover the text before them. */
   static oneLine(text: string): SafeText {
     return new SafeText(groundedMarks(expandTabs(visibleText(text))))
   }
 
-  /** Line breaks stay, everything else that does not print is made visible. */
+  /** Keeps line breaks and escapes everything else that does not print. */
   static lines(text: string): SafeText {
     return new SafeText(visibleText(text, { multiline: true }))
   }
@@ -37,12 +37,12 @@ export class SafeText {
     return new SafeText(parts.map((part) => toSafeText(part).text).join(toSafeText(separator).text))
   }
 
-  /** How many columns it takes; of text without styles. */
+  /** Width in columns, for text without styles. */
   get width(): number {
     return widthOf(this.#text)
   }
 
-  /** At most so many columns, with an ellipsis for what is left out; of text without styles. */
+  /** Cut to this width, with an ellipsis. For text without styles. */
   cut(columns: number): SafeText {
     return this.width <= columns ? this : new SafeText(`${cutTo(this.#text, Math.max(0, columns - 1))}…`)
   }
@@ -51,7 +51,7 @@ export class SafeText {
     return new SafeText(this.#text + ' '.repeat(Math.max(0, columns - this.width)))
   }
 
-  /** Every line moved to the right, the first one too. */
+  /** Every line indented. */
   indented(by: number): SafeText {
     return new SafeText(this.#text.replaceAll(/^(?=.)/gm, ' '.repeat(by)))
   }
@@ -69,10 +69,10 @@ const toSafeText = (value: Showable): SafeText => (value instanceof SafeText ? v
 /** `words\`tool ${tool.name}\`` */
 export const safe = SafeText.words
 
-/** Somebody else's text on one line. */
+/** Untrusted text on one line. */
 export const untrusted = (text: string): SafeText => SafeText.oneLine(text)
 
-/** Somebody else's text with its lines. */
+/** Untrusted text with its line breaks. */
 export const untrustedLines = (text: string): SafeText => SafeText.lines(text)
 
 export const NOTHING = safe``

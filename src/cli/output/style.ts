@@ -1,4 +1,4 @@
-/** Colours, for those who want them. */
+/** Colours, where the output supports them. */
 
 import { styleText } from 'node:util'
 import type { Io } from '../io.ts'
@@ -11,7 +11,7 @@ export type StyleName = (typeof STYLES)[number]
 
 export type Styles = Readonly<Record<StyleName, (text: Showable) => SafeText>>
 
-/** NO_COLOR and FORCE_COLOR say it for everybody; a terminal that is none, or a dumb one, gets none. */
+/** NO_COLOR and FORCE_COLOR decide first. Default: colours on a terminal that is not dumb. */
 export function wantsColour({ env }: Pick<Io, 'env'>, output: Output): boolean {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true

@@ -1,4 +1,4 @@
-/** Rows under headings, as wide as the terminal allows. */
+/** A table that fits the width of the terminal. */
 
 import { LINE_BREAK, SafeText, type Showable } from './safe-text.ts'
 import type { StyleName, Styles } from './style.ts'
@@ -9,10 +9,10 @@ export interface Column {
 }
 
 const GAP = 2
-/** What the last column keeps, however much the others need. */
+/** Minimum width of the last column. */
 const LEAST_LAST = 20
 
-/** The last column is cut where there is a width; the others are as wide as their widest cell. */
+/** Columns are as wide as their widest cell. The last one is cut to the width of the terminal. */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly Showable[])[],

@@ -1,4 +1,4 @@
-/** The host's questions, put to the person at the terminal: everything is shown, the keyboard is enough, and the way out is a no. */
+/** Asks the host's questions at the terminal. Everything is shown, and closing a question means no. */
 
 import { Cancelled, type CreateMessageResult, McpError } from '../../client/index.ts'
 import {
@@ -22,7 +22,7 @@ import { type Choice, Prompts } from './prompts.ts'
 import { questionTitle, showQuestion } from './show-question.ts'
 
 export interface TerminalAskerOptions {
-  /** Opens a page that the person agreed to open. Without it that is for whoever asks to do, after a yes. */
+  /** Opens a page after the person agreed. Default: the caller opens it. */
   openPage?(href: string): Promise<void>
   /** Milliseconds of the wall clock. */
   now?(): number
@@ -39,7 +39,7 @@ async function askOne(io: Io, question: Question, signal: AbortSignal, options: 
   const { now = Date.now } = options
   const leftMs = question.expiresAt - now()
   if (leftMs <= 0) throw late()
-  // Not AbortSignal.timeout: in `any` nothing but the signal made of it holds on to it, and Node then collects it before its time.
+  // Not AbortSignal.timeout: inside AbortSignal.any nothing else references it, and Node may collect it before it fires.
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(), Math.min(leftMs, MAX_TIMER_MS))
   const ends = AbortSignal.any([signal, over.signal])
@@ -61,7 +61,7 @@ async function askOne(io: Io, question: Question, signal: AbortSignal, options: 
   }
 }
 
-/** The longest that a timer can wait. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 const late = (): McpError => new McpError('ERR_CONSENT', 'Nobody answered in time')
@@ -79,8 +79,7 @@ async function answerTo(desk: Desk, question: Question, options: TerminalAskerOp
   const { screen, prompts } = desk
   const { subject, scopes } = question
   const scope: GrantScope = scopes[0] ?? 'once'
-  // The cursor stands on the no: a key that was meant for something else agrees to nothing.
-  // The title may have scrolled away, so it is said once more.
+  // The cursor starts on No, so that a stray Enter approves nothing. The title is repeated because it may have scrolled away.
   const choose = (folded: number): Promise<Next> =>
     prompts.choose(
       untrusted(questionTitle(question)).cut(prompts.columns),
@@ -222,12 +221,12 @@ const textOf = ({ content }: CreateMessageResult): string =>
 
 const withText = (result: CreateMessageResult, text: string): CreateMessageResult => ({ ...result, content: { type: 'text', text } })
 
-/** Only now, and by a program that gets the address as one argument. */
+/** Called after the yes. The address is one argument of a program, never part of a shell line. */
 async function openFor(screen: Screen, { url }: Extract<Subject, { kind: 'url' }>, options: TerminalAskerOptions): Promise<void> {
   try {
     await options.openPage?.(url.href)
   } catch {
-    screen.note(safe`No browser could be opened. Visit it yourself:\n  ${screen.noteStyle.cyan(url.href)}`)
+    screen.note(safe`No browser could be opened. Open this page yourself:\n  ${screen.noteStyle.cyan(url.href)}`)
   }
 }
 

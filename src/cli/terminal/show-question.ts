@@ -1,4 +1,4 @@
-/** A question on the screen: every detail, with what a server wrote kept apart from what is ours. */
+/** Shows a question with all details, and marks the text that a server wrote. */
 
 import { type DescribeOptions, describeQuestion, type Question, type QuestionLine, visibleLine } from '../../host/index.ts'
 import { compactJson } from '../output/compact-json.ts'
@@ -7,22 +7,22 @@ import type { Screen } from '../output/screen.ts'
 import type { Styles } from '../output/style.ts'
 import { expandTabs, widthOf, wrapTo } from '../output/width.ts'
 
-/** Room that is left free, for signs that a terminal draws wider than we think. */
+/** Free columns, for characters that a terminal draws wider than computed. */
 const MARGIN = 2
 const INDENT = 4
 
-/** The details scroll by as any other text; only the choices below them are drawn over. */
+/** Details are printed as ordinary lines. Only the choices below them are redrawn. */
 export function showQuestion(screen: Screen, question: Question, options: DescribeOptions = {}): void {
   const place: Place = { style: screen.noteStyle, columns: screen.noteColumns }
   screen.note(safe``)
   for (const line of describeQuestion(question, options)) if (!SAID_BY_CHOICES.has(line.label)) screen.note(shownLine(place, line))
 }
 
-/** One more detail, drawn like those of the question. */
+/** Prints one more detail in the same form. */
 export const showLine = (screen: Screen, line: QuestionLine): void =>
   screen.note(shownLine({ style: screen.noteStyle, columns: screen.noteColumns }, visibleLine(line)))
 
-/** The same as a result, to be read and not answered. */
+/** Prints the details as a result, without a question. */
 export function printLines(screen: Screen, lines: readonly QuestionLine[]): void {
   const place: Place = { style: screen.style, columns: screen.columns }
   for (const line of lines) screen.print(shownLine(place, line))
@@ -30,7 +30,7 @@ export function printLines(screen: Screen, lines: readonly QuestionLine[]): void
 
 interface Place {
   style: Styles
-  /** Undefined where nobody looks at it. */
+  /** Undefined without a terminal. */
   columns: number | undefined
 }
 
@@ -40,8 +40,8 @@ const SAID_BY_CHOICES: ReadonlySet<string> = new Set(['a yes may hold', 'no answ
 export const questionTitle = (question: Question): string => describeQuestion(question)[0]?.text ?? question.action
 
 /**
- * Broken into lines here and not by the terminal. Every line of others has a bar before it, and so has every line after the first
- * of any detail: names of others stand in labels and in words of the host as well, and none of them may pass for a line of its own.
+ * Wraps here, not in the terminal. Every line of untrusted text gets a bar, and so does every continuation line: labels and host text
+ * may contain names from a server, and none of them may look like a line of the host.
  */
 function shownLine({ style, columns: all = Number.POSITIVE_INFINITY }: Place, { label, text, tone, isJson }: QuestionLine): SafeText {
   const columns = all - MARGIN
@@ -56,7 +56,7 @@ function shownLine({ style, columns: all = Number.POSITIVE_INFINITY }: Place, { 
     return tone === 'warning' ? style.yellow(shown) : tone === 'muted' ? style.dim(shown) : shown
   }
   const mark = tone === 'theirs' ? safe`${style.magenta('│')} ` : NOTHING
-  // What is left beside the label, where that is short enough.
+  // The width left beside a short label.
   const beside = labels.length > 1 ? 0 : columns - 2 - widthOf(labels[0] ?? '') - 1 - (tone === 'theirs' ? 2 : 0)
   const lines = linesOf(plain, columns - INDENT, isJson ?? false)
   const [only = ''] = lines
@@ -66,7 +66,7 @@ function shownLine({ style, columns: all = Number.POSITIVE_INFINITY }: Place, { 
   return isFlowing ? safe`${head} ${said(broken)}` : safe`${head}\n${bar}${said(broken)}`
 }
 
-/** A definition is JSON with a line for every member, which is more than anybody reads; the same in fewer lines, and nothing left out. */
+/** JSON with one line per member is too long to read. Shows the same in fewer lines, with nothing left out. */
 function linesOf(text: string, columns: number, isJson: boolean): string[] {
   if (!isJson || columns === Number.POSITIVE_INFINITY) return text.split('\n')
   try {
@@ -76,5 +76,5 @@ function linesOf(text: string, columns: number, isJson: boolean): string[] {
   }
 }
 
-/** Lines with something before each but the first. */
+/** Joins lines, with `lead` before each but the first. */
 const joined = (lines: readonly string[], lead: SafeText): SafeText => SafeText.join(lines, SafeText.join([LINE_BREAK, lead]))
