@@ -258,11 +258,11 @@ describe('a form', () => {
     await choose(terminal, -1)
     await terminal.until(/Fill in the form[\s\S]*◆/)
     terminal.type(`x${KEY.enter}`)
-    await terminal.until(/does not fit the form yet/)
+    await terminal.until(/The form is not complete yet/)
     const rows = terminal.text().split('\n')
     expect(rows.filter((row) => row.includes('what you send')).length).toBeGreaterThan(8)
     for (const row of rows.filter((each) => /what you send|stays on|x{40}|漢/.test(each)))
-      expect(row).toMatch(/^ {2}(?:│ |! (?:look twice|It does not fit the form yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
+      expect(row).toMatch(/^ {2}(?:│ |! (?:look twice|The form is not complete yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
   })
 
   test('is filled in field by field, looked over, mended and sent [T-ELIC-008] [T-ELIC-028] [T-ELIC-083]', async () => {
@@ -280,7 +280,7 @@ describe('a form', () => {
     terminal.type(KEY.space + KEY.enter)
     await terminal.until(/◆\s+news/)
     terminal.type(KEY.up + KEY.enter)
-    await terminal.until(/It does not fit the form yet[\s\S]*◆\s+Send it/)
+    await terminal.until(/The form is not complete yet[\s\S]*◆\s+Send it/)
     terminal.type(KEY.enter)
     await terminal.until(/◆\s+Which/)
     terminal.type(KEY.down + KEY.enter)

@@ -7,7 +7,11 @@ import { stylesFor } from '../../src/cli/output/style.ts'
 /** What the bar draws for one message of progress. */
 function drawn(progress: number, total?: number): string {
   const lines: string[] = []
-  const screen = { noteStyle: stylesFor(false), passing: (line: SafeText) => lines.push(line.text), clear: () => {} } as unknown as Screen
+  const screen = {
+    noteStyle: stylesFor(false),
+    showTransient: (line: SafeText) => lines.push(line.text),
+    clear: () => {},
+  } as unknown as Screen
   new ProgressBar(screen, 'call').onProgress({ progress, ...(total !== undefined && { total }) })
   return lines.join('\n')
 }

@@ -47,7 +47,7 @@ describe.each(SERVERS)('serve %s', (name, args, tool) => {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said += text
     })
-    await expect.poll(() => said, { timeout: 10_000 }).toMatch(/http:\/\/127\.0\.0\.1:\d+\S*;/)
+    await expect.poll(() => said, { timeout: 10_000 }).toMatch(/http:\/\/127\.0\.0\.1:\d+\S* \(/)
     const url = /http:\/\/[^\s;]+/.exec(said)?.[0] as string
     const { code, stdout, stderr } = await portico(['tools', url, '--json'], { env: { HOME: newFolder() } })
     expect(code, stderr).toBe(0)

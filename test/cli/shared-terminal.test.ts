@@ -21,7 +21,7 @@ test('as much waits as may, and no more: the rest is left out, and that is said'
     io.terminal.write(io.stderr, 'x'.repeat(MIB))
     io.terminal.write(io.stderr, 'one more')
   })
-  expect(io.err()).toBe(`${'x'.repeat(MIB)}(8 more bytes came during the question, and are left out)\n`)
+  expect(io.err()).toBe(`${'x'.repeat(MIB)}(8 more bytes of output during the question were dropped)\n`)
 })
 
 test('a file is no terminal: results go there at once', async () => {

@@ -59,7 +59,7 @@ function welcome(screen: Screen, model: string, folder: string): void {
   screen.note(safe`${dim('model')}    ${model}`)
   screen.note(safe`${dim('data')}     ${folder}`)
   screen.note(safe`${dim('consent')}  your own servers and "rogue" need your approval before first use`)
-  screen.note(safe`${dim('keys')}     arrows and Enter to answer, Esc for no; Ctrl-C stops a call; q or Ctrl-D quits`)
+  screen.note(safe`${dim('keys')}     arrows, Enter, Esc for no; Ctrl-C stops a call; q or Ctrl-D quits`)
 }
 
 async function converse(invocation: Invocation, host: Host): Promise<ExitName> {

@@ -26,7 +26,9 @@ export function printVerdict(
     )
   }
   if (recovered > 0)
-    screen.print(safe`${style.yellow('!')} The last record was incomplete ${counted(recovered, 'time')}: a crash, or somebody cut the file`)
+    screen.print(
+      safe`${style.yellow('!')} The last record was incomplete ${recovered === 1 ? 'once' : counted(recovered, 'time')}: a crash, or somebody cut the file`,
+    )
   if (unmatchedIntents.length > 0)
     screen.print(safe`${style.yellow('!')} ${counted(unmatchedIntents.length, 'action')} started without a recorded outcome`)
 }
