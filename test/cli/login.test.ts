@@ -64,7 +64,7 @@ test('a manual login opens no page before the person has seen its host and agree
   refusing.type(KEY.enter)
   expect(await refusing.exit).not.toBe(0)
   expect(existsSync(seen)).toBe(false)
-  expect(refusing.text()).toContain('you did not want to open its page')
+  expect(refusing.text()).toContain('you chose not to open its login page')
 
   const agreeing = await start()
   const choices = agreeing.visible()

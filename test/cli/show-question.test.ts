@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { groundedMarks } from '../../src/base/text/visible-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
-import { brokenTo, cutTo, expandTabs, widthOf } from '../../src/cli/output/width.ts'
+import { cutTo, expandTabs, widthOf, wrapTo } from '../../src/cli/output/width.ts'
 import { showQuestion } from '../../src/cli/terminal/show-question.ts'
 import type { Question, Subject } from '../../src/host/model/question.ts'
 import { CALL, question } from '../host/consent/ask/questions.ts'
@@ -161,7 +161,7 @@ describe('widths', () => {
         fc.integer({ min: 8, max: 40 }),
         (raw, columns) => {
           const text = groundedMarks(raw)
-          const parts = brokenTo(text, columns)
+          const parts = wrapTo(text, columns)
           expect(parts.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
           for (const part of parts) expect(widthOf(part)).toBeLessThanOrEqual(columns)
           for (const part of parts.slice(1)) expect(part).not.toMatch(/^\p{M}/u)
@@ -174,7 +174,7 @@ describe('widths', () => {
   test.each(['a', 'a ', '漢', '\u0301', 'a\u0301', '\t'])('wrapping a long text of %j takes linear time', (unit) => {
     expectLinear(20_000, (size) => {
       const text = unit.repeat(size)
-      return () => brokenTo(text, 40)
+      return () => wrapTo(text, 40)
     })
   })
 })

@@ -77,7 +77,7 @@ const filesIn = (folder: string): string[] =>
 
 /** Says back all that it was given, in every way there is. */
 const CHATTERBOX = `
-  const all = [process.env.VAULT, process.env.ODD, process.env.KEY, process.env.INPUT, process.env.KEPT, process.env.TOKEN, ...process.argv.slice(2)]
+  const all = [process.env.VAULT, process.env.ODD, process.env.KEY, process.env.INPUT, process.env.STORAGE_PATHS, process.env.TOKEN, ...process.argv.slice(2)]
   const said = all.join(' ') + ' ' + Buffer.from(all[0]).toString('base64') + ' ' + Buffer.from(all[0]).toString('hex') + ' ' + JSON.stringify(all)
   process.stderr.write('starting with ' + said + '\\n')
   const server = createServer({ name: 'chatterbox', title: 'With ' + all[0], version: '1', instructions: 'I know ' + said, logging: {}, revisions: ['2025-11-25'], limits: { toolCalls: false } })
@@ -139,7 +139,7 @@ test('secrets from any source are in no file, event, error, question or log', as
         ODD: placeholder('secret', 'vaultOdd'),
         KEY: placeholder('secret', 'vaultLong'),
         INPUT: placeholder('input', 'one'),
-        KEPT: placeholder('input', 'two'),
+        STORAGE_PATHS: placeholder('input', 'two'),
         TOKEN: placeholder('env', 'HQ7_TOKEN'),
       },
     },

@@ -171,6 +171,10 @@ function findSecretsInUrl(url: string): SecretRange[] {
   return found
 }
 
+/** The value of a plain secret, for a person who wants to see it before it is moved. */
+export const plainSecretValue = ({ transport }: Pick<ServerSpec, 'transport'>, { where, start, end }: PlainSecret): string =>
+  (textsOf(transport).find((each) => each.where === where)?.text ?? '').slice(start, end)
+
 /**
  * Copies a server for display, with movable secrets replaced by their length. Everything else stays visible: code that a program runs,
  * and all of a file that others may have written.

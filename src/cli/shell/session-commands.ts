@@ -1,30 +1,29 @@
-/** Commands typed at a prompt, about one server or about all of them. */
+/** Commands typed at the prompt: tools, resources and prompts of one server or all. */
 
 import { assign } from '../arguments/assignment.ts'
 import { checkArguments } from '../arguments/check.ts'
-import { explain, UsageError } from '../faults.ts'
-import type { Invocation } from '../frame.ts'
+import type { Invocation } from '../command-runner.ts'
+import { explainError, UsageError } from '../errors.ts'
 import { printContents } from '../output/content.ts'
 import { MediaFolder } from '../output/media.ts'
-import { words } from '../output/shown.ts'
-import type { Session } from '../target/session.ts'
+import { safe } from '../output/safe-text.ts'
+import { printPrompts, printResources, printTool, printTools } from '../server/listings.ts'
+import { getPrompt } from '../server/prompt.ts'
+import type { Session } from '../server/session.ts'
+import { callTool, findTool } from '../server/tool-call.ts'
 import { LineTerminal } from '../terminal/line-terminal.ts'
-import { callTool, findTool } from './call.ts'
-import { getPrompt, printPrompts } from './prompts.ts'
-import { printResources } from './resources.ts'
-import { printTool, printTools } from './tools.ts'
 
 export const SESSION_COMMANDS: readonly (readonly [usage: string, what: string])[] = [
-  ['tools [TOOL]', 'what there is to call, or all about one'],
+  ['tools [TOOL]', 'list tools, or show one'],
   ['call TOOL key=value ...', 'call a tool; Ctrl-C stops it'],
-  ['resources', 'what there is to read'],
+  ['resources', 'list resources'],
   ['read URI', 'read a resource'],
-  ['prompts', 'templates for people'],
-  ['get PROMPT key=value ...', 'fill one in'],
+  ['prompts', 'list prompts'],
+  ['get PROMPT key=value ...', 'get a prompt'],
 ]
 
-/** Resolves with false where it is none of these commands. */
-export async function obeySession(invocation: Invocation, session: Session, typed: readonly string[]): Promise<boolean> {
+/** Resolves with false when the line is none of these commands. */
+export async function runSessionCommand(invocation: Invocation, session: Session, typed: readonly string[]): Promise<boolean> {
   const { io, screen, signal } = invocation
   const [verb, first, ...rest] = typed
   switch (verb) {
@@ -39,17 +38,17 @@ export async function obeySession(invocation: Invocation, session: Session, type
       printPrompts(screen, await session.prompts())
       return true
     case 'read': {
-      if (first === undefined) throw new UsageError('read needs a URI', 'resources lists them')
+      if (first === undefined) throw new UsageError('Missing URI', 'Type "resources" for a list')
       const { contents } = await session.read(first, { signal })
       for (const each of contents) await printContents(invocation, each, new MediaFolder(io), 'resource')
       return true
     }
     case 'get':
-      if (first === undefined) throw new UsageError('get needs a prompt', 'prompts lists them')
+      if (first === undefined) throw new UsageError('Missing prompt', 'Type "prompts" for a list')
       await getPrompt(invocation, session, first, rest, new MediaFolder(io))
       return true
     case 'call': {
-      if (first === undefined) throw new UsageError('call needs a tool', 'tools lists them')
+      if (first === undefined) throw new UsageError('Missing tool', 'Type "tools" for a list')
       const tool = await findTool(session, first)
       const args = await assign(rest, { schema: tool.inputSchema, cwd: io.cwd })
       await checkArguments(tool, args, () => {})
@@ -63,13 +62,13 @@ export async function obeySession(invocation: Invocation, session: Session, type
 
 export function printCommands({ screen }: Invocation, commands: typeof SESSION_COMMANDS): void {
   const widest = Math.max(...commands.map(([usage]) => usage.length))
-  for (const [usage, what] of commands) screen.note(words`  ${screen.noteStyle.bold(usage.padEnd(widest))}  ${screen.noteStyle.dim(what)}`)
+  for (const [usage, what] of commands) screen.note(safe`  ${screen.noteStyle.bold(usage.padEnd(widest))}  ${screen.noteStyle.dim(what)}`)
 }
 
-/** One after another, until the person has enough. What fails is told, and so is what was stopped: the next can be typed. */
-export async function takeCommands(
+/** Reads and runs commands until the person quits. A failed or stopped command is reported, and the next one can be typed. */
+export async function readCommands(
   invocation: Invocation,
-  obey: (step: Invocation, line: string) => Promise<unknown>,
+  run: (step: Invocation, line: string) => Promise<unknown>,
 ): Promise<'ok' | 'interrupted'> {
   const { io, screen, signal } = invocation
   const terminal = new LineTerminal(io, '> ')
@@ -78,11 +77,11 @@ export async function takeCommands(
     if (line === undefined || /^\s*(?:quit|exit|q)\s*$/.test(line)) return signal.aborted ? 'interrupted' : 'ok'
     if (line.trim() === '') continue
     await invocation
-      .step((step) => obey(step, line))
+      .interruptibleStep((step) => run(step, line))
       .catch((error: unknown) => {
-        const { exit, message, hint } = explain(error)
-        screen.note(words`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
-        if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
+        const { exit, message, hint } = explainError(error)
+        screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
+        if (hint) screen.note(safe`  ${screen.noteStyle.dim(hint)}`)
       })
     if (signal.aborted) return 'interrupted'
   }

@@ -1,6 +1,6 @@
-/** TARGET: a URL, the name of a configured server, or after `--` a command. */
+/** Parses SERVER: a URL, the name of a configured server, or a command after `--`. */
 
-import { UsageError } from '../faults.ts'
+import { UsageError } from '../errors.ts'
 
 export type TargetName =
   | { kind: 'url'; url: string }
@@ -9,39 +9,39 @@ export type TargetName =
 
 const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
 
-/** What is to be connected to, and the arguments that are left. @param want what the first word names, for errors */
-export function takeTarget(
+/** Splits the words into the server and the remaining arguments. */
+export function parseTarget(
   words: readonly string[],
   after: readonly string[] | undefined,
 ): { target: TargetName; rest: readonly string[] } {
   if (after !== undefined) return { target: commandIn(after), rest: words }
   const [first, ...rest] = words
   if (first === undefined) {
-    throw new UsageError('No server was given', 'Give a URL, the name of a configured server, or a command after --')
+    throw new UsageError('Missing server', 'Give a URL, the name of a configured server, or a command after --')
   }
   return { target: isUrl(first) ? { kind: 'url', url: first } : { kind: 'server', id: first }, rest }
 }
 
 /**
- * The same for `TARGET/NAME`, as in `notes/add`. After a URL, whose own slashes say nothing, and beside a command the name is a word of its own.
+ * The same for `SERVER/NAME`, as in `notes/add`. With a URL or a command the name is a separate word.
  * @param what `tool` or `prompt`
  */
-export function takeTargetAndName(
+export function parseTargetAndName(
   words: readonly string[],
   after: readonly string[] | undefined,
   what: string,
 ): { target: TargetName; name: string; rest: readonly string[] } {
   const [first, ...others] = words
   const slash = first?.indexOf('/') ?? -1
-  // The name of a server has no slash in it; the name of a tool may.
+  // A server name has no slash; a tool name may have one.
   if (after === undefined && first !== undefined && !isUrl(first) && slash > 0) {
     return { target: { kind: 'server', id: first.slice(0, slash) }, name: first.slice(slash + 1), rest: others }
   }
-  const { target, rest } = takeTarget(words, after)
+  const { target, rest } = parseTarget(words, after)
   const [name, ...more] = rest
   if (name === undefined || /^[^=]+:?=/.test(name)) {
     throw new UsageError(
-      `No ${what} was given`,
+      `Missing ${what}`,
       `Write SERVER/${what.toUpperCase()}, or URL ${what.toUpperCase()}, or ${what.toUpperCase()} -- COMMAND`,
     )
   }
@@ -50,7 +50,7 @@ export function takeTargetAndName(
 
 function commandIn(after: readonly string[]): TargetName {
   const [command, ...args] = after
-  if (command === undefined) throw new UsageError('There is nothing after --', 'Give the program that is the server, and its arguments')
+  if (command === undefined) throw new UsageError('Missing command after --', 'Give the program that runs the server, and its arguments')
   return { kind: 'command', command, args }
 }
 

@@ -1,17 +1,25 @@
 /**
- * Who may write to the terminal. While a question stands on it, nobody but the question does: what is drawn over is found by counting
- * lines, and a line of somebody else between them would leave a part of the question that looks like one. What others say waits.
+ * Shares the terminal between output, questions and typing. While a question is open only the question writes: prompts redraw by
+ * counting lines, so another line in between would leave parts of an old question behind. Other output waits.
  */
 
-import type { Output } from '../io.ts'
+import type { Writable } from 'node:stream'
 
-/** A line being typed: it is on the screen from `resume` to `withdraw`, and with it the keyboard is its own. */
+/** Standard output or standard error. */
+export interface Output {
+  readonly stream: Writable
+  readonly isTTY: boolean
+  /** Undefined when it has no width. */
+  columns(): number | undefined
+}
+
+/** A line being typed. Between `resume` and `withdraw` it is on the screen and owns the keyboard. */
 export interface Typing {
   resume(): void
   withdraw(): void
 }
 
-/** What may wait for the answer to a question; more than this is left out, and that is said. */
+/** Output that may wait while a question is open. More is dropped, with a note. */
 const MAX_WAITING_BYTES = 1024 * 1024
 const WIPE_LINE = '\r\u001b[K'
 
@@ -21,7 +29,7 @@ export class SharedTerminal {
   #waiting: { output: Output; data: string | Uint8Array }[] = []
   #waitingBytes = 0
   #leftOut = 0
-  /** Where a line stands that is wiped before anything else is written. */
+  /** Where a transient line is, which is erased before anything else is written. */
   #passing: Output | undefined
   #typing: Typing | undefined
 
@@ -34,8 +42,8 @@ export class SharedTerminal {
       })
   }
 
-  /** Draws over the last line, until something else is written. It says how things stand, so nothing of it waits. */
-  pass(output: Output, text: string): void {
+  /** Draws over the last line until something else is written. Dropped while a question is open. */
+  showTransient(output: Output, text: string): void {
     if (!output.isTTY || this.#isAsking || this.#typing) return
     output.stream.write(`${WIPE_LINE}${text}`)
     this.#passing = output
@@ -46,14 +54,14 @@ export class SharedTerminal {
     this.#passing = undefined
   }
 
-  /** One question after another. `use` writes to the terminal that it is given, which is its own until it is done. */
+  /** Runs questions one after another. `use` gets a terminal of its own to write to. */
   async ask<T>(use: (own: SharedTerminal) => Promise<T>): Promise<T> {
     const asked = this.#questions.then(() => this.#askNow(use))
     this.#questions = asked.catch(() => {})
     return asked
   }
 
-  /** From now on a line is typed, below whatever is written; after the question, if there is one. Returns what ends that. */
+  /** Starts a typed line below all output, after an open question. Returns a function that ends it. */
   type(typing: Typing): () => void {
     this.#typing = typing
     if (!this.#isAsking) {
@@ -99,6 +107,6 @@ export class SharedTerminal {
     this.#waiting = []
     this.#waitingBytes = this.#leftOut = 0
     for (const { output, data } of waiting) output.stream.write(data)
-    if (leftOut > 0) waiting[0]?.output.stream.write(`(${leftOut} more bytes came during the question, and are left out)\n`)
+    if (leftOut > 0) waiting[0]?.output.stream.write(`(${leftOut} more bytes of output during the question were dropped)\n`)
   }
 }

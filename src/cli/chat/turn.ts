@@ -1,26 +1,24 @@
-/** One turn of a chat on the screen: what the model says, what it calls, and what came of that. */
+/** Shows one turn of a chat: the model's text, its tool calls and their results. */
 
-import type { ChatPart } from '../../host/conversation/chat/chat.ts'
-import type { Conversation } from '../../host/conversation/chat/conversation.ts'
-import type { Host } from '../../host/host.ts'
-import type { ContentBlock } from '../../protocol/model/content.ts'
+import type { ContentBlock } from '../../client/index.ts'
+import type { ChatPart, Conversation, Host } from '../../host/index.ts'
+import type { Invocation } from '../command-runner.ts'
 import type { ExitName } from '../exit-codes.ts'
-import type { Invocation } from '../frame.ts'
 import { jsonText } from '../output/json.ts'
+import { safe, untrustedLines } from '../output/safe-text.ts'
 import type { Screen } from '../output/screen.ts'
-import { untrustedLines, words } from '../output/shown.ts'
 
 const MAX_SHOWN_RESULT = 2000
 
 /** Ctrl-C stops the turn. */
-export async function oneTurn(
+export async function runTurn(
   { screen, signal }: Pick<Invocation, 'screen' | 'signal'>,
   host: Host,
   conversation: Conversation,
   said: string,
 ): Promise<ExitName> {
   let exit: ExitName = 'ok'
-  const line = new SaidLine(screen)
+  const line = new ModelText(screen)
   for await (const part of host.chat(said, { conversation, signal })) {
     if (screen.isJson)
       screen.printJsonLine(part.type === 'error' ? { type: 'error', error: part.error.message, code: part.error.code } : part)
@@ -31,8 +29,8 @@ export async function oneTurn(
   return exit
 }
 
-/** Words of the model as they come, on a line of their own. */
-class SaidLine {
+/** The model's text as it streams in, on a line of its own. */
+class ModelText {
   readonly #screen: Screen
   #isOpen = false
 
@@ -51,26 +49,26 @@ class SaidLine {
   }
 }
 
-function show(screen: Screen, line: SaidLine, part: ChatPart): void {
+function show(screen: Screen, line: ModelText, part: ChatPart): void {
   const { style } = screen
   if (part.type === 'text') return line.add(part.text)
   line.end()
   switch (part.type) {
     case 'tool-call':
-      return screen.print(words`${style.cyan('→')} ${style.bold(part.name)} ${style.dim(jsonText(part.args))}`)
+      return screen.print(safe`${style.cyan('→')} ${style.bold(part.name)} ${style.dim(jsonText(part.args))}`)
     case 'tool-result': {
       const text = part.result.content.map(contentText).join('\n')
       const shown = text.length > MAX_SHOWN_RESULT ? `${text.slice(0, MAX_SHOWN_RESULT)} ...` : text
-      return screen.print(words`${part.result.isError ? style.red('✗') : style.green('←')} ${style.dim(untrustedLines(shown))}`)
+      return screen.print(safe`${part.result.isError ? style.red('✗') : style.green('←')} ${style.dim(untrustedLines(shown))}`)
     }
     case 'refused':
       return screen.print(
-        words`${style.red('✗')} ${part.name} was refused: ${part.reason}${part.feedback === undefined ? '' : ` (${part.feedback})`}`,
+        safe`${style.red('✗')} ${part.name} was denied: ${part.reason}${part.feedback === undefined ? '' : ` (${part.feedback})`}`,
       )
     case 'error':
-      return screen.note(words`${screen.noteStyle.red('✗')} ${part.error.message}`)
+      return screen.note(safe`${screen.noteStyle.red('✗')} ${part.error.message}`)
     case 'end':
-      if (part.reason !== 'done') screen.note(words`${screen.noteStyle.yellow('■')} ${END_WORDS[part.reason]}`)
+      if (part.reason !== 'done') screen.note(safe`${screen.noteStyle.yellow('■')} ${END_WORDS[part.reason]}`)
   }
 }
 
@@ -80,8 +78,8 @@ const END_WORDS = {
   done: '',
   cancelled: 'Stopped.',
   failed: 'The model failed.',
-  steps: 'It took too many steps.',
-  tokens: 'It used too many tokens.',
+  steps: 'Stopped: too many steps in one turn.',
+  tokens: 'Stopped: too many tokens in one turn.',
   'cut-off': 'The answer was cut off.',
-  refused: 'The model would not answer.',
+  refused: 'The model refused to answer.',
 } as const

@@ -1,20 +1,25 @@
-/** Listening to a connection: every message of both sides, as it passes. */
+/** Reports every message of a connection. */
 
 import type { Incoming, SingleMessage } from '../../jsonrpc/message.ts'
 import type { Link, LinkReceiver, Target } from '../../protocol/seams/link.ts'
 
-export interface Passed {
+export interface TappedMessage {
   from: 'client' | 'server'
-  /** The message as JSON, or what could be told of one that is none. */
+  /** The message as JSON. For invalid input: `{ malformed }` or `{ ignored }` with the reason. */
   message: unknown
-  /** Milliseconds since the connection was opened. */
+  /** Milliseconds since `tapTarget` was called. */
   atMs: number
 }
 
-/** The same target with somebody listening. */
-export function tapped(target: Target, onPassed: (passed: Passed) => void): Target {
+/**
+ * Returns the same target, and reports every message of both sides.
+ *
+ * @example
+ * const client = await connect(tapTarget(httpTarget('https://server.example/mcp'), ({ from, message }) => console.log(from, message)))
+ */
+export function tapTarget(target: Target, onPassed: (passed: TappedMessage) => void): Target {
   const started = performance.now()
-  const tell = (from: Passed['from'], message: unknown): void => onPassed({ from, message, atMs: performance.now() - started })
+  const tell = (from: TappedMessage['from'], message: unknown): void => onPassed({ from, message, atMs: performance.now() - started })
   const open = async (): Promise<Link> => {
     const link = await target.open()
     const send = link.send.bind(link)
@@ -50,7 +55,7 @@ function boundTo(receiver: LinkReceiver): LinkReceiver {
   }
 }
 
-/** A message that was read, as it was written. */
+/** A parsed message in the form it had on the wire. */
 const wireForm = (message: Incoming): unknown => (message.kind === 'batch' ? message.messages.map(singleForm) : singleForm(message))
 
 function singleForm(message: SingleMessage): unknown {

@@ -1,20 +1,12 @@
-/** One server, as commands use it: reached by hand, or through the host with its policy, its questions and its log. */
+/** One server as commands use it: connected directly, or through the host with its policy, questions and log. */
 
-import type { Client } from '../../client/client.ts'
-import type { CallOptions } from '../../client/options.ts'
-import type { Host } from '../../host/host.ts'
-import type { GetPromptResult, Prompt } from '../../protocol/model/prompts.ts'
-import type { ReadResourceResult, Resource, ResourceTemplate } from '../../protocol/model/resources.ts'
-import type { CallToolResult, Tool } from '../../protocol/model/tools.ts'
-import type { Invocation } from '../frame.ts'
+import type { CallOptions, CallToolResult, Client, GetPromptResult, Prompt, ReadResourceResult, Tool } from '../../client/index.ts'
+import type { Host } from '../../host/index.ts'
+import type { Invocation } from '../command-runner.ts'
 import { withClient } from './connect.ts'
+import type { ResourceListing } from './listings.ts'
 import type { TargetOptions } from './options.ts'
-import type { TargetName } from './target.ts'
-
-export interface Offered {
-  resources: readonly Resource[]
-  resourceTemplates: readonly ResourceTemplate[]
-}
+import { describeTarget, type TargetName } from './target.ts'
 
 type UseOptions = Pick<CallOptions, 'signal' | 'onProgress'>
 
@@ -22,16 +14,16 @@ export interface Session {
   /** For people. */
   readonly title: string
   tools(): Promise<readonly Tool[]>
-  /** It has a tool of that name, but not in use: new, or not what was approved. */
+  /** The tool exists, but awaits approval. */
   isWithheld?(name: string): boolean
-  resources(): Promise<Offered>
+  resources(): Promise<ResourceListing>
   prompts(): Promise<readonly Prompt[]>
   call(name: string, args: Record<string, unknown>, options: UseOptions): Promise<CallToolResult>
   read(uri: string, options: UseOptions): Promise<ReadResourceResult>
   prompt(name: string, args: Record<string, string>, options: UseOptions): Promise<GetPromptResult>
 }
 
-/** Connects, and closes whatever happens. */
+/** Connects, runs `use`, and always closes. */
 export async function withSession<T>(
   invocation: Invocation,
   target: TargetName,
@@ -40,15 +32,15 @@ export async function withSession<T>(
 ): Promise<T> {
   if (target.kind !== 'server') {
     const { personalAnswers } = await import('../terminal/answers.ts')
-    const answer = await personalAnswers(invocation, target)
-    return withClient(invocation, target, options, (client) => use(sessionOf(client)), { answer })
+    const answer = await personalAnswers(invocation, describeTarget(target))
+    return withClient(invocation, target, options, (client) => use(clientSession(client)), { answer })
   }
-  const { withHost } = await import('../hosting/open-host.ts')
-  return withHost(invocation, { only: [target.id], parks: options.inbox === true }, (host) => use(hosted(host, target.id)))
+  const { withHost } = await import('./open-host.ts')
+  return withHost(invocation, { only: [target.id], parks: options.inbox === true }, (host) => use(hostSession(host, target.id)))
 }
 
-/** Lists are empty where the server says that it has none; asking it would be an error. */
-export function sessionOf(client: Client): Session {
+/** Lists are empty without the capability: asking the server would be an error. */
+export function clientSession(client: Client): Session {
   const { info, capabilities } = client.server
   return {
     title: info.title ?? info.name,
@@ -68,8 +60,8 @@ export function sessionOf(client: Client): Session {
 export const isWithheld = (host: Host, id: string, tool: string): boolean =>
   host.review(id)?.items.some(({ kind, name }) => kind === 'tool' && name === tool) ?? false
 
-/** Only what was approved is listed; why a server is not there is said when something is asked of it. */
-function hosted(host: Host, id: string): Session {
+/** Lists only what was approved. Throws the reason when the server is not connected. */
+function hostSession(host: Host, id: string): Session {
   const ours = <Entry extends { server: string; definition: unknown }>(entries: readonly Entry[]): Entry['definition'][] => {
     const health = host.health()[id]
     if (health?.state === 'refused') throw health.error

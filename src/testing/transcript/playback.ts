@@ -1,30 +1,38 @@
-/** A recording as a server: what was asked then and is asked again gets the answer it got. */
+/** A recording as a server: a recorded request gets its recorded answer. */
 
 import { comparableJson } from '../../base/canonical-json.ts'
 import { isObject } from '../../base/json.ts'
 import { type Id, INVALID_PARAMS, isId, METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
-import type { Passed } from '../target/tap.ts'
+import type { TappedMessage } from './tap.ts'
 
 interface Request {
   method: string
   params: unknown
-  /** What the server said until its answer, that included; progress has the token of the request, which another may have. */
+  /** Messages of the server up to and including its answer. Progress carries the recorded token, which is replaced when played. */
   answers: Record<string, unknown>[]
   wasPlayed: boolean
 }
 
+/**
+ * Answers requests from recorded messages.
+ *
+ * @example
+ * const playback = new Playback(messages)
+ * for (const answer of playback.answersTo({ jsonrpc: '2.0', id: 1, method: 'tools/list' })) send(answer)
+ */
 export class Playback {
   readonly #requests: readonly Request[]
 
-  constructor(messages: readonly Passed[]) {
+  constructor(messages: readonly TappedMessage[]) {
     this.#requests = requestsIn(messages)
   }
 
+  /** Number of recorded requests that have an answer. */
   get size(): number {
     return this.#requests.length
   }
 
-  /** Everything to be sent for one message of a client, in order. */
+  /** The messages to send for one message of a client, in order. */
   answersTo(message: unknown): Record<string, unknown>[] {
     if (!isObject(message) || typeof message.method !== 'string' || !isId(message.id)) return []
     const request = this.#find(message.method, message.params)
@@ -36,12 +44,12 @@ export class Playback {
       if (answer.method === undefined) return [{ ...answer, id: message.id }]
       const params = isObject(answer.params) ? answer.params : undefined
       if (answer.method !== 'notifications/progress') return [answer]
-      // Progress is only for those who asked for it.
+      // Progress is sent only to a client that asked for it.
       return token !== undefined && params?.progressToken === recorded ? [{ ...answer, params: { ...params, progressToken: token } }] : []
     })
   }
 
-  /** The first that was not played yet, or the last when all were. */
+  /** The first one not played yet. When all were played: the last. */
   #find(method: string, params: unknown): Request | undefined {
     const wanted = comparable(method, params)
     const same = this.#requests.filter((request) => request.method === method && comparable(method, request.params) === wanted)
@@ -61,7 +69,7 @@ export class Playback {
   }
 }
 
-function requestsIn(messages: readonly Passed[]): Request[] {
+function requestsIn(messages: readonly TappedMessage[]): Request[] {
   const open = new Map<string, Request>()
   const all: Request[] = []
   for (const { from, message } of messages) {
@@ -73,7 +81,7 @@ function requestsIn(messages: readonly Passed[]): Request[] {
       all.push(request)
     } else if (from === 'server') {
       const isAnswer = message.method === undefined
-      // What belongs to no request goes with the one asked last.
+      // A message that belongs to no request goes with the newest request.
       const request = isAnswer ? open.get(JSON.stringify(message.id)) : (ownerOf(message, open) ?? [...open.values()].at(-1))
       request?.answers.push(message)
       if (isAnswer) open.delete(JSON.stringify(message.id))
@@ -89,11 +97,11 @@ function ownerOf(message: Record<string, unknown>, open: ReadonlyMap<string, Req
 
 const tokenIn = (params: unknown): unknown => (isObject(params) && isObject(params._meta) ? params._meta.progressToken : undefined)
 
-/** Who asks, and in which version, may differ: the handshake is the same all the same. */
+/** The handshake matches whatever the client's name and version are. */
 const comparable = (method: string, params: unknown): string =>
   method === 'initialize' || method === 'server/discover' ? '' : comparableJson(withoutMeta(params) ?? {})
 
-export function withoutMeta(params: unknown): unknown {
+function withoutMeta(params: unknown): unknown {
   if (!isObject(params)) return params
   const { _meta: _, ...rest } = params
   return rest

@@ -1,11 +1,10 @@
-/** What went wrong, as help: what was expected and what came, what to do, and the exit code. */
+/** Turns errors into messages: expected and actual, what to do, and the exit code. */
 
 import { asText } from '../base/as-text.ts'
-import { RemoteError } from '../jsonrpc/remote-error.ts'
-import { Cancelled, Declined, McpError } from '../protocol/errors.ts'
+import { Cancelled, Declined, McpError, RemoteError } from '../client/index.ts'
 import { type ExitName, exitNameOf } from './exit-codes.ts'
 import { nearest } from './nearest.ts'
-import { type Shown, untrusted, untrustedLines, words } from './output/shown.ts'
+import { type SafeText, safe, untrusted, untrustedLines } from './output/safe-text.ts'
 
 /** The command line is wrong. */
 export class UsageError extends Error {
@@ -27,34 +26,34 @@ export class Interrupted extends Error {
   }
 }
 
-/** A name that is none, with the nearest that is one. @param kind `tool`, `server`, ... */
+/** The error for an unknown name, with the nearest known one. @param kind `tool`, `server`, ... */
 export function unknownName(kind: string, typed: string, names: readonly string[], where = ''): UsageError {
   const meant = nearest(typed, names)
   const listed = names.slice(0, 12).join(', ')
   const rest = names.length > 12 ? ` and ${names.length - 12} more` : ''
   return new UsageError(
-    `There is no ${kind} ${JSON.stringify(typed)}${where === '' ? '' : ` ${where}`}`,
+    `Unknown ${kind} ${JSON.stringify(typed)}${where === '' ? '' : ` ${where}`}`,
     meant !== undefined
       ? `Did you mean ${JSON.stringify(meant)}?`
       : names.length === 0
-        ? `There are none at all.`
-        : `There ${names.length === 1 ? 'is' : 'are'}: ${listed}${rest}`,
+        ? `There are no ${kind}s.`
+        : `Available: ${listed}${rest}`,
   )
 }
 
-export interface Explained {
+export interface ExplainedError {
   exit: ExitName
-  message: Shown
-  hint: Shown | undefined
+  message: SafeText
+  hint: SafeText | undefined
   /** For `--json`. */
   json: { error: { kind: string; code?: string | number; message: string; hint?: string; data?: unknown } }
 }
 
-export function explain(error: unknown): Explained {
+export function explainError(error: unknown): ExplainedError {
   if (error instanceof UsageError) return explained('usage', error.message, { kind: 'usage' }, error.hint)
   if (error instanceof Interrupted) return explained('interrupted', error.message, { kind: 'interrupted' })
   if (error instanceof Declined || error instanceof Cancelled)
-    return explained('denied', `You said no: ${error.message}`, { kind: 'denied' })
+    return explained('denied', `You declined: ${error.message}`, { kind: 'denied' })
   if (error instanceof RemoteError) {
     const { code, data } = error
     return explained('failed', `The server answered with an error: ${error.message} (${code})`, { kind: 'remote', code, data })
@@ -67,11 +66,16 @@ export function explain(error: unknown): Explained {
   return explained('failed', message, { kind: 'internal', ...(typeof code === 'string' && { code }) })
 }
 
-function explained(exit: ExitName, message: string, about: Omit<Explained['json']['error'], 'message' | 'hint'>, hint?: string): Explained {
+function explained(
+  exit: ExitName,
+  message: string,
+  about: Omit<ExplainedError['json']['error'], 'message' | 'hint'>,
+  hint?: string,
+): ExplainedError {
   return {
     exit,
     message: untrustedLines(message),
-    hint: hint === undefined ? undefined : words`${untrusted(hint)}`,
+    hint: hint === undefined ? undefined : safe`${untrusted(hint)}`,
     json: { error: { ...about, message, ...(hint !== undefined && { hint }) } },
   }
 }
@@ -79,23 +83,23 @@ function explained(exit: ExitName, message: string, about: Omit<Explained['json'
 function adviceFor({ code, data }: McpError): string | undefined {
   switch (code) {
     case 'ERR_SPAWN':
-      return 'Give the program and its arguments after --, such as: portico run -- npx some-server'
+      return 'Give the program and its arguments after --, for example: portico run -- npx some-server'
     case 'ERR_NETWORK':
     case 'ERR_NO_ENDPOINT':
     case 'ERR_HTTP':
-      return 'portico doctor URL says at which step it fails'
+      return '"portico doctor URL" shows which step fails'
     case 'ERR_INSECURE':
-      return 'Give --insecure if it must be unencrypted'
+      return 'Use --insecure to allow an unencrypted connection'
     case 'ERR_AUTH':
-      return 'portico servers login NAME logs in; portico doctor URL shows what the server wants'
+      return 'Log in with "portico servers login NAME"; "portico doctor URL" shows what the server requires'
     case 'ERR_CONSENT':
-      return 'Run it in a terminal, or answer with: portico inbox answer'
+      return 'Run the command in a terminal, add a rule that allows it, or use --inbox and answer with "portico inbox answer"'
     case 'ERR_QUARANTINED':
-      return 'portico pins diff shows what changed; portico pins accept takes it'
+      return 'Review the change with "portico pins diff", approve it with "portico pins accept"'
     case 'ERR_DENIED': {
       const { by, feedback } = (data ?? {}) as { by?: unknown; feedback?: unknown }
-      if (typeof feedback === 'string') return `They said: ${feedback}`
-      return by === 'person' ? undefined : 'portico policy explain says which rule it was'
+      if (typeof feedback === 'string') return `Reason: ${feedback}`
+      return by === 'person' ? undefined : '"portico policy explain" shows the rule'
     }
     default:
       return undefined

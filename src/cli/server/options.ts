@@ -1,7 +1,7 @@
-/** Options of every command that connects to a server. */
+/** The options of all commands that connect to a server. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { isLogLevel, LOG_LEVELS, type LogLevel } from '../../protocol/model/logging.ts'
+import { LOG_LEVELS, type LogLevel } from '../../client/index.ts'
 
 export interface TargetOptions {
   header: Record<string, string>
@@ -17,18 +17,18 @@ export interface TargetOptions {
 
 export function addTargetOptions(command: Command): Command {
   return command
-    .addOption(several('-H, --header <name: value>', 'a header for requests to a URL; may be given several times', {}, addHeader))
-    .addOption(several('-e, --env <NAME=value>', 'a variable for the command after --; may be given several times', {}, addVariable))
-    .option('--cwd <folder>', 'the working directory of the command after --')
-    .option('--insecure', 'speak unencrypted to a host that is not this machine')
-    .option('--timeout <seconds>', 'how long a request may go without an answer or progress', toSeconds)
-    .addOption(several('--revision <date>', 'a protocol revision to speak; may be given several times', [], addTo, 'all'))
-    .option('--log <level>', 'show log messages of the server from this level on', toLogLevel)
-    .option('-v, --verbose', 'show what the server writes to its standard error')
-    .option('--inbox', 'without a terminal: let questions wait for somebody who answers them with portico inbox')
+    .addOption(several('-H, --header <name: value>', 'send this HTTP header (URL only; repeatable)', {}, addHeader))
+    .addOption(several('-e, --env <NAME=value>', 'set an environment variable for the command after -- (repeatable)', {}, addVariable))
+    .option('--cwd <folder>', 'working directory of the command after --')
+    .option('--insecure', 'allow unencrypted http:// to another machine')
+    .option('--timeout <seconds>', 'fail a request after this long without an answer or progress', toSeconds)
+    .addOption(several('--revision <date>', 'protocol revision to offer (repeatable)', [], addTo, 'all'))
+    .option('--log <level>', 'show log messages of the server at this level and above', toLogLevel)
+    .option('-v, --verbose', 'show the standard error of the server')
+    .option('--inbox', 'without a terminal: wait until questions are answered with "portico inbox"')
 }
 
-/** @param otherwise what help says is taken when it is not given */
+/** @param otherwise the default as shown in the help */
 function several<Values>(
   flags: string,
   text: string,
@@ -60,6 +60,7 @@ function toSeconds(text: string): number {
 }
 
 function toLogLevel(text: string): LogLevel {
-  if (!isLogLevel(text)) throw new InvalidArgumentError(`Expected one of ${LOG_LEVELS.join(', ')}.`)
-  return text
+  const level = LOG_LEVELS.find((each) => each === text)
+  if (!level) throw new InvalidArgumentError(`Expected one of ${LOG_LEVELS.join(', ')}.`)
+  return level
 }

@@ -1,4 +1,4 @@
-/** Between a client on our standard streams and a server: passes everything on, and tells of it. */
+/** A proxy between a client on standard streams and a server: it forwards every message and reports it. */
 
 import type { Readable, Writable } from 'node:stream'
 import { isObject } from '../../base/json.ts'
@@ -9,27 +9,42 @@ import { DEFAULT_MAX_LINE_BYTES } from '../../jsonrpc/read.ts'
 import { META } from '../../protocol/model/base.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
 import type { About, Link, Target } from '../../protocol/seams/link.ts'
-import { type Passed, tapped } from '../target/tap.ts'
+import { type TappedMessage, tapTarget } from './tap.ts'
 
 export interface ProxyOptions {
+  /** Where the client writes, such as `process.stdin`. */
   input: Readable
+  /** Where the client reads, such as `process.stdout`. */
   output: Writable
+  /** Ends the proxy. */
   signal: AbortSignal
-  onPassed(passed: Passed): void
-  onWarning(message: string): void
+  /** Called with every message of both sides. */
+  onMessage(message: TappedMessage): void
+  onWarning(text: string): void
 }
 
-/** Resolves when the client has closed our input, or rejects with why the server is gone. */
-export async function proxy(target: Target, { input, output, signal, onPassed, onWarning }: ProxyOptions): Promise<void> {
-  let passOn: (passed: Passed) => void = () => {}
-  const link = await tapped(target, (passed) => {
-    onPassed(passed)
-    if (passed.from === 'server') passOn(passed)
+/**
+ * Connects a client on standard streams to a server and reports every message.
+ * Resolves when the client closes the input; rejects when the connection to the server fails.
+ *
+ * @example
+ * await proxyStdio(processTarget({ command: 'node', args: ['server.mjs'] }), {
+ *   input: process.stdin,
+ *   output: process.stdout,
+ *   signal: new AbortController().signal,
+ *   onMessage: ({ from, message }) => console.error(from, JSON.stringify(message)),
+ *   onWarning: console.error,
+ * })
+ */
+export async function proxyStdio(target: Target, { input, output, signal, onMessage, onWarning }: ProxyOptions): Promise<void> {
+  let forward: (passed: TappedMessage) => void = () => {}
+  const link = await tapTarget(target, (passed) => {
+    onMessage(passed)
+    if (passed.from === 'server') forward(passed)
   }).open()
-  const about = new Abouts(target.mirrorsHeaders === true)
-  passOn = ({ message }) => {
-    if (!isObject(message) || message.jsonrpc !== '2.0')
-      return onWarning(`The server sent something that is no message: ${JSON.stringify(message)}`)
+  const about = new TransportMetadata(target.mirrorsHeaders === true)
+  forward = ({ message }) => {
+    if (!isObject(message) || message.jsonrpc !== '2.0') return onWarning(`The server sent an invalid message: ${JSON.stringify(message)}`)
     about.learn(message)
     output.write(`${JSON.stringify(message)}\n`)
   }
@@ -40,19 +55,19 @@ export async function proxy(target: Target, { input, output, signal, onPassed, o
       link.start({
         onMessage: () => {},
         onLost: refuse,
-        onForgotten: () => reject(new Error('The server has forgotten the session')),
+        onForgotten: () => reject(new Error('The server no longer knows the session')),
         onClose: (error) => (error ? reject(error) : resolve()),
       })
       const reader = new LineReader({
         maxLineBytes: DEFAULT_MAX_LINE_BYTES,
         onLine: (text, from, to) => fromClient(link, about, text.slice(from, to), onWarning),
-        onTooLong: () => onWarning(`The client sent a message longer than ${DEFAULT_MAX_LINE_BYTES} bytes, which was left out`),
-        onNotUtf8: () => onWarning('The client sent bytes that are not UTF-8, which were left out'),
+        onTooLong: () => onWarning(`The client sent a message longer than ${DEFAULT_MAX_LINE_BYTES} bytes; it was dropped`),
+        onNotUtf8: () => onWarning('The client sent bytes that are not UTF-8; they were dropped'),
       })
       input.on('data', (chunk: Uint8Array) => reader.push(chunk))
       input.once('end', () => {
         reader.end()
-        // What is under way may still be answered.
+        // Requests in flight may still be answered.
         setTimeout(resolve, LAST_ANSWERS_MS)
       })
       signal.addEventListener('abort', () => resolve(), { once: true })
@@ -64,13 +79,13 @@ export async function proxy(target: Target, { input, output, signal, onPassed, o
 
 const LAST_ANSWERS_MS = 300
 
-function fromClient(link: Link, about: Abouts, line: string, onWarning: (message: string) => void): void {
+function fromClient(link: Link, about: TransportMetadata, line: string, onWarning: (message: string) => void): void {
   if (line.trim() === '') return
   let message: unknown
   try {
     message = JSON.parse(line)
   } catch {
-    return onWarning('The client sent a line that is not JSON, which was left out')
+    return onWarning('The client sent a line that is not JSON; it was dropped')
   }
   if (isObject(message) && message.method === 'notifications/cancelled' && isObject(message.params)) {
     const { requestId } = message.params
@@ -79,8 +94,8 @@ function fromClient(link: Link, about: Abouts, line: string, onWarning: (message
   link.send(line, about.of(message))
 }
 
-/** What a transport repeats beside a message, told from the messages themselves. */
-class Abouts {
+/** Rebuilds the transport metadata (headers) from the messages. */
+class TransportMetadata {
   readonly #mirrored: MirroredParams | undefined
   #version: string | undefined
 
@@ -102,7 +117,7 @@ class Abouts {
     }
   }
 
-  /** The handshake agrees on a version; a list of tools says which arguments travel beside a call. */
+  /** The handshake names the version; the list of tools names the arguments that are repeated in headers. */
   learn(message: Params): void {
     const result = isObject(message.result) ? message.result : undefined
     if (typeof result?.protocolVersion === 'string') this.#version = result.protocolVersion

@@ -1,35 +1,35 @@
-/** What every command is given, and what becomes of how it ends. */
+/** Runs a command: gives it its surroundings, handles Ctrl-C, and turns its end into an exit code. */
 
 import type { Command } from 'commander'
+import { explainError, Interrupted, UsageError } from './errors.ts'
 import { type ExitName, exitCode } from './exit-codes.ts'
-import { explain, Interrupted, UsageError } from './faults.ts'
 import type { Io } from './io.ts'
+import { safe } from './output/safe-text.ts'
 import { Screen } from './output/screen.ts'
-import { words } from './output/shown.ts'
 
 export interface Invocation {
   io: Io
   screen: Screen
-  /** What stood after `--`: a command that starts a server. */
+  /** The words after `--`: the command that starts a server. */
   after: readonly string[] | undefined
   /** Aborted by Ctrl-C, with Interrupted as its reason. A second Ctrl-C ends the process. */
   signal: AbortSignal
-  /** Does one of several things: the first Ctrl-C stops it and nothing else, a second one everything. */
-  step<T>(use: (invocation: Invocation) => Promise<T>): Promise<T>
+  /** Runs one step of an interactive command: the first Ctrl-C stops only the step, a second one everything. */
+  interruptibleStep<T>(use: (invocation: Invocation) => Promise<T>): Promise<T>
 }
 
-/** @returns how it ended; `ok` unless given */
-export type Body<Args extends unknown[]> = (invocation: Invocation, ...args: Args) => Promise<ExitName | undefined | void>
+/** @returns the exit name. Default: `ok` */
+export type CommandBody<Args extends unknown[]> = (invocation: Invocation, ...args: Args) => Promise<ExitName | undefined | void>
 
 export interface ActionOptions {
   /** Whether a command may follow `--`. */
   takesCommand?: boolean
 }
 
-export class Frame {
+export class CommandRunner {
   readonly #io: Io
   readonly #after: readonly string[] | undefined
-  /** What the process ends with. */
+  /** The exit code of the process. */
   exit: number = exitCode('ok')
 
   constructor(io: Io, after: readonly string[] | undefined) {
@@ -38,12 +38,12 @@ export class Frame {
   }
 
   /** An action for commander, whose last two arguments are the options and the command. */
-  action<Args extends unknown[]>(body: Body<Args>, { takesCommand = false }: ActionOptions = {}) {
+  action<Args extends unknown[]>(body: CommandBody<Args>, { takesCommand = false }: ActionOptions = {}) {
     return async (...given: unknown[]): Promise<void> => {
       const command = given.at(-1) as Command
       const isJson = command.optsWithGlobals().json === true
       await this.run(isJson, (invocation) => {
-        if (this.#after !== undefined && !takesCommand) throw new UsageError(`portico ${command.name()} takes no command after --`)
+        if (this.#after !== undefined && !takesCommand) throw new UsageError(`"portico ${command.name()}" does not take a command after --`)
         return body(invocation, ...(given.slice(0, -1) as Args))
       })
     }
@@ -64,7 +64,7 @@ export class Frame {
       screen,
       after: this.#after,
       signal: stop.signal,
-      step: async (use) => {
+      interruptibleStep: async (use) => {
         const outer = current
         const step = new AbortController()
         current = step
@@ -87,10 +87,10 @@ export class Frame {
   }
 
   fail(error: unknown, screen: Screen = new Screen(this.#io)): void {
-    const { exit, message, hint, json } = explain(error)
+    const { exit, message, hint, json } = explainError(error)
     this.exit = exitCode(exit)
     if (screen.isJson) screen.printJson(json)
-    screen.note(words`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
-    if (hint) screen.note(words`  ${screen.noteStyle.dim(hint)}`)
+    screen.note(safe`${screen.noteStyle.red(exit === 'interrupted' ? '■' : '✗')} ${message}`)
+    if (hint) screen.note(safe`  ${screen.noteStyle.dim(hint)}`)
   }
 }
