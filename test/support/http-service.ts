@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { onTestFinished } from 'vitest'
 import { type Listening, type ListenOptions, listen } from '../../src/http/index.ts'
 import { Endpoint } from '../../src/http/server/endpoint.ts'
-import { NodeVisit } from '../../src/http/server/node.ts'
+import { NodeExchange } from '../../src/http/server/runtime/node.ts'
 import type { HttpOptions } from '../../src/http/server/options.ts'
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts'
 import { type FakeClock, fakeClock } from '../../src/testing/index.ts'
@@ -41,7 +41,7 @@ export async function serveInFakeTime(
 ): Promise<{ url: string; port: number; endpoint: Endpoint; pass: (ms: number) => Promise<void> }> {
   const endpoint = new Endpoint(server, options, clock)
   const at = createHttpServer((request, response) => {
-    const visit = new NodeVisit(request, response, undefined, endpoint.limits.stallMs)
+    const visit = new NodeExchange(request, response, undefined, endpoint.limits.stallMs)
     endpoint.handle(visit, visit)
   })
   await new Promise<void>((resolve) => at.listen(0, '127.0.0.1', resolve))

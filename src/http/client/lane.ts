@@ -4,7 +4,7 @@ export class Lane {
   readonly #max: number
   readonly #onShorter: (() => void) | undefined
   /** A set keeps its order, and whoever gives up leaves it without a search. */
-  readonly #line = new Map<Place, () => void>()
+  readonly #line = new Map<LanePlace, () => void>()
   #inside = 0
 
   /** @param onShorter called whenever somebody has left the line */
@@ -22,7 +22,7 @@ export class Lane {
   }
 
   /** Runs `run` as soon as there is room, which mostly is now. */
-  enter(place: Place, run: () => void): void {
+  enter(place: LanePlace, run: () => void): void {
     if (!this.hasRoom) {
       this.#line.set(place, run)
       return
@@ -31,7 +31,7 @@ export class Lane {
     run()
   }
 
-  leave(place: Place): void {
+  leave(place: LanePlace): void {
     if (this.#line.delete(place)) {
       this.#onShorter?.()
       return
@@ -55,7 +55,7 @@ export class Lane {
 }
 
 /** The place of one request in a lane, for all attempts at it. */
-export class Place {
+export class LanePlace {
   #lane: Lane | undefined
 
   enter(lane: Lane, run: () => void): void {

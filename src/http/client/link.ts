@@ -6,17 +6,17 @@ import { answerBounds } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { About, Link, LinkReceiver } from '../../protocol/seams/link.ts'
 import { revisionOf } from '../../revisions/index.ts'
-import { brokenFault, Call, type CallAbout, type CallHost } from './call.ts'
+import { brokenFault, HttpCall, type CallAbout, type CallHost } from './http-call.ts'
 import { getHeaders, postHeaders, type SessionHeaders } from './headers.ts'
-import { Lane, Place } from './lane.ts'
-import { Notice } from './notice.ts'
+import { Lane, LanePlace } from './lane.ts'
+import { HttpNotification } from './http-notification.ts'
 import type { HttpClientLimits } from './options.ts'
-import { isNoise, nameOfMessage } from './reading.ts'
-import type { Refusal } from './refusal.ts'
-import type { HttpReply, HttpRequest, HttpSender, Sending } from './sender.ts'
-import { HttpSession } from './session.ts'
-import { ReopenedStream } from './stream.ts'
-import { TwoEndpoints } from './two-endpoints.ts'
+import { isUnusable, describeMessage } from './match-answer.ts'
+import type { ClassifiedRefusal } from './classify-refusal.ts'
+import type { ResponseHandler, HttpRequest, HttpSender, Sending } from './sender.ts'
+import { RemoteSession } from './session.ts'
+import { ReopenedStream } from './reopened-stream.ts'
+import { LegacySseStream } from './legacy-sse.ts'
 
 export interface HttpLinkOptions {
   url: URL
@@ -31,13 +31,13 @@ const MAX_ODD_WARNINGS = 10
 
 export class HttpLink implements Link {
   readonly #options: HttpLinkOptions
-  readonly #session: HttpSession
+  readonly #session: RemoteSession
   readonly #host: CallHost
-  readonly #calls = new Map<Id, Call>()
+  readonly #calls = new Map<Id, HttpCall>()
   /** Calls of the oldest transport: its POSTs are over before their answers come, and say nothing of how many are in hand. */
   readonly #oldCalls: Lane
   /** Set when the server turned out to be of the oldest kind: messages are posted there. */
-  #old: { stream: TwoEndpoints; endpoint: URL } | undefined
+  #old: { stream: LegacySseStream; endpoint: URL } | undefined
   #receiver: LinkReceiver | undefined
   #isClosed = false
   #oddities = 0
@@ -46,7 +46,7 @@ export class HttpLink implements Link {
     this.#options = options
     const { server, url, limits, onWarning } = options
     this.#oldCalls = new Lane(limits.maxConnections)
-    this.#session = new HttpSession({
+    this.#session = new RemoteSession({
       server,
       url,
       limits,
@@ -99,7 +99,7 @@ export class HttpLink implements Link {
     await this.#options.sender.close()
   }
 
-  readonly #send = (request: HttpRequest, reply: HttpReply): Sending => this.#options.sender.send(request, reply)
+  readonly #send = (request: HttpRequest, reply: ResponseHandler): Sending => this.#options.sender.send(request, reply)
 
   /** Whether the revision spoken knows nothing of sessions, resumption and answers of ours. */
   get #isStateless(): boolean {
@@ -107,7 +107,7 @@ export class HttpLink implements Link {
   }
 
   #request(json: string, about: CallAbout): void {
-    const call = new Call(this.#host, about, json, this.#post(json, about), this.#headersOf(about).id !== undefined)
+    const call = new HttpCall(this.#host, about, json, this.#post(json, about), this.#headersOf(about).id !== undefined)
     this.#calls.set(about.id, call)
     this.#session.whenReady(() => {
       if (this.#calls.get(about.id) !== call) return
@@ -137,7 +137,7 @@ export class HttpLink implements Link {
       if (!this.#isClosed) onWarning(`A message was not accepted: ${words}`)
       onDone(false)
     }
-    new Notice(
+    new HttpNotification(
       {
         server,
         limits,
@@ -166,7 +166,7 @@ export class HttpLink implements Link {
     this.#session.hold()
   }
 
-  #onAnswer(call: Call, message: Incoming): void {
+  #onAnswer(call: HttpCall, message: Incoming): void {
     const isOpened = call.about.method === 'initialize' && message.kind === 'result'
     const fault = isOpened ? this.#session.take(call.headers) : undefined
     if (fault) return this.#onLost(call, fault)
@@ -181,7 +181,7 @@ export class HttpLink implements Link {
 
   #onMessage(message: Incoming, text: string): void {
     if (this.#isClosed) return
-    if (isNoise(message)) return this.#onOdd(`Ignored: ${nameOfMessage(message, text)}`)
+    if (isUnusable(message)) return this.#onOdd(`Ignored: ${describeMessage(message, text)}`)
     // The answer to a call whose own stream broke may come on any other.
     for (const each of message.kind === 'batch' ? message.messages : [message]) {
       const call = 'id' in each && each.kind !== 'request' && each.id !== undefined ? this.#calls.get(numbered(each.id)) : undefined
@@ -195,17 +195,17 @@ export class HttpLink implements Link {
     this.#options.onWarning(this.#oddities === MAX_ODD_WARNINGS ? `${warning} (no more of these are told)` : warning)
   }
 
-  #settle(call: Call): void {
+  #settle(call: HttpCall): void {
     this.#calls.delete(call.about.id)
     call.settle()
   }
 
-  #onLost(call: Call, error: McpError): void {
+  #onLost(call: HttpCall, error: McpError): void {
     call.abort()
     if (this.#calls.delete(call.about.id)) this.#receiver?.onLost(call.about.id, error)
   }
 
-  #onRefused(call: Call, refusal: Refusal): void {
+  #onRefused(call: HttpCall, refusal: ClassifiedRefusal): void {
     switch (refusal.kind) {
       case 'said':
         return this.#onAnswer(call, refusal.message)
@@ -220,7 +220,7 @@ export class HttpLink implements Link {
     }
   }
 
-  #resume(call: Call, lastEventId: string, retryMs: number | undefined): Sending | undefined {
+  #resume(call: HttpCall, lastEventId: string, retryMs: number | undefined): Sending | undefined {
     if (this.#isStateless || this.#isClosed) return undefined
     const { server, url, limits } = this.#options
     const { method } = call.about
@@ -248,9 +248,9 @@ export class HttpLink implements Link {
   }
 
   /** The handshake was not understood: a server of the oldest kind has a stream to read at the same URL. */
-  #tryOldest(call: Call, { fault, said }: Refusal & { kind: 'unknown' }): void {
+  #tryOldest(call: HttpCall, { fault, said }: ClassifiedRefusal & { kind: 'unknown' }): void {
     const { server, url, limits } = this.#options
-    const stream = new TwoEndpoints({
+    const stream = new LegacySseStream({
       server,
       url,
       limits,
@@ -274,15 +274,15 @@ export class HttpLink implements Link {
   }
 
   /** The answer comes on the stream; the response to the POST only says whether there will be one. */
-  #postToOld(endpoint: URL, call: Call): void {
+  #postToOld(endpoint: URL, call: HttpCall): void {
     const { server, limits } = this.#options
     const { about, json } = call
-    const place = new Place()
+    const place = new LanePlace()
     call.divert({ abort: () => place.leave() })
     place.enter(this.#oldCalls, () => {
       const lose = (error: McpError): void => this.#onLost(call, error)
       const headers = postHeaders(about, this.#headersOf(about))
-      new Notice(
+      new HttpNotification(
         {
           server,
           limits,

@@ -9,10 +9,10 @@ import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Authorizer, SentRequest } from '../../protocol/seams/authorizer.ts'
 import { networkFault } from './faults.ts'
-import { Lane, Place } from './lane.ts'
+import { Lane, LanePlace } from './lane.ts'
 import type { ExtraHeaders, HttpClientLimits, HttpTargetOptions } from './options.ts'
-import { mediaTypeOf } from './reading.ts'
-import { retryAfterIn } from './refusal.ts'
+import { mediaTypeOf } from './match-answer.ts'
+import { retryAfterIn } from './classify-refusal.ts'
 
 export interface HttpRequest {
   method: 'POST' | 'GET' | 'DELETE'
@@ -23,17 +23,17 @@ export interface HttpRequest {
   /** How long to wait for the head of the response, and between pieces of its body; for ever unless given. */
   timeoutMs?: number
   /** Default: `stream` for GET, `call` for POST; the goodbye of a session waits for nothing. */
-  lane?: LaneName
+  lane?: LaneKind
 }
 
 /**
  * Requests wait only for others of their kind. An answer of ours must not wait for calls: the server may need it to go on with them.
  * Streams stay open for long, and calls must not wait for that.
  */
-export type LaneName = 'call' | 'notice' | 'stream'
+export type LaneKind = 'call' | 'notice' | 'stream'
 
 /** What becomes of a request: a head, data, and an end; or a failure at any point. Nothing after it was aborted. */
-export interface HttpReply {
+export interface ResponseHandler {
   onHead(status: number, headers: IncomingHttpHeaders): void
   onData(chunk: Buffer): void
   onEnd(): void
@@ -59,7 +59,7 @@ const MAX_WAITING_NOTICES = 256
 
 export class HttpSender {
   readonly #server: URL
-  readonly #lanes: Readonly<Record<LaneName, Lane>>
+  readonly #lanes: Readonly<Record<LaneKind, Lane>>
   /** Responses that are not read for now. */
   readonly #paused = new Set<Attempt>()
   readonly #pool: Pool
@@ -94,8 +94,8 @@ export class HttpSender {
     })
   }
 
-  send(request: HttpRequest, reply: HttpReply): Sending {
-    const place = new Place()
+  send(request: HttpRequest, reply: ResponseHandler): Sending {
+    const place = new LanePlace()
     const history = { redirects: 0, tries: 0, waits: 0, permission: this.#permission(request), place }
     const attempt = new Attempt(this, request, reply, history)
     const lane = this.#laneOf(request)
@@ -106,7 +106,7 @@ export class HttpSender {
   }
 
   /** A call that is answered with a stream no longer keeps other calls waiting, unless there are too many such streams. */
-  isStream(place: Place): void {
+  isStream(place: LanePlace): void {
     place.moveTo(this.#lanes.stream)
   }
 
@@ -220,7 +220,7 @@ interface History {
   /** How often the server was busy. */
   waits: number
   permission: Permission | undefined
-  place: Place
+  place: LanePlace
 }
 
 /** Old tokens, a nonce that was wanted, a login, more scopes: all of it once for one request. */
@@ -245,7 +245,7 @@ const PLAIN_ENCODINGS = new Set(['', 'identity'])
 class Attempt implements Sending, Dispatcher.DispatchHandler {
   readonly #sender: HttpSender
   readonly #request: HttpRequest
-  readonly #reply: HttpReply
+  readonly #reply: ResponseHandler
   readonly #history: History
   #controller: Dispatcher.DispatchController | undefined
   #isOver = false
@@ -256,7 +256,7 @@ class Attempt implements Sending, Dispatcher.DispatchHandler {
   /** Set while a busy server is left alone. */
   #wait: Timer | undefined
 
-  constructor(sender: HttpSender, request: HttpRequest, reply: HttpReply, history: History) {
+  constructor(sender: HttpSender, request: HttpRequest, reply: ResponseHandler, history: History) {
     this.#sender = sender
     this.#request = request
     this.#reply = reply

@@ -6,15 +6,15 @@ import type { McpError } from '../../protocol/errors.ts'
 import { answerFault } from './faults.ts'
 import { deleteHeaders, getHeaders, type SessionHeaders } from './headers.ts'
 import type { HttpClientLimits } from './options.ts'
-import type { HttpReply, HttpRequest, Sending } from './sender.ts'
-import { ReopenedStream } from './stream.ts'
+import type { ResponseHandler, HttpRequest, Sending } from './sender.ts'
+import { ReopenedStream } from './reopened-stream.ts'
 
 export interface SessionOptions {
   /** Names the server in errors. */
   server: string
   url: URL
   limits: HttpClientLimits
-  send(request: HttpRequest, reply: HttpReply): Sending
+  send(request: HttpRequest, reply: ResponseHandler): Sending
   /** A message came that belongs to no request. */
   onMessage(data: string): void
   /** The server no longer knows the session; called whenever it says so. */
@@ -29,7 +29,7 @@ const VISIBLE_ASCII = /^[!-~]{1,4096}$/
 /** What a server without such a stream answers to a request for it. */
 const NO_STREAM = new Set([400, 404, 405])
 
-export class HttpSession {
+export class RemoteSession {
   readonly #options: SessionOptions
   #id: string | undefined
   #isForgotten = false
@@ -118,7 +118,7 @@ export class HttpSession {
         timer.cancel()
         resolve()
       }
-      const reply: HttpReply = { onHead: done, onData: () => {}, onEnd: () => {}, onFail: done }
+      const reply: ResponseHandler = { onHead: done, onData: () => {}, onEnd: () => {}, onFail: done }
       send({ method: 'DELETE', url, headers: deleteHeaders(this.headers) }, reply)
     })
   }

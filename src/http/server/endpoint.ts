@@ -10,20 +10,20 @@ import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { standsAlone } from '../../revisions/route.ts'
-import type { Ask, BodyFault, Headers, Reply } from './ask.ts'
-import { BodyHold, weightOf } from './body-hold.ts'
-import { FailedLogins } from './failed-logins.ts'
+import type { HttpRequestView, BodyFault, Headers, HttpReply } from './runtime/view.ts'
+import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
+import { FailedLogins } from './limits/failed-logins.ts'
 import { acceptsOf, Guard, isJsonType } from './guard.ts'
-import { type Holder, Holders } from './holders.ts'
-import { KeptBytes } from './kept-bytes.ts'
-import { Load } from './load.ts'
-import { OpenStreams } from './open-streams.ts'
+import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
+import { KeptBytes } from './limits/kept-bytes.ts'
+import { InFlight } from './limits/in-flight.ts'
+import { OpenStreams } from './streams/open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway, type Visitor } from './options.ts'
-import { isOwed } from './owed.ts'
+import { expectsAnswer } from './expects-answer.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
-import { SessionSide } from './session-side.ts'
-import { answerStandingAlone, type StatelessOptions, type Visit } from './stateless.ts'
-import { TwoEndpoints } from './two-endpoints.ts'
+import { SessionRequests } from './session/session-requests.ts'
+import { answerStandingAlone, type StatelessOptions, type HttpPost } from './stateless.ts'
+import { LegacySse } from './legacy-sse.ts'
 
 /** What a handler holds now. */
 export interface HttpCounts {
@@ -49,15 +49,15 @@ export class Endpoint {
   readonly #service: Service
   readonly #clock: Clock
   readonly #guard: Guard
-  readonly #load: Load
+  readonly #load: InFlight
   readonly #failedLogins: FailedLogins
   readonly #open: OpenStreams
-  readonly #holders: Holders
+  readonly #holders: UsageByCaller
   readonly #kept: KeptBytes
   readonly #proxies: number
   readonly #stateless: StatelessOptions
-  readonly #sessions: SessionSide | undefined
-  readonly #twoEndpoints: TwoEndpoints | undefined
+  readonly #sessions: SessionRequests | undefined
+  readonly #twoEndpoints: LegacySse | undefined
   readonly #tally = { values: 0 }
   #isDraining = false
   #lastUrl = ''
@@ -73,12 +73,12 @@ export class Endpoint {
     this.#service = service
     this.#clock = clock
     this.#guard = new Guard(options, limits.maxHeaders)
-    this.#load = new Load(limits)
+    this.#load = new InFlight(limits)
     this.#failedLogins = new FailedLogins(limits.failedLogins, now)
     this.#open = new OpenStreams(limits, clock, (limit) => this.#tell({ status: 0, reason: 'A reader was cut off', limit }))
-    this.#holders = new Holders(this.#open)
+    this.#holders = new UsageByCaller(this.#open)
     this.#kept = new KeptBytes(limits.maxKeptBytes, this.#holders)
-    this.#proxies = proxiesOf(options.trustProxy)
+    this.#proxies = countProxies(options.trustProxy)
     const shared = { service, limits, load: this.#load, open: this.#open }
     this.#stateless = {
       ...shared,
@@ -87,8 +87,8 @@ export class Endpoint {
       canListen: options.responses !== 'json',
     }
     const hasSessions = supported.some(({ dialect }) => dialect === 'session')
-    this.#sessions = hasSessions ? new SessionSide({ ...shared, options, holders: this.#holders, kept: this.#kept, now }) : undefined
-    this.#twoEndpoints = hasSessions && options.legacySse !== false ? new TwoEndpoints({ ...shared, now }) : undefined
+    this.#sessions = hasSessions ? new SessionRequests({ ...shared, options, holders: this.#holders, kept: this.#kept, now }) : undefined
+    this.#twoEndpoints = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now }) : undefined
   }
 
   /** False while it takes no more work. */
@@ -99,7 +99,7 @@ export class Endpoint {
   /** What is held now, for metrics. */
   get counts(): HttpCounts {
     return {
-      inFlight: this.#load.inFlight,
+      inFlight: this.#load.requests,
       abandoned: this.#load.abandoned,
       streams: this.#open.size,
       sessions: this.#sessions?.size ?? 0,
@@ -111,7 +111,7 @@ export class Endpoint {
   }
 
   /** Answers one request, sooner or later; never throws. */
-  handle(ask: Ask, reply: Reply): void {
+  handle(ask: HttpRequestView, reply: HttpReply): void {
     // The client may have gone while whatever stands before us was busy.
     if (reply.isGone) return
     ask.proxies = this.#proxies
@@ -160,7 +160,7 @@ export class Endpoint {
   }
 
   /** Rejects when there is no proof and no refusal, as a program without types may have it: nobody comes in by accident. */
-  async #authenticated(ask: Ask, authenticate: NonNullable<HttpOptions['authenticate']>): Promise<Visitor | TurnedAway> {
+  async #authenticated(ask: HttpRequestView, authenticate: NonNullable<HttpOptions['authenticate']>): Promise<Visitor | TurnedAway> {
     const said: Visitor | TurnedAway = await authenticate(ask)
     const isClear =
       'principal' in said ? typeof said.principal === 'string' && said.principal !== '' : said.status >= 400 && said.status < 600
@@ -169,19 +169,19 @@ export class Endpoint {
   }
 
   /** Who brings nothing is told how to log in, as often as it takes; who keeps bringing the wrong thing is told to wait. */
-  async #turnAway(ask: Ask, said: TurnedAway): Promise<Refusal> {
+  async #turnAway(ask: HttpRequestView, said: TurnedAway): Promise<Refusal> {
     const credentials = said.status === 401 ? ask.header('authorization') : undefined
     return (credentials !== undefined && (await this.#failedLogins.count(ask.remoteAddress, credentials))) || said
   }
 
   /** What everybody may read: only the name it is asked under is judged. */
-  #publish(ask: Ask, reply: Reply, { status, headers, body }: PublicDocument): void {
+  #publish(ask: HttpRequestView, reply: HttpReply, { status, headers, body }: PublicDocument): void {
     const bad = this.#guard.judgeHead(ask)
     if (bad) return this.#refuse(reply, bad)
     reply.send(status, headers, body)
   }
 
-  #enter(ask: Ask, reply: Reply, visitor: Visitor | undefined): void {
+  #enter(ask: HttpRequestView, reply: HttpReply, visitor: Visitor | undefined): void {
     const principal = visitor?.principal
     if (visitor?.auth) {
       // Reckoned once from what time it is now: a wall clock that is set anew lengthens and shortens nothing.
@@ -197,8 +197,8 @@ export class Endpoint {
     if (place === 'messages') {
       if (ask.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
       return this.#read(ask, reply, principal, (message, body) => {
-        if (this.#isDraining && isOwed(message)) return DRAINING
-        return this.#faultOfScopes(message, visitor) ?? this.#twoEndpoints?.receive(message, { ask, reply, body, ...whoIs(visitor) })
+        if (this.#isDraining && expectsAnswer(message)) return DRAINING
+        return this.#checkScopes(message, visitor) ?? this.#twoEndpoints?.receive(message, { ask, reply, body, ...identityOf(visitor) })
       })
     }
     switch (ask.method) {
@@ -231,7 +231,7 @@ export class Endpoint {
   }
 
   /** What the caller lacks is said in the status, before anything is done. */
-  #faultOfScopes(message: Incoming, visitor: Visitor | undefined): Refusal | undefined {
+  #checkScopes(message: Incoming, visitor: Visitor | undefined): Refusal | undefined {
     const { auth } = this.#options
     if (!auth || !visitor) return undefined
     const requests = message.kind === 'batch' ? message.messages : [message]
@@ -240,25 +240,25 @@ export class Endpoint {
     return about(auth.forbid([...new Set(needed)], visitor), message.kind === 'request' ? message.id : undefined)
   }
 
-  #post(message: Incoming, body: BodyHold, ask: Ask, reply: Reply, visitor: Visitor | undefined): Refusal | undefined {
-    if (this.#isDraining && isOwed(message)) return DRAINING
+  #post(message: Incoming, body: BodyMemory, ask: HttpRequestView, reply: HttpReply, visitor: Visitor | undefined): Refusal | undefined {
+    if (this.#isDraining && expectsAnswer(message)) return DRAINING
     const kinds = this.#kindsOf(ask)
     if (!kinds) return refuse(406, 'The answer is application/json or text/event-stream; the Accept header takes neither')
-    const lacking = this.#faultOfScopes(message, visitor)
+    const lacking = this.#checkScopes(message, visitor)
     if (lacking) return lacking
-    const visit: Visit = { ask, reply, body, kinds, holder: this.#holderOf(ask, visitor?.principal), ...whoIs(visitor) }
+    const visit: HttpPost = { ask, reply, body, kinds, holder: this.#holderOf(ask, visitor?.principal), ...identityOf(visitor) }
     if (!this.#sessions || standsAlone(message, ask.header('mcp-protocol-version'))) {
       return answerStandingAlone(message, visit, this.#stateless)
     }
     return this.#sessions.post(message, visit)
   }
 
-  #holderOf(ask: Ask, principal: string | undefined): Holder {
+  #holderOf(ask: HttpRequestView, principal: string | undefined): CallerUsage {
     return this.#holders.of(principal, ask.remoteAddress)
   }
 
   /** What the client takes of what we are set to give; undefined for nothing. */
-  #kindsOf(ask: Ask): { json: boolean; events: boolean } | undefined {
+  #kindsOf(ask: HttpRequestView): { json: boolean; events: boolean } | undefined {
     const { responses = 'auto' } = this.#options
     const accepts = acceptsOf(ask.header('accept'))
     if (responses === 'auto') return accepts.json || accepts.events ? accepts : undefined
@@ -267,14 +267,14 @@ export class Endpoint {
   }
 
   /** Reads the body as a message, unless its head says that there is no point. */
-  #read(ask: Ask, reply: Reply, principal: string | undefined, then: (message: Incoming, body: BodyHold) => Refusal | undefined): void {
+  #read(ask: HttpRequestView, reply: HttpReply, principal: string | undefined, then: (message: Incoming, body: BodyMemory) => Refusal | undefined): void {
     const { limits } = this
     if (!isJsonType(ask.header('content-type'))) return this.#refuse(reply, NOT_JSON)
     if (ask.header('content-encoding') !== undefined) return this.#refuse(reply, COMPRESSED)
     const length = ask.header('content-length')
-    if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#faultOfBody('too-large'))
+    if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#bodyRefusal('too-large'))
     const holder = this.#holderOf(ask, principal)
-    const body = new BodyHold(this.#load, holder)
+    const body = new BodyMemory(this.#load, holder)
     // Keeps the count of a caller whose body is still on its way.
     holder.arriving++
     ask.body(limits, body.grow, (text, fault) => {
@@ -283,19 +283,19 @@ export class Endpoint {
         body.release()
         // Nobody waits any more.
         if (text !== undefined) return
-        return this.#refuse(reply, fault === 'no-room' ? withoutRest(body.refusal as Refusal) : this.#faultOfBody(fault as BodyFault))
+        return this.#refuse(reply, fault === 'no-room' ? withoutRest(body.refusal as Refusal) : this.#bodyRefusal(fault as BodyFault))
       }
       this.#tally.values = 0
       const message = read(text, limits, 0, text.length, this.#tally)
       // What wants no answer is taken all the same: it may be what a call in hand waits for.
-      const hasRoom = !isOwed(message) || body.settle(weightOf(text, this.#tally.values))
+      const hasRoom = !expectsAnswer(message) || body.settle(estimateMemory(text, this.#tally.values))
       const refusal = hasRoom ? then(message, body) : body.refusal
-      if (!body.isInHand) body.release()
+      if (!body.isInFlight) body.release()
       if (refusal) this.#refuse(reply, about(refusal, refusal.id ?? (message.kind === 'request' ? message.id : undefined)))
     })
   }
 
-  #faultOfBody(fault: BodyFault): Refusal {
+  #bodyRefusal(fault: BodyFault): Refusal {
     const { maxBodyBytes, minBodyRate, bodyGraceMs } = this.limits
     const headers = { connection: 'close' }
     switch (fault) {
@@ -312,11 +312,11 @@ export class Endpoint {
     }
   }
 
-  #refuseIf(reply: Reply, refusal: Refusal | undefined): void {
+  #refuseIf(reply: HttpReply, refusal: Refusal | undefined): void {
     if (refusal) this.#refuse(reply, refusal)
   }
 
-  #refuse(reply: Reply, refusal: Refusal): void {
+  #refuse(reply: HttpReply, refusal: Refusal): void {
     const { status, message, limit, headers } = refusal
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
     this.#tell(limit === undefined ? { status, reason: message } : { status, reason: message, limit })
@@ -331,7 +331,7 @@ export class Endpoint {
 }
 
 /** Somebody who has proved nothing may use nothing that needs a scope. */
-const whoIs = (visitor: Visitor | undefined): { principal: string | undefined; access: Access } => ({
+const identityOf = (visitor: Visitor | undefined): { principal: string | undefined; access: Access } => ({
   principal: visitor?.principal,
   access: visitor?.auth ?? null,
 })
@@ -355,7 +355,7 @@ export function pathOf(url: string): string {
 }
 
 /** How many proxies tell the address of a client. */
-function proxiesOf(trustProxy: boolean | number | undefined): number {
+function countProxies(trustProxy: boolean | number | undefined): number {
   const count = Number(trustProxy ?? 0)
   if (Number.isInteger(count) && count >= 0) return count
   throw new McpError('ERR_DEFINITION', `trustProxy must be true, false or the number of proxies, not ${String(trustProxy)}`)

@@ -1,6 +1,6 @@
 /** Whether a request may be looked at at all: judged from its head alone, before anything of it is believed or read. */
 
-import type { Ask } from './ask.ts'
+import type { HttpRequestView } from './runtime/view.ts'
 import type { HttpOptions } from './options.ts'
 import { type Refusal, refuse } from './refusal.ts'
 
@@ -27,12 +27,12 @@ export class Guard {
   }
 
   /** Undefined when the request may go on. */
-  judge(ask: Ask): Refusal | undefined {
+  judge(ask: HttpRequestView): Refusal | undefined {
     return this.judgeHead(ask) ?? this.#judgeOrigin(ask)
   }
 
   /** The same for what pages of any origin may read. */
-  judgeHead(ask: Ask): Refusal | undefined {
+  judgeHead(ask: HttpRequestView): Refusal | undefined {
     if (ask.headerCount > this.#maxHeaders)
       return refuse(431, `More than ${this.#maxHeaders} headers (limits.maxHeaders)`, { limit: 'maxHeaders' })
     return this.#judgeHost(ask)
@@ -43,7 +43,7 @@ export class Guard {
     return this.#origins.has(origin.toLowerCase())
   }
 
-  #judgeHost(ask: Ask): Refusal | undefined {
+  #judgeHost(ask: HttpRequestView): Refusal | undefined {
     const host = ask.header('host')
     if (host === undefined || host === '') return refuse(400, 'A Host header is required')
     const kind = ask.isLocal === undefined ? 'unknown' : ask.isLocal ? 'local' : 'other'
@@ -70,7 +70,7 @@ export class Guard {
     return kind !== 'local' && this.#hosts.size === 0 && this.#options.authenticate !== undefined
   }
 
-  #judgeOrigin(ask: Ask): Refusal | undefined {
+  #judgeOrigin(ask: HttpRequestView): Refusal | undefined {
     const origin = ask.header('origin')
     if (origin === undefined) return undefined
     const lower = origin.toLowerCase()

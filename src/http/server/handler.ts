@@ -4,9 +4,9 @@ import type { ServerResponse } from 'node:http'
 import { McpError } from '../../protocol/errors.ts'
 import { isService, type Service } from '../../protocol/seams/service.ts'
 import { Endpoint, type HttpCounts } from './endpoint.ts'
-import { type MaybeParsed, NodeVisit } from './node.ts'
+import { type MaybeParsed, NodeExchange } from './runtime/node.ts'
 import type { HttpOptions } from './options.ts'
-import { WebAsk, WebReply } from './web.ts'
+import { WebRequestView, WebReply } from './runtime/web.ts'
 
 export interface HttpHandler {
   /** For runtimes with web standards. */
@@ -30,11 +30,11 @@ export function httpHandler(service: Service, options: HttpOptions = {}): HttpHa
   return {
     fetch: (request, info) => {
       const reply = new WebReply(request)
-      endpoint.handle(new WebAsk(request, info?.remoteAddress), reply)
+      endpoint.handle(new WebRequestView(request, info?.remoteAddress), reply)
       return reply.response
     },
     node: (request, response, body) => {
-      const visit = new NodeVisit(request, response, body, endpoint.limits.stallMs)
+      const visit = new NodeExchange(request, response, body, endpoint.limits.stallMs)
       endpoint.handle(visit, visit)
     },
     get isReady() {

@@ -7,11 +7,11 @@ import type { SecureContextOptions } from 'node:tls'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { addressKey } from './address.ts'
-import type { BodyBounds } from './ask.ts'
+import { addressKey } from './limits/address.ts'
+import type { BodyBounds } from './runtime/view.ts'
 import { pathOf } from './endpoint.ts'
 import { type HttpHandler, httpHandler } from './handler.ts'
-import { isLoopback, NodeVisit } from './node.ts'
+import { isLoopbackAddress, NodeExchange } from './runtime/node.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 
 export interface ListenOptions extends HttpOptions {
@@ -73,7 +73,7 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
     const url = request.url as string
     if (isServed(url, path, options.legacySse !== false) || options.auth?.document('GET', pathOf(url)))
       return handler.node(request, response)
-    const visit = new NodeVisit(request, response, undefined, stallMs)
+    const visit = new NodeExchange(request, response, undefined, stallMs)
     visit.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
   }
   const serverOptions = {
@@ -135,7 +135,7 @@ function refusePath({ path, legacySse }: ListenOptions & { path: string }): void
 }
 
 function refusePublic({ host, allowedHosts, auth, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {
-  if (host === 'localhost' || isLoopback(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
+  if (host === 'localhost' || isLoopbackAddress(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
   throw new McpError(
     'ERR_DEFINITION',
     `Listening at ${host} makes the server public: name the hosts it is called by (allowedHosts) or have callers authenticate (auth)`,

@@ -4,7 +4,7 @@ import type { Rate } from '../../base/rate.ts'
 import type { ReadBounds } from '../../jsonrpc/read.ts'
 import { DEFAULT_READ_BOUNDS } from '../../protocol/bounds.ts'
 import type { AuthenticatedCaller, AuthRefusal, HttpAuth, RequestHead } from '../../protocol/seams/access.ts'
-import type { BodyBounds } from './ask.ts'
+import type { BodyBounds } from './runtime/view.ts'
 
 export type { AuthenticatedCaller as Visitor, AuthRefusal as TurnedAway, HttpAuth, RequestHead as Knock }
 

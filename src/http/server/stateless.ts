@@ -7,24 +7,24 @@ import type { Answering, Service } from '../../protocol/seams/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { faultOfHeader, route } from '../../revisions/route.ts'
-import type { Ask, Reply } from './ask.ts'
-import type { BodyHold } from './body-hold.ts'
-import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
-import type { Holder } from './holders.ts'
-import type { Load } from './load.ts'
-import { faultOfMirrors } from './mirrors.ts'
-import type { OpenStreams } from './open-streams.ts'
+import type { HttpRequestView, HttpReply } from './runtime/view.ts'
+import type { BodyMemory } from './limits/body-memory.ts'
+import { EVENT_STREAM_HEADERS, eventText } from './streams/event-stream.ts'
+import type { CallerUsage } from './limits/caller-usage.ts'
+import type { InFlight } from './limits/in-flight.ts'
+import { checkMirroredHeaders } from './mirrored-headers.ts'
+import type { OpenStreams } from './streams/open-streams.ts'
 import type { HttpLimits } from './options.ts'
-import { PlainStream } from './plain-stream.ts'
+import { PlainStream } from './streams/plain-stream.ts'
 import { about, type Refusal, refuse } from './refusal.ts'
-import { type AnswerStream, type Kinds, type ReplyHost, ReplyOutlet } from './reply-outlet.ts'
-import type { SlowAnswers } from './slow-answers.ts'
+import { type AnswerStream, type AcceptedTypes, type ReplyOwner, ReplyOutlet } from './streams/reply-outlet.ts'
+import type { SlowAnswers } from './streams/slow-answers.ts'
 
 export interface StatelessOptions {
   service: Service
   supported: readonly Revision[]
   limits: HttpLimits
-  load: Load
+  load: InFlight
   open: OpenStreams
   /** Whether there are streams at all. */
   canListen: boolean
@@ -32,20 +32,20 @@ export interface StatelessOptions {
   requireMcpHeaders: boolean
 }
 
-export interface Visit {
-  ask: Ask
-  reply: Reply
+export interface HttpPost {
+  ask: HttpRequestView
+  reply: HttpReply
   principal: string | undefined
   /** Whoever this request is counted as. */
-  holder: Holder
+  holder: CallerUsage
   /** What its body takes. */
-  body: BodyHold
+  body: BodyMemory
   access: Access
-  kinds: Kinds
+  kinds: AcceptedTypes
 }
 
 /** Refuses or answers; a refusal is the caller's to send. */
-export function answerStandingAlone(message: Incoming, visit: Visit, options: StatelessOptions): Refusal | undefined {
+export function answerStandingAlone(message: Incoming, visit: HttpPost, options: StatelessOptions): Refusal | undefined {
   switch (message.kind) {
     case 'request':
       return answerRequest(message, visit, options)
@@ -64,9 +64,9 @@ export function answerStandingAlone(message: Incoming, visit: Visit, options: St
 }
 
 /** None means anything here. One whose headers say something else than the message is refused like a request. */
-function takeNotification(message: NotificationMessage, { ask, reply }: Visit, options: StatelessOptions): Refusal | undefined {
+function takeNotification(message: NotificationMessage, { ask, reply }: HttpPost, options: StatelessOptions): Refusal | undefined {
   const { service, supported, requireMcpHeaders } = options
-  const fault = faultOfMirrors(ask, message, (tool) => service.mirroredParams(tool), requireMcpHeaders)
+  const fault = checkMirroredHeaders(ask, message, (tool) => service.mirroredParams(tool), requireMcpHeaders)
   if (fault === undefined) {
     reply.send(202, {})
     return undefined
@@ -75,14 +75,14 @@ function takeNotification(message: NotificationMessage, { ask, reply }: Visit, o
   return refuse(400, error.message, { code: (supported.at(-1) as Revision).errorCode(error.code) })
 }
 
-function answerRequest(message: RequestMessage, visit: Visit, options: StatelessOptions): Refusal | undefined {
+function answerRequest(message: RequestMessage, visit: HttpPost, options: StatelessOptions): Refusal | undefined {
   const { ask, principal, holder } = visit
   const { service, supported, load } = options
   const disagreement = faultOfHeader(message, ask.header('mcp-protocol-version'), supported)
   if (disagreement) return badRequest(message, disagreement, supported.at(-1) as Revision)
   const { revision, error } = route(message, undefined, supported)
   if (error) return badRequest(message, error, revision)
-  const fault = faultOfMirrors(ask, message, (tool) => service.mirroredParams(tool), true)
+  const fault = checkMirroredHeaders(ask, message, (tool) => service.mirroredParams(tool), true)
   if (fault !== undefined) return badRequest(message, new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`), revision)
   const isListen = message.method === 'subscriptions/listen'
   if (isListen && !visit.kinds.events)
@@ -94,18 +94,18 @@ function answerRequest(message: RequestMessage, visit: Visit, options: Stateless
 }
 
 /** One request while it is answered: what its stream ends with, and who is told that it did. */
-class StandingAlone implements ReplyHost {
+class StandingAlone implements ReplyOwner {
   readonly #options: StatelessOptions
   readonly #principal: string | undefined
-  readonly #holder: Holder
-  readonly #body: BodyHold
+  readonly #holder: CallerUsage
+  readonly #body: BodyMemory
   readonly #isListen: boolean
   #answering: Answering | undefined
   #isGone = false
   #isOver = false
   #isAbandoned = false
 
-  constructor(principal: string | undefined, holder: Holder, body: BodyHold, isListen: boolean, options: StatelessOptions) {
+  constructor(principal: string | undefined, holder: CallerUsage, body: BodyMemory, isListen: boolean, options: StatelessOptions) {
     this.#body = body
     this.#holder = holder
     this.#options = options
@@ -113,7 +113,7 @@ class StandingAlone implements ReplyHost {
     this.#isListen = isListen
   }
 
-  start(message: RequestMessage, { reply, kinds, access, body }: Visit, version: string): void {
+  start(message: RequestMessage, { reply, kinds, access, body }: HttpPost, version: string): void {
     reply.onGone = this.#onGone
     const outlet = new ReplyOutlet(reply, kinds, this, access, body)
     const { canListen, service } = this.#options
@@ -126,7 +126,7 @@ class StandingAlone implements ReplyHost {
     return this.#options.open.slow
   }
 
-  beginAnswer(reply: Reply): AnswerStream {
+  beginAnswer(reply: HttpReply): AnswerStream {
     return new PlainStream(
       reply,
       this.#options.open,
@@ -136,7 +136,7 @@ class StandingAlone implements ReplyHost {
     )
   }
 
-  answerAsEvent(reply: Reply, json: string): void {
+  answerAsEvent(reply: HttpReply, json: string): void {
     reply.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined))
   }
 
@@ -176,8 +176,8 @@ class StandingAlone implements ReplyHost {
   }
 }
 
-const enterListen = (holder: Holder, { load, open }: StatelessOptions): Refusal | undefined =>
-  load.faultOfStreams(holder, open.size) ?? load.enterListen(holder)
+const enterListen = (holder: CallerUsage, { load, open }: StatelessOptions): Refusal | undefined =>
+  load.checkStreams(holder, open.size) ?? load.enterListen(holder)
 
 const badRequest = ({ id }: RequestMessage, { code, message, data }: McpError, revision: Revision): Refusal =>
   about(refuse(400, message, { code: revision.errorCode(code), data }), id)

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../../src/http/client/options.ts'
-import type { HttpReply, HttpRequest, Sending } from '../../../src/http/client/sender.ts'
-import { ReopenedStream, type StreamOptions } from '../../../src/http/client/stream.ts'
-import { TwoEndpoints } from '../../../src/http/client/two-endpoints.ts'
+import type { ResponseHandler, HttpRequest, Sending } from '../../../src/http/client/sender.ts'
+import { ReopenedStream, type StreamOptions } from '../../../src/http/client/reopened-stream.ts'
+import { LegacySseStream } from '../../../src/http/client/legacy-sse.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 
 /** Requests as they are sent, with a hand on what comes back. */
 function wire() {
-  const sent: { request: HttpRequest; reply: HttpReply; aborted: number }[] = []
-  const send = (request: HttpRequest, reply: HttpReply): Sending => {
+  const sent: { request: HttpRequest; reply: ResponseHandler; aborted: number }[] = []
+  const send = (request: HttpRequest, reply: ResponseHandler): Sending => {
     const entry = { request, reply, aborted: 0 }
     sent.push(entry)
     return { abort: () => void entry.aborted++ }
@@ -198,7 +198,7 @@ describe('the stream of the oldest transport', () => {
   function opened() {
     const net = wire()
     const heard = { onReady: vi.fn(), onRefused: vi.fn(), onMessage: vi.fn(), onEnd: vi.fn() }
-    const stream = new TwoEndpoints({ ...shared, send: net.send, ...heard })
+    const stream = new LegacySseStream({ ...shared, send: net.send, ...heard })
     return { ...net, ...heard, stream }
   }
   const ENDPOINT = 'event: endpoint\ndata: /messages\n\n'

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { Holder } from '../../../src/http/server/holders.ts'
-import { OpenStreams } from '../../../src/http/server/open-streams.ts'
+import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
+import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
 import { countingClock, TestSink } from './test-sink.ts'
 
@@ -8,7 +8,7 @@ function opened(limits: Partial<HttpLimits>) {
   const { clock, timers } = countingClock()
   const onCut = vi.fn()
   const open = new OpenStreams({ ...DEFAULT_HTTP_LIMITS, ...limits }, clock, onCut)
-  return { clock, timers, onCut, open, sink: new TestSink(), holder: new Holder('address') }
+  return { clock, timers, onCut, open, sink: new TestSink(), holder: new CallerUsage('address') }
 }
 
 describe('a quiet stream', () => {

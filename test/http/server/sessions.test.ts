@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { describe, expect, test, vi } from 'vitest'
-import { Holder } from '../../../src/http/server/holders.ts'
-import { HttpSession } from '../../../src/http/server/session.ts'
+import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
+import { HttpSession } from '../../../src/http/server/session/session.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { http, httpStream } from '../../support/http-requests.ts'
 import {
@@ -52,7 +52,7 @@ describe('a session', () => {
       kept: {} as never,
       now: () => 0,
     }
-    const holder = new Holder('unknown')
+    const holder = new CallerUsage('unknown')
     const ids = new Set<string>()
     let isVisible = true
     for (let i = 0; i < 100_000; i++) {

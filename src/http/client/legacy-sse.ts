@@ -5,19 +5,19 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { McpError } from '../../protocol/errors.ts'
-import { EventReader } from './events.ts'
+import { EventReader } from './event-reader.ts'
 import { getHeaders } from './headers.ts'
 import type { HttpClientLimits } from './options.ts'
-import { mediaTypeOf } from './reading.ts'
-import { statusName } from './refusal.ts'
-import type { HttpReply, HttpRequest, Sending } from './sender.ts'
+import { mediaTypeOf } from './match-answer.ts'
+import { statusName } from './classify-refusal.ts'
+import type { ResponseHandler, HttpRequest, Sending } from './sender.ts'
 
-export interface TwoEndpointsOptions {
+export interface LegacySseStreamOptions {
   /** Names the server in errors. */
   server: string
   url: URL
   limits: HttpClientLimits
-  send(request: HttpRequest, reply: HttpReply): Sending
+  send(request: HttpRequest, reply: ResponseHandler): Sending
   /** This is such a server, and messages go there. */
   onReady(endpoint: URL): void
   /** This is no such server. */
@@ -26,14 +26,14 @@ export interface TwoEndpointsOptions {
   onEnd(error: McpError): void
 }
 
-export class TwoEndpoints implements HttpReply, Sending {
-  readonly #options: TwoEndpointsOptions
+export class LegacySseStream implements ResponseHandler, Sending {
+  readonly #options: LegacySseStreamOptions
   readonly #reader: EventReader
   readonly #sending: Sending
   #isReady = false
   #isOver = false
 
-  constructor(options: TwoEndpointsOptions) {
+  constructor(options: LegacySseStreamOptions) {
     const { server, limits, url, send } = options
     this.#options = options
     this.#reader = new EventReader({ server, limits, onEvent: (name, data) => this.#onEvent(name, data) })

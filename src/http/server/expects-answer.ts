@@ -3,7 +3,7 @@
 import type { Id, Incoming } from '../../jsonrpc/message.ts'
 
 /** Whether a message wants an answer. */
-export const isOwed = (message: Incoming): boolean =>
+export const expectsAnswer = (message: Incoming): boolean =>
   message.kind === 'request' ||
   (message.kind === 'batch' && message.messages.some(({ kind }) => kind === 'request' || kind === 'malformed'))
 

@@ -1,12 +1,12 @@
 /** Who holds how much of what is shared: counted for each principal, and for each address where nobody authenticates. */
 
 import { addressKey } from './address.ts'
-import type { OpenStreams } from './open-streams.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
 
 /** Something kept for a client that comes back, which can be given up. */
-export interface Keeper {
+export interface EventStore {
   /** Gives up the oldest part of what it keeps; false when nothing is left. */
-  forgetSome(): boolean
+  evictOldest(): boolean
 }
 
 /** A session as far as its holder must know it. */
@@ -17,7 +17,7 @@ export interface HeldSession {
 }
 
 /** One caller, as far as callers can be told apart. */
-export class Holder {
+export class CallerUsage {
   /** An `unknown` caller is one whose address the runtime does not tell: only the bounds of the process hold for it. */
   readonly kind: 'principal' | 'address' | 'unknown'
   /** The principal, or what counts as one address. */
@@ -31,7 +31,7 @@ export class Holder {
   /** Open streams of every kind. */
   streams = 0
   /** Sessions of the oldest transport. */
-  conversations = 0
+  legacySessions = 0
   readonly sessions = new Set<HeldSession>()
   /** What the bodies of its requests take: those that arrive, and those in hand. */
   bodyBytes = 0
@@ -40,10 +40,10 @@ export class Holder {
   /** Bytes kept for clients that come back. */
   keptBytes = 0
   /** What keeps them, oldest first: streams that ended, and streams that did not. */
-  readonly ended = new Set<Keeper>()
-  readonly live = new Set<Keeper>()
+  readonly ended = new Set<EventStore>()
+  readonly live = new Set<EventStore>()
 
-  constructor(kind: Holder['kind'], key = '') {
+  constructor(kind: CallerUsage['kind'], key = '') {
     this.kind = kind
     this.key = key
   }
@@ -54,7 +54,7 @@ export class Holder {
       this.abandoned === 0 &&
       this.listens === 0 &&
       this.streams === 0 &&
-      this.conversations === 0 &&
+      this.legacySessions === 0 &&
       this.sessions.size === 0 &&
       this.bodyBytes === 0 &&
       this.arriving === 0 &&
@@ -63,14 +63,14 @@ export class Holder {
   }
 }
 
-export class Holders {
+export class UsageByCaller {
   readonly #open: OpenStreams
-  readonly #principals = new Map<string, Holder>()
-  readonly #addresses = new Map<string, Holder>()
-  readonly #unknown = new Holder('unknown')
+  readonly #principals = new Map<string, CallerUsage>()
+  readonly #addresses = new Map<string, CallerUsage>()
+  readonly #unknown = new CallerUsage('unknown')
   /** Nearly every request comes from where the last one came from. */
   #lastAddress: string | undefined
-  #lastHolder: Holder | undefined
+  #lastHolder: CallerUsage | undefined
   #stopSweeping: (() => void) | undefined
 
   constructor(open: OpenStreams) {
@@ -83,7 +83,7 @@ export class Holders {
   }
 
   /** Use it in the same turn: a holder that holds nothing is forgotten at the next tick. */
-  of(principal: string | undefined, address: string | undefined): Holder {
+  of(principal: string | undefined, address: string | undefined): CallerUsage {
     if (principal !== undefined) return this.#at(this.#principals, principal, 'principal')
     if (address === undefined) return this.#unknown
     if (address === this.#lastAddress && this.#lastHolder) return this.#lastHolder
@@ -93,7 +93,7 @@ export class Holders {
   }
 
   /** The one that holds most. */
-  largest(size: (holder: Holder) => number): Holder {
+  largest(size: (holder: CallerUsage) => number): CallerUsage {
     let largest = this.#unknown
     for (const holders of [this.#principals, this.#addresses]) {
       for (const holder of holders.values()) if (size(holder) > size(largest)) largest = holder
@@ -101,10 +101,10 @@ export class Holders {
     return largest
   }
 
-  #at(holders: Map<string, Holder>, key: string, kind: Holder['kind']): Holder {
+  #at(holders: Map<string, CallerUsage>, key: string, kind: CallerUsage['kind']): CallerUsage {
     let holder = holders.get(key)
     if (!holder) {
-      holder = new Holder(kind, key)
+      holder = new CallerUsage(kind, key)
       holders.set(key, holder)
       this.#stopSweeping ??= this.#open.everyTick(() => this.#sweep())
     }

@@ -3,7 +3,7 @@
 /** Why there is no body. */
 export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'no-room' | 'gone'
 
-export interface Ask {
+export interface HttpRequestView {
   readonly method: string
   /** Path and query as the client wrote them, or a whole URL. */
   readonly url: string
@@ -35,7 +35,7 @@ export interface BodyBounds {
 
 export type Headers = Readonly<Record<string, string>>
 
-export interface Reply {
+export interface HttpReply {
   /** Added to whatever is sent. */
   extraHeaders: Headers | undefined
   /** When whoever asked may no longer be answered in a stream, on the clock of the endpoint. */
@@ -45,14 +45,14 @@ export interface Reply {
   /** The same for a body in three parts, the middle one as bytes; absent where parts cost more than one. */
   sendParts?(status: number, headers: Headers, head: string, body: Uint8Array, tail: string): void
   /** Begins a stream of events. */
-  open(headers: Headers): Sink
+  open(headers: Headers): EventSink
   /** Set to hear that the client went away before the answer was whole. */
   onGone: (() => void) | undefined
   readonly isGone: boolean
 }
 
 /** The open end of a stream of events. */
-export interface Sink {
+export interface EventSink {
   write(text: string): void
   /** Bytes handed over that nobody has taken yet. */
   readonly pending: number

@@ -1,25 +1,25 @@
 /** What the body of one request takes in memory: while it arrives, and until the request has its answer. */
 
-import type { Holder } from './holders.ts'
-import type { Load } from './load.ts'
-import type { Refusal } from './refusal.ts'
+import type { CallerUsage } from './caller-usage.ts'
+import type { InFlight } from './in-flight.ts'
+import type { Refusal } from '../refusal.ts'
 
 /** What one value costs beside its text: about that of a number in an array, or half of an empty object. */
 const VALUE_COST = 32
 
 /** About how much memory a message takes once it is parsed. */
-export const weightOf = (text: string, values: number): number => text.length + values * VALUE_COST
+export const estimateMemory = (text: string, values: number): number => text.length + values * VALUE_COST
 
-export class BodyHold {
-  readonly #load: Load
-  readonly #holder: Holder
+export class BodyMemory {
+  readonly #load: InFlight
+  readonly #holder: CallerUsage
   #bytes = 0
   /** The request is worked on: whoever ends that gives the bytes back. */
-  isInHand = false
+  isInFlight = false
   /** Why there was no room. */
   refusal: Refusal | undefined
 
-  constructor(load: Load, holder: Holder) {
+  constructor(load: InFlight, holder: CallerUsage) {
     this.#load = load
     this.#holder = holder
   }

@@ -1,12 +1,12 @@
 /** The outlet of one POST: an answer in JSON, or a stream of events as soon as there is something to say before it. */
 
-import type { KeptText } from '../../jsonrpc/kept-text.ts'
-import type { Outlet } from '../../jsonrpc/outlet.ts'
-import type { Access } from '../../protocol/seams/access.ts'
-import type { Headers, Reply } from './ask.ts'
-import type { BodyHold } from './body-hold.ts'
+import type { KeptText } from '../../../jsonrpc/kept-text.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
+import type { Access } from '../../../protocol/seams/access.ts'
+import type { Headers, HttpReply } from '../runtime/view.ts'
+import type { BodyMemory } from '../limits/body-memory.ts'
 import { EVENT_STREAM_HEADERS } from './event-stream.ts'
-import { JSON_TYPE } from './refusal.ts'
+import { JSON_TYPE } from '../refusal.ts'
 import { SlowAnswer, type SlowAnswers } from './slow-answers.ts'
 
 /** A stream of events that ends with the answer. */
@@ -20,38 +20,38 @@ export interface AnswerStream {
 }
 
 /** What stands behind the answer to one request, or to all requests of one session. */
-export interface ReplyHost {
+export interface ReplyOwner {
   readonly slow: SlowAnswers
   /** Begins a stream on the reply. */
-  beginAnswer(reply: Reply): AnswerStream
+  beginAnswer(reply: HttpReply): AnswerStream
   /** A whole stream of one event: there was nothing to say before the answer. */
-  answerAsEvent(reply: Reply, json: string): void
+  answerAsEvent(reply: HttpReply, json: string): void
   /** The status of an answer in JSON. */
   statusOf(errorCode: number | undefined): number
   /** The request has its answer, or will have none. */
-  onOver(body: BodyHold): void
+  onOver(body: BodyMemory): void
   /** Nobody waits for the answer any more, but it is still worked on; and the end of that. */
   onAbandoned?(): void
   onAbandonedOver?(): void
 }
 
 /** What the client takes and the server is set to give. */
-export interface Kinds {
+export interface AcceptedTypes {
   json: boolean
   events: boolean
 }
 
 export class ReplyOutlet extends SlowAnswer implements Outlet {
   readonly sender: Access
-  readonly #reply: Reply
-  readonly #kinds: Kinds
-  readonly #host: ReplyHost
-  readonly #body: BodyHold
+  readonly #reply: HttpReply
+  readonly #kinds: AcceptedTypes
+  readonly #host: ReplyOwner
+  readonly #body: BodyMemory
   #stream: AnswerStream | undefined
   #isOver = false
   #isAbandoned = false
 
-  constructor(reply: Reply, kinds: Kinds, host: ReplyHost, sender: Access, body: BodyHold) {
+  constructor(reply: HttpReply, kinds: AcceptedTypes, host: ReplyOwner, sender: Access, body: BodyMemory) {
     super()
     this.sender = sender
     this.#reply = reply

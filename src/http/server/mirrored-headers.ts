@@ -3,9 +3,9 @@
 import type { Params } from '../../jsonrpc/message.ts'
 import { integerOf, type ParamHeader, valueAt } from '../../protocol/model/param-headers.ts'
 import { decodeHeaderValue } from '../header-value.ts'
-import type { Ask } from './ask.ts'
+import type { HttpRequestView } from './runtime/view.ts'
 
-export interface Mirrored {
+export interface MirroredMessage {
   method: string
   params: Params | undefined
 }
@@ -25,21 +25,21 @@ const named: ReadonlyMap<string, string> = new Map(Object.entries(NAMED))
  * @param areRequired a header that is missing is as bad as one that is wrong
  * @returns what is wrong, for the sender to read
  */
-export function faultOfMirrors(
-  ask: Ask,
-  { method, params }: Mirrored,
+export function checkMirroredHeaders(
+  ask: HttpRequestView,
+  { method, params }: MirroredMessage,
   mirroredParams: (tool: string) => readonly ParamHeader[],
   areRequired: boolean,
 ): string | undefined {
   const member = named.get(method)
   return (
-    faultOfText(ask, 'Mcp-Method', 'mcp-method', method, areRequired) ??
-    (member === undefined ? undefined : faultOfText(ask, 'Mcp-Name', 'mcp-name', params?.[member], areRequired)) ??
-    (method === 'tools/call' ? faultOfParams(ask, params, mirroredParams, areRequired) : undefined)
+    checkTextHeader(ask, 'Mcp-Method', 'mcp-method', method, areRequired) ??
+    (member === undefined ? undefined : checkTextHeader(ask, 'Mcp-Name', 'mcp-name', params?.[member], areRequired)) ??
+    (method === 'tools/call' ? checkParamHeaders(ask, params, mirroredParams, areRequired) : undefined)
   )
 }
 
-function faultOfText(ask: Ask, shown: string, header: string, value: unknown, isRequired: boolean): string | undefined {
+function checkTextHeader(ask: HttpRequestView, shown: string, header: string, value: unknown, isRequired: boolean): string | undefined {
   const text = ask.header(header)
   if (text === undefined) return isRequired && typeof value === 'string' ? `${shown} is missing` : undefined
   if (text === value && !text.includes(',') && !text.startsWith('=?')) return undefined
@@ -49,8 +49,8 @@ function faultOfText(ask: Ask, shown: string, header: string, value: unknown, is
   return decoded === value ? undefined : `${shown} says ${quoted(decoded)}, the message says ${quoted(value)}`
 }
 
-function faultOfParams(
-  ask: Ask,
+function checkParamHeaders(
+  ask: HttpRequestView,
   params: Params | undefined,
   mirroredParams: (tool: string) => readonly ParamHeader[],
   areRequired: boolean,
@@ -58,13 +58,13 @@ function faultOfParams(
   const name = params?.name
   if (typeof name !== 'string') return undefined
   for (const mirrored of mirroredParams(name)) {
-    const fault = faultOfParam(ask, mirrored, valueAt(params?.arguments, mirrored.path), areRequired)
+    const fault = checkParamHeader(ask, mirrored, valueAt(params?.arguments, mirrored.path), areRequired)
     if (fault !== undefined) return fault
   }
   return undefined
 }
 
-function faultOfParam(ask: Ask, { name, type }: ParamHeader, value: unknown, isRequired: boolean): string | undefined {
+function checkParamHeader(ask: HttpRequestView, { name, type }: ParamHeader, value: unknown, isRequired: boolean): string | undefined {
   const header = `Mcp-Param-${name}`
   const lower = header.toLowerCase()
   const text = ask.header(lower)

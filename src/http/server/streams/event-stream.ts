@@ -1,10 +1,10 @@
 /** One resumable stream of events: what was said, under which ids, and whoever listens now. */
 
-import type { Sink } from './ask.ts'
-import type { Holder, Keeper } from './holders.ts'
-import { sizeOf } from './kept-bytes.ts'
+import type { EventSink } from '../runtime/view.ts'
+import type { CallerUsage, EventStore } from '../limits/caller-usage.ts'
+import { sizeOf } from '../limits/kept-bytes.ts'
 import type { OpenStreams } from './open-streams.ts'
-import type { HttpLimits } from './options.ts'
+import type { HttpLimits } from '../options.ts'
 import type { AnswerStream } from './reply-outlet.ts'
 
 export const EVENT_STREAM_HEADERS = {
@@ -17,7 +17,7 @@ export const eventText = (json: string, id: string | undefined): string =>
   id === undefined ? `event: message\ndata: ${json}\n\n` : `event: message\nid: ${id}\ndata: ${json}\n\n`
 
 /** Where in a stream a client left off, as its last event id says. */
-export interface Place {
+export interface EventPosition {
   stream: number
   sequence: number
 }
@@ -31,7 +31,7 @@ export interface EventStreamOwner {
   /** Streams begin with an event that says nothing but its id, and may be broken off before their end. */
   readonly isPolled: boolean
   /** Whose streams and kept bytes they are counted as. */
-  readonly holder: Holder
+  readonly holder: CallerUsage
   /** The stream has a reader again. */
   onAttended(stream: EventStream): void
   /** The stream ended, or lost its reader. */
@@ -47,7 +47,7 @@ interface KeptEvent {
   bytes: number
 }
 
-export class EventStream implements AnswerStream, Keeper {
+export class EventStream implements AnswerStream, EventStore {
   readonly number: number
   readonly #owner: EventStreamOwner
   /** The events from `#firstKept` on. */
@@ -56,7 +56,7 @@ export class EventStream implements AnswerStream, Keeper {
   #firstKept = 1
   /** The last event that was written to a reader. */
   #written = 0
-  #sink: Sink | undefined
+  #sink: EventSink | undefined
   #isOver = false
   #isDropped = false
   #isForgotten = false
@@ -100,7 +100,7 @@ export class EventStream implements AnswerStream, Keeper {
   }
 
   /** Why a client cannot go on after event `sequence`; undefined when it can. */
-  faultOf(sequence: number): string | undefined {
+  checkResume(sequence: number): string | undefined {
     if (sequence > this.#last) return 'The last event id names an event that was never sent'
     if (sequence < this.#firstKept - 1) return 'Events after that id are no longer kept'
     return undefined
@@ -115,7 +115,7 @@ export class EventStream implements AnswerStream, Keeper {
    * Gives the stream a reader, in place of the one before.
    * @param after the last event it has seen
    */
-  connect(sink: Sink, after: number, { onTooOld, endsAt }: { onTooOld?: (() => void) | undefined; endsAt: number | undefined }): void {
+  connect(sink: EventSink, after: number, { onTooOld, endsAt }: { onTooOld?: (() => void) | undefined; endsAt: number | undefined }): void {
     const { open, limits, isPolled, holder } = this.#owner
     if (this.#sink) this.#hangUp()
     this.#maxEvents = limits.maxEvents
@@ -203,7 +203,7 @@ export class EventStream implements AnswerStream, Keeper {
   }
 
   /** Makes room: all of a stream that ended, or the oldest event of one that goes on. */
-  forgetSome(): boolean {
+  evictOldest(): boolean {
     if (this.#kept.length === 0) return false
     if (this.#isOver) this.#owner.onTooMuch(this)
     else this.#owner.onKept(this, -this.#dropOldest())
@@ -244,7 +244,7 @@ export class EventStream implements AnswerStream, Keeper {
 }
 
 /** The place an event id of this session stands for; undefined for anything else. */
-export function placeIn(eventId: string, prefix: string): Place | undefined {
+export function readEventId(eventId: string, prefix: string): EventPosition | undefined {
   const match = /^([A-Za-z0-9_-]+)\.(\d{1,15})\.(\d{1,15})$/.exec(eventId)
   if (!match || match[1] !== prefix) return undefined
   return { stream: Number(match[2]), sequence: Number(match[3]) }

@@ -1,15 +1,15 @@
 /** Every stream that is open now, looked after by one timer: kept alive, cut when nobody reads, ended when too old. */
 
-import type { Clock, Timer } from '../../base/clock.ts'
-import type { Sink } from './ask.ts'
-import type { Holder } from './holders.ts'
-import type { HttpLimits } from './options.ts'
+import type { Clock, Timer } from '../../../base/clock.ts'
+import type { EventSink } from '../runtime/view.ts'
+import type { CallerUsage } from '../limits/caller-usage.ts'
+import type { HttpLimits } from '../options.ts'
 import { SlowAnswers } from './slow-answers.ts'
 
 export interface OpenStream {
-  sink: Sink
+  sink: EventSink
   /** Whose stream it is. */
-  holder: Holder
+  holder: CallerUsage
   /** Ends it in the way its kind ends; the age limit is not for streams of a request that is being worked on. */
   onTooOld: (() => void) | undefined
   /** When it must end whatever it is for, and how, unless as one that is too old. */
@@ -32,7 +32,7 @@ export class OpenStreams {
   readonly #limits: HttpLimits
   readonly #clock: Clock
   readonly #onCut: (limit: string) => void
-  readonly #streams = new Map<Sink, Watched>()
+  readonly #streams = new Map<EventSink, Watched>()
   /** How many of them belong to no request, and who waits until none does. */
   #standing = 0
   #isEnding = false
@@ -83,7 +83,7 @@ export class OpenStreams {
     this.#streams.set(sink, { ...stream, openedAt: this.#now, quietSince: this.#now, takenBefore: -1, stalledSince: undefined })
   }
 
-  remove(sink: Sink): void {
+  remove(sink: EventSink): void {
     const watched = this.#streams.get(sink)
     if (!watched) return
     this.#streams.delete(sink)
@@ -92,7 +92,7 @@ export class OpenStreams {
   }
 
   /** Writes an event, unless the reader has fallen too far behind: then it is cut off. A promise asks to wait for it. */
-  write(sink: Sink, text: string): undefined | Promise<void> {
+  write(sink: EventSink, text: string): undefined | Promise<void> {
     if (sink.pending >= this.#limits.hardBufferBytes) {
       this.#cut(sink, 'hardBufferBytes')
       return undefined
@@ -120,7 +120,7 @@ export class OpenStreams {
     }
   }
 
-  #cut(sink: Sink, limit: string): void {
+  #cut(sink: EventSink, limit: string): void {
     this.#onCut(limit)
     sink.destroy()
   }

@@ -2,8 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { forwardedAddress } from './address.ts'
-import type { Ask, BodyBounds, BodyFault, Headers, Reply, Sink } from './ask.ts'
+import { forwardedAddress } from '../limits/address.ts'
+import type { HttpRequestView, BodyBounds, BodyFault, Headers, HttpReply, EventSink } from './view.ts'
 
 /** A request whose body a framework may have read already. */
 export type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: string }
@@ -17,7 +17,7 @@ const LINGER_MS = 500
  * and Node tells only the response that is being written that the connection has closed: the others hear it from here.
  */
 class Connection {
-  readonly #visits = new Set<NodeVisit>()
+  readonly #visits = new Set<NodeExchange>()
 
   constructor(socket: Socket) {
     socket.once('close', () => {
@@ -46,11 +46,11 @@ class Connection {
     return connection
   }
 
-  add(visit: NodeVisit): void {
+  add(visit: NodeExchange): void {
     this.#visits.add(visit)
   }
 
-  delete(visit: NodeVisit): void {
+  delete(visit: NodeExchange): void {
     this.#visits.delete(visit)
   }
 }
@@ -60,7 +60,7 @@ const CONNECTION = Symbol('connection')
 const PROBES_MS = [25, 250, 1000]
 
 /** One request and its answer; one object, because there is one for every request. */
-export class NodeVisit implements Ask, Reply {
+export class NodeExchange implements HttpRequestView, HttpReply {
   readonly method: string
   readonly url: string
   extraHeaders: Headers | undefined
@@ -74,7 +74,7 @@ export class NodeVisit implements Ask, Reply {
   readonly #parsed: unknown
   readonly #stallMs: number
   #body: NodeBody | undefined
-  #sink: NodeSink | undefined
+  #sink: NodeEventSink | undefined
 
   /**
    * @param parsed the body, where a framework has read it
@@ -117,7 +117,7 @@ export class NodeVisit implements Ask, Reply {
   }
 
   get isLocal(): boolean {
-    return isLoopback(this.#request.socket.localAddress)
+    return isLoopbackAddress(this.#request.socket.localAddress)
   }
 
   get remoteAddress(): string | undefined {
@@ -173,8 +173,8 @@ export class NodeVisit implements Ask, Reply {
     request.resume()
   }
 
-  open(headers: Headers): Sink {
-    const sink = new NodeSink(this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers, this.#stallMs)
+  open(headers: Headers): EventSink {
+    const sink = new NodeEventSink(this.#response, this.extraHeaders ? { ...headers, ...this.extraHeaders } : headers, this.#stallMs)
     this.#sink = sink
     this.onGone = () => sink.abandon()
     this.#body?.forget()
@@ -316,7 +316,7 @@ function textOf(bytes: Buffer): string | undefined {
 }
 
 /** What is written in one turn leaves as one piece; a stream that begins and ends in one turn leaves as one answer. */
-class NodeSink implements Sink {
+class NodeEventSink implements EventSink {
   onGone: (() => void) | undefined
   readonly #response: ServerResponse
   readonly #headers: Headers
@@ -416,5 +416,5 @@ function end(response: ServerResponse, text: string | undefined, length: number,
 }
 
 /** Whether an address is this machine's own. */
-export const isLoopback = (address: string | undefined): boolean =>
+export const isLoopbackAddress = (address: string | undefined): boolean =>
   address !== undefined && (address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.'))

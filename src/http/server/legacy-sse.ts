@@ -5,28 +5,28 @@ import type { Incoming } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Access } from '../../protocol/seams/access.ts'
 import type { Channel, Service } from '../../protocol/seams/service.ts'
-import type { Ask, Reply } from './ask.ts'
-import type { BodyHold } from './body-hold.ts'
-import type { Holder } from './holders.ts'
-import type { Load } from './load.ts'
-import type { OpenStreams } from './open-streams.ts'
+import type { HttpRequestView, HttpReply } from './runtime/view.ts'
+import type { BodyMemory } from './limits/body-memory.ts'
+import type { CallerUsage } from './limits/caller-usage.ts'
+import type { InFlight } from './limits/in-flight.ts'
+import type { OpenStreams } from './streams/open-streams.ts'
 import type { HttpLimits } from './options.ts'
-import { idOf, isOwed } from './owed.ts'
-import { PlainStream } from './plain-stream.ts'
+import { idOf, expectsAnswer } from './expects-answer.ts'
+import { PlainStream } from './streams/plain-stream.ts'
 import { about, busy, type Refusal, refuse } from './refusal.ts'
-import type { Visit } from './stateless.ts'
+import type { HttpPost } from './stateless.ts'
 
-export interface TwoEndpointsOptions {
+export interface LegacySseOptions {
   service: Service
   limits: HttpLimits
-  load: Load
+  load: InFlight
   open: OpenStreams
   now(): number
 }
 
-interface Conversation {
+interface LegacySession {
   principal: string | undefined
-  holder: Holder
+  holder: CallerUsage
   channel: Channel
   stream: PlainStream
   inFlight: number
@@ -38,40 +38,40 @@ interface Conversation {
 
 const NOT_FOUND = refuse(404, 'Session not found')
 
-export class TwoEndpoints {
-  readonly #options: TwoEndpointsOptions
-  readonly #conversations = new Map<string, Conversation>()
+export class LegacySse {
+  readonly #options: LegacySseOptions
+  readonly #sessions = new Map<string, LegacySession>()
   #stopTending: (() => void) | undefined
 
-  constructor(options: TwoEndpointsOptions) {
+  constructor(options: LegacySseOptions) {
     this.#options = options
   }
 
   /** Opens the stream that everything the server says goes to; its first event says where to send to. */
-  connect(ask: Ask, reply: Reply, principal: string | undefined, holder: Holder): Refusal | undefined {
+  connect(ask: HttpRequestView, reply: HttpReply, principal: string | undefined, holder: CallerUsage): Refusal | undefined {
     const { service, open, now } = this.#options
-    const full = this.#faultOfRoom(holder)
+    const full = this.#checkRoom(holder)
     if (full) return full
     const id = randomId()
     const end = (): void => this.#end(id, 'The client closed its stream')
     const stream = new PlainStream(reply, open, holder, () => this.#retire(id), end)
     const push = (json: string): undefined | Promise<void> => stream.push(json)
     const channel = service.open({ outlet: { push, answer: (json) => void push(json), drop: () => {} }, principal })
-    holder.conversations++
-    this.#conversations.set(id, { principal, holder, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
+    holder.legacySessions++
+    this.#sessions.set(id, { principal, holder, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
     this.#stopTending ??= open.everyTick(() => this.#tend())
     stream.event('endpoint', `${sendingPath(ask.url)}?sessionId=${id}`)
     return undefined
   }
 
-  receive(message: Incoming, { ask, reply, principal, access, body }: Omit<Visit, 'kinds' | 'holder'>): Refusal | undefined {
+  receive(message: Incoming, { ask, reply, principal, access, body }: Omit<HttpPost, 'kinds' | 'holder'>): Refusal | undefined {
     const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(ask.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must have sessionId, as the endpoint event gave it')
-    const conversation = this.#conversations.get(id)
+    const conversation = this.#sessions.get(id)
     if (conversation?.principal !== principal || !conversation) return NOT_FOUND
     if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
     if (message.kind === 'ignored') return refuse(400, message.reason)
-    const owesAnswer = isOwed(message)
+    const owesAnswer = expectsAnswer(message)
     if (owesAnswer && conversation.isRetired) return about(NOT_FOUND, idOf(message))
     const full = owesAnswer ? this.#enter(conversation, body) : undefined
     if (full) return about(full, idOf(message))
@@ -81,26 +81,26 @@ export class TwoEndpoints {
   }
 
   endAll(reason: string): void {
-    for (const id of [...this.#conversations.keys()]) this.#end(id, reason)
+    for (const id of [...this.#sessions.keys()]) this.#end(id, reason)
   }
 
   get size(): number {
-    return this.#conversations.size
+    return this.#sessions.size
   }
 
   /** Each has an open stream, so none is idle that could give way. */
-  #faultOfRoom(holder: Holder): Refusal | undefined {
+  #checkRoom(holder: CallerUsage): Refusal | undefined {
     const { limits, load, open } = this.#options
     const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = limits
-    if (this.#conversations.size >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
-    if (holder.kind === 'principal' && holder.conversations >= maxSessionsPerPrincipal)
+    if (this.#sessions.size >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
+    if (holder.kind === 'principal' && holder.legacySessions >= maxSessionsPerPrincipal)
       return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (holder.kind === 'address' && maxSessionsPerAddress !== false && holder.conversations >= maxSessionsPerAddress)
+    if (holder.kind === 'address' && maxSessionsPerAddress !== false && holder.legacySessions >= maxSessionsPerAddress)
       return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
-    return load.faultOfStreams(holder, open.size)
+    return load.checkStreams(holder, open.size)
   }
 
-  #enter(conversation: Conversation, body: BodyHold): Refusal | undefined {
+  #enter(conversation: LegacySession, body: BodyMemory): Refusal | undefined {
     const { load, limits } = this.#options
     const max = limits.maxInFlightPerSession
     if (conversation.inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
@@ -109,7 +109,7 @@ export class TwoEndpoints {
     return full
   }
 
-  #outletOf(id: string, conversation: Conversation, owesAnswer: boolean, sender: Access, body: BodyHold): Outlet {
+  #outletOf(id: string, conversation: LegacySession, owesAnswer: boolean, sender: Access, body: BodyMemory): Outlet {
     const over = (): void => {
       if (!owesAnswer) return
       conversation.inFlight--
@@ -130,7 +130,7 @@ export class TwoEndpoints {
   /** Asks those who only listen for a sign of life: a line that broke without a word shows in nothing else. */
   #tend(): void {
     const { limits, now } = this.#options
-    for (const [id, conversation] of this.#conversations) {
+    for (const [id, conversation] of this.#sessions) {
       if (conversation.inFlight > 0 || now() - conversation.pingedAt < limits.pingMs) continue
       conversation.pingedAt = now()
       conversation.channel.ping(limits.pingMs / 3).then(
@@ -145,20 +145,20 @@ export class TwoEndpoints {
   }
 
   #retire(id: string): void {
-    const conversation = this.#conversations.get(id)
+    const conversation = this.#sessions.get(id)
     if (!conversation) return
     conversation.isRetired = true
     if (conversation.inFlight === 0) this.#end(id, 'The stream is too old')
   }
 
   #end(id: string, reason: string): void {
-    const conversation = this.#conversations.get(id)
+    const conversation = this.#sessions.get(id)
     if (!conversation) return
-    this.#conversations.delete(id)
-    conversation.holder.conversations--
+    this.#sessions.delete(id)
+    conversation.holder.legacySessions--
     conversation.channel.close(reason)
     conversation.stream.finish(undefined)
-    if (this.#conversations.size > 0) return
+    if (this.#sessions.size > 0) return
     this.#stopTending?.()
     this.#stopTending = undefined
   }

@@ -2,12 +2,12 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { McpError } from '../../protocol/errors.ts'
-import { BodyText } from './body.ts'
+import { BodyText } from './body-text.ts'
 import type { HttpClientLimits } from './options.ts'
-import { judgeRefusal } from './refusal.ts'
-import type { HttpReply, HttpRequest, Sending } from './sender.ts'
+import { classifyRefusal } from './classify-refusal.ts'
+import type { ResponseHandler, HttpRequest, Sending } from './sender.ts'
 
-export interface NoticeOptions {
+export interface NotificationOptions {
   /** Names the server in errors. */
   server: string
   limits: HttpClientLimits
@@ -24,15 +24,15 @@ export interface NoticeOptions {
 /** What is read of the body of an acceptance, so that its connection can be used again. */
 const MAX_IGNORED_BYTES = 64 * 1024
 
-export class Notice implements HttpReply {
-  readonly #options: NoticeOptions
+export class HttpNotification implements ResponseHandler {
+  readonly #options: NotificationOptions
   readonly #sending: Sending
   #status = 0
   #headers: IncomingHttpHeaders = {}
   #body: BodyText | undefined
   #ignored = 0
 
-  constructor(options: NoticeOptions, send: (request: HttpRequest, reply: HttpReply) => Sending, request: HttpRequest) {
+  constructor(options: NotificationOptions, send: (request: HttpRequest, reply: ResponseHandler) => Sending, request: HttpRequest) {
     this.#options = options
     this.#sending = send({ ...request, timeoutMs: options.limits.noticeTimeoutMs, lane: 'notice' }, this)
   }
@@ -62,7 +62,7 @@ export class Notice implements HttpReply {
     if (!this.#body) return
     const { server, method, hadSession } = this.#options
     const body = this.#body.text() ?? ''
-    const refusal = judgeRefusal({ server, status: this.#status, headers: this.#headers, body, method, id: undefined, hadSession })
+    const refusal = classifyRefusal({ server, status: this.#status, headers: this.#headers, body, method, id: undefined, hadSession })
     // A message without an id is never answered, so there is a fault unless the session is gone.
     if ('fault' in refusal) this.#options.onRefused(refusal.fault)
     else this.#options.onForgotten()

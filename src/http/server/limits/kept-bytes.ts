@@ -1,6 +1,6 @@
 /** One budget for everything that is kept for clients that come back: whoever keeps most gives way first. */
 
-import type { Holder, Holders } from './holders.ts'
+import type { CallerUsage, UsageByCaller } from './caller-usage.ts'
 
 /** What an event costs beside its text. */
 const EVENT_COST = 64
@@ -13,10 +13,10 @@ const WIDE = /[^\u0000-\u00ff]/
 
 export class KeptBytes {
   readonly #max: number
-  readonly #holders: Holders
+  readonly #holders: UsageByCaller
   #total = 0
 
-  constructor(maxKeptBytes: number, holders: Holders) {
+  constructor(maxKeptBytes: number, holders: UsageByCaller) {
     this.#max = maxKeptBytes
     this.#holders = holders
   }
@@ -26,7 +26,7 @@ export class KeptBytes {
   }
 
   /** Counts bytes that are kept, or with a negative number those that no longer are. */
-  count(holder: Holder, bytes: number): void {
+  count(holder: CallerUsage, bytes: number): void {
     holder.keptBytes += bytes
     this.#total += bytes
   }
@@ -44,10 +44,10 @@ export class KeptBytes {
 }
 
 /** Streams that ended go first: most of their readers have read them. */
-function forgetOldest({ ended, live }: Holder): boolean {
+function forgetOldest({ ended, live }: CallerUsage): boolean {
   for (const keepers of [ended, live]) {
     for (const keeper of keepers) {
-      if (keeper.forgetSome()) return true
+      if (keeper.evictOldest()) return true
       keepers.delete(keeper)
     }
   }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { BodyHold } from '../../../src/http/server/body-hold.ts'
+import { BodyMemory } from '../../../src/http/server/limits/body-memory.ts'
 import { Endpoint } from '../../../src/http/server/endpoint.ts'
-import { Holder, Holders } from '../../../src/http/server/holders.ts'
-import { Load } from '../../../src/http/server/load.ts'
-import { OpenStreams } from '../../../src/http/server/open-streams.ts'
+import { CallerUsage, UsageByCaller } from '../../../src/http/server/limits/caller-usage.ts'
+import { InFlight } from '../../../src/http/server/limits/in-flight.ts'
+import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
 import { answerStandingAlone } from '../../../src/http/server/stateless.ts'
 import type { RequestMessage } from '../../../src/jsonrpc/message.ts'
@@ -13,7 +13,7 @@ import { MODERN, testServer } from '../../support/http-service.ts'
 import { envelope } from '../../support/raw-channel.ts'
 import { countingClock, TestReply } from './test-sink.ts'
 
-const holdOf = (load: Load, holder: Holder): BodyHold => new BodyHold(load, holder)
+const holdOf = (load: InFlight, holder: CallerUsage): BodyMemory => new BodyMemory(load, holder)
 
 const limitsOf = (limits: Partial<HttpLimits>): HttpLimits => ({ ...DEFAULT_HTTP_LIMITS, ...limits })
 const watched = (promise: Promise<unknown>): { isOver: boolean } => {
@@ -32,37 +32,37 @@ describe('requests in hand', () => {
     ['address', 'maxInFlight', 503],
     ['unknown', 'maxInFlight', 503],
   ] as const)('of a holder by %s are bounded by %s, and given back', (kind, limit, status) => {
-    const load = new Load(limitsOf({ [limit]: 2 }))
-    const holder = new Holder(kind)
+    const load = new InFlight(limitsOf({ [limit]: 2 }))
+    const holder = new CallerUsage(kind)
     expect([load.enter(holder, holdOf(load, holder)), load.enter(holder, holdOf(load, holder))]).toEqual([undefined, undefined])
     expect(load.enter(holder, holdOf(load, holder))).toMatchObject({ status, limit })
-    expect([load.inFlight, holder.inFlight]).toEqual([2, 2])
+    expect([load.requests, holder.inFlight]).toEqual([2, 2])
     load.leave(holder, undefined)
     expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
   })
 
   test('of callers that nobody can tell apart have only the bound of the process', () => {
-    const load = new Load(limitsOf({ maxInFlightPerAddress: 1, maxInFlightPerPrincipal: 1, maxAbandoned: 1 }))
-    const holder = new Holder('unknown')
+    const load = new InFlight(limitsOf({ maxInFlightPerAddress: 1, maxInFlightPerPrincipal: 1, maxAbandoned: 1 }))
+    const holder = new CallerUsage('unknown')
     for (let i = 0; i < 3; i++) expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
   })
 
   test('that nobody waits for are bounded, and given back', () => {
-    const load = new Load(limitsOf({ maxAbandoned: 2 }))
-    const holder = new Holder('address')
+    const load = new InFlight(limitsOf({ maxAbandoned: 2 }))
+    const holder = new CallerUsage('address')
     load.abandon(holder)
     expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
     load.abandon(holder)
     expect(load.enter(holder, holdOf(load, holder))).toMatchObject({ status: 429, limit: 'maxAbandoned' })
-    expect(load.enter(new Holder('address'), holdOf(load, holder))).toBeUndefined()
+    expect(load.enter(new CallerUsage('address'), holdOf(load, holder))).toBeUndefined()
     load.unabandon(holder)
     expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
     expect([load.abandoned, holder.abandoned]).toEqual([1, 1])
   })
 
   test('are waited for until the last is over, by everybody who waits', async () => {
-    const load = new Load(limitsOf({}))
-    const holder = new Holder('address')
+    const load = new InFlight(limitsOf({}))
+    const holder = new CallerUsage('address')
     await load.whenIdle()
     load.enter(holder, holdOf(load, holder))
     load.enter(holder, holdOf(load, holder))
@@ -81,24 +81,24 @@ describe('open streams', () => {
     [1, undefined],
     [2, 'maxStreams'],
   ])('%i of at most two leave room, or are refused by %s', (open, limit) => {
-    const refusal = new Load(limitsOf({ maxStreams: 2 })).faultOfStreams(new Holder('principal'), open)
+    const refusal = new InFlight(limitsOf({ maxStreams: 2 })).checkStreams(new CallerUsage('principal'), open)
     expect(refusal?.limit).toBe(limit)
   })
 
   test('of one address are bounded, those of a principal are not', () => {
-    const load = new Load(limitsOf({ maxStreamsPerAddress: 2 }))
-    const [address, principal] = [new Holder('address'), new Holder('principal')]
+    const load = new InFlight(limitsOf({ maxStreamsPerAddress: 2 }))
+    const [address, principal] = [new CallerUsage('address'), new CallerUsage('principal')]
     address.streams = 1
     principal.streams = 2
-    expect([load.faultOfStreams(address, 0), load.faultOfStreams(principal, 0)]).toEqual([undefined, undefined])
+    expect([load.checkStreams(address, 0), load.checkStreams(principal, 0)]).toEqual([undefined, undefined])
     address.streams = 2
-    expect(load.faultOfStreams(address, 0)).toMatchObject({ status: 429, limit: 'maxStreamsPerAddress' })
-    expect(new Load(limitsOf({ maxStreamsPerAddress: false })).faultOfStreams(address, 0)).toBeUndefined()
+    expect(load.checkStreams(address, 0)).toMatchObject({ status: 429, limit: 'maxStreamsPerAddress' })
+    expect(new InFlight(limitsOf({ maxStreamsPerAddress: false })).checkStreams(address, 0)).toBeUndefined()
   })
 
   test('for subscriptions are bounded for a principal, and given back', () => {
-    const load = new Load(limitsOf({ maxListensPerPrincipal: 1 }))
-    const [principal, address] = [new Holder('principal'), new Holder('address')]
+    const load = new InFlight(limitsOf({ maxListensPerPrincipal: 1 }))
+    const [principal, address] = [new CallerUsage('principal'), new CallerUsage('address')]
     expect(load.enterListen(principal)).toBeUndefined()
     expect(load.enterListen(principal)).toMatchObject({ status: 429, limit: 'maxListensPerPrincipal' })
     load.leaveListen(principal)
@@ -110,18 +110,18 @@ describe('open streams', () => {
 
 describe('a caller', () => {
   const held = {
-    inFlight: (holder: Holder) => holder.inFlight++,
-    abandoned: (holder: Holder) => holder.abandoned++,
-    listens: (holder: Holder) => holder.listens++,
-    streams: (holder: Holder) => holder.streams++,
-    conversations: (holder: Holder) => holder.conversations++,
-    sessions: (holder: Holder) => holder.sessions.add({ id: 's', idleSince: undefined }),
-    keptBytes: (holder: Holder) => holder.keptBytes++,
+    inFlight: (holder: CallerUsage) => holder.inFlight++,
+    abandoned: (holder: CallerUsage) => holder.abandoned++,
+    listens: (holder: CallerUsage) => holder.listens++,
+    streams: (holder: CallerUsage) => holder.streams++,
+    conversations: (holder: CallerUsage) => holder.legacySessions++,
+    sessions: (holder: CallerUsage) => holder.sessions.add({ id: 's', idleSince: undefined }),
+    keptBytes: (holder: CallerUsage) => holder.keptBytes++,
   }
 
   test.each(Object.entries(held))('that holds nothing but %s is counted for as long as it does', async (_what, hold) => {
     const { clock, timers } = countingClock()
-    const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
+    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
     const holder = holders.of(undefined, '192.0.2.1')
     hold(holder)
     expect(holder.isIdle).toBe(false)
@@ -131,7 +131,7 @@ describe('a caller', () => {
 
   test('that holds nothing is forgotten at the next tick, and then nothing ticks any more', async () => {
     const { clock, timers } = countingClock()
-    const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
+    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
     const [address, principal] = [holders.of(undefined, '192.0.2.1'), holders.of('me', '192.0.2.1')]
     expect([holders.size, holders.of(undefined, '192.0.2.1') === address, holders.of('me', undefined) === principal]).toEqual([
       2,
@@ -155,7 +155,7 @@ describe('a caller', () => {
   })
 
   test('whose address is not told is one with all such callers, and counted while it holds something', () => {
-    const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
+    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
     const holder = holders.of(undefined, undefined)
     expect([holder.kind, holders.size]).toEqual(['unknown', 0])
     holder.inFlight++
@@ -163,12 +163,12 @@ describe('a caller', () => {
   })
 
   test('that holds most is found among all of them', () => {
-    const holders = new Holders(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
+    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
     const few = holders.of('few', undefined)
     const many = holders.of(undefined, '192.0.2.1')
     few.keptBytes = 1
     many.keptBytes = 2
-    const size = ({ keptBytes }: Holder): number => keptBytes
+    const size = ({ keptBytes }: CallerUsage): number => keptBytes
     expect(holders.largest(size)).toBe(many)
     few.keptBytes = 3
     expect(holders.largest(size)).toBe(few)
@@ -181,9 +181,9 @@ describe('a request that stands alone', () => {
   /** Answers in whatever way `answer` does. */
   function asked(answer: Service['answer']) {
     const limits = limitsOf({})
-    const load = new Load(limits)
+    const load = new InFlight(limits)
     const open = new OpenStreams(limits, countingClock().clock, () => {})
-    const holder = new Holder('address')
+    const holder = new CallerUsage('address')
     const reply = new TestReply()
     const service = { answer, mirroredParams: () => [] } as unknown as Service
     const headers: Record<string, string> = { 'mcp-protocol-version': MODERN, 'mcp-method': 'ping' }
@@ -233,7 +233,7 @@ describe('a request that stands alone', () => {
     })
     start()
     reply.leave()
-    expect([work.reasons, load.abandoned, load.inFlight, reply.sent]).toEqual([[], 0, 0, [{ status: 200, body: '{}' }]])
+    expect([work.reasons, load.abandoned, load.requests, reply.sent]).toEqual([[], 0, 0, [{ status: 200, body: '{}' }]])
   })
 })
 

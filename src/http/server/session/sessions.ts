@@ -1,18 +1,18 @@
 /** The sessions of this process: found by id and owner, bounded in number, ended when nobody needs them. */
 
-import type { Holder, Holders } from './holders.ts'
-import type { HttpLimits } from './options.ts'
-import { busy, type Refusal } from './refusal.ts'
-import { HttpSession, type SessionSurroundings } from './session.ts'
+import type { CallerUsage, UsageByCaller } from '../limits/caller-usage.ts'
+import type { HttpLimits } from '../options.ts'
+import { busy, type Refusal } from '../refusal.ts'
+import { HttpSession, type SessionServices } from './session.ts'
 
 export class Sessions {
   readonly #limits: HttpLimits
-  readonly #around: SessionSurroundings
-  readonly #holders: Holders
+  readonly #around: SessionServices
+  readonly #holders: UsageByCaller
   readonly #sessions = new Map<string, HttpSession>()
   #stopTending: (() => void) | undefined
 
-  constructor(around: SessionSurroundings, holders: Holders) {
+  constructor(around: SessionServices, holders: UsageByCaller) {
     this.#holders = holders
     this.#limits = around.limits
     this.#around = around
@@ -23,7 +23,7 @@ export class Sessions {
   }
 
   /** Makes room for one more, at the cost of a session that nobody uses if it must be; a refusal when all are in use. */
-  faultOfRoom(holder: Holder): Refusal | undefined {
+  checkRoom(holder: CallerUsage): Refusal | undefined {
     const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#limits
     const count = holder.sessions.size
     if (holder.kind === 'principal' && count >= maxSessionsPerPrincipal)
@@ -38,7 +38,7 @@ export class Sessions {
   }
 
   /** A session that takes its room at once; nobody knows its id before the handshake is answered. */
-  begin(principal: string | undefined, holder: Holder): HttpSession {
+  begin(principal: string | undefined, holder: CallerUsage): HttpSession {
     const session = new HttpSession(principal, holder, this.#around)
     this.#sessions.set(session.id, session)
     holder.sessions.add(session)
@@ -75,7 +75,7 @@ export class Sessions {
   }
 
   /** Its client is told so by a 404, and begins anew. False when all sessions of this holder are in use. */
-  #endLongestIdle(holder: Holder, limit: string): boolean {
+  #endLongestIdle(holder: CallerUsage, limit: string): boolean {
     let longest: string | undefined
     let since = Number.POSITIVE_INFINITY
     for (const { id, idleSince } of holder.sessions) {

@@ -1,15 +1,15 @@
 /** The streams of one session: one for each answer that became one, and the one that belongs to no request. */
 
-import { randomId } from '../../base/bytes.ts'
-import type { Channel } from '../../protocol/seams/service.ts'
-import { revisionOf } from '../../revisions/index.ts'
-import type { Reply } from './ask.ts'
-import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, placeIn } from './event-stream.ts'
-import type { Holder } from './holders.ts'
-import type { HttpLimits } from './options.ts'
-import { busy, DRAINING, type Refusal, refuse } from './refusal.ts'
-import type { AnswerStream } from './reply-outlet.ts'
-import type { SessionSurroundings } from './session.ts'
+import { randomId } from '../../../base/bytes.ts'
+import type { Channel } from '../../../protocol/seams/service.ts'
+import { revisionOf } from '../../../revisions/index.ts'
+import type { HttpReply } from '../runtime/view.ts'
+import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId } from '../streams/event-stream.ts'
+import type { CallerUsage } from '../limits/caller-usage.ts'
+import type { HttpLimits } from '../options.ts'
+import { busy, DRAINING, type Refusal, refuse } from '../refusal.ts'
+import type { AnswerStream } from '../streams/reply-outlet.ts'
+import type { SessionServices } from './session.ts'
 
 /** What is said before the client has opened its stream is kept for it, but not much. */
 const EARLY_EVENTS = 64
@@ -19,9 +19,9 @@ export class SessionStreams implements EventStreamOwner {
   /** Begins every event id of the session, so that ids of others mean nothing in it. */
   readonly prefix = randomId().slice(0, 12)
   readonly isPolled: boolean
-  readonly holder: Holder
+  readonly holder: CallerUsage
   readonly #channel: Channel
-  readonly #around: SessionSurroundings
+  readonly #around: SessionServices
   /** A handful, so a list: a Map that is filled and emptied without pause leaves its outgrown tables to the collector. */
   readonly #streams: EventStream[] = []
   /** Streams that are over but kept for a client that missed the end, oldest first. */
@@ -34,7 +34,7 @@ export class SessionStreams implements EventStreamOwner {
   #missedPings = 0
   #isOver = false
 
-  constructor(channel: Channel, holder: Holder, around: SessionSurroundings) {
+  constructor(channel: Channel, holder: CallerUsage, around: SessionServices) {
     this.#channel = channel
     this.holder = holder
     this.#around = around
@@ -45,7 +45,7 @@ export class SessionStreams implements EventStreamOwner {
     return this.#around.limits
   }
 
-  get open(): SessionSurroundings['open'] {
+  get open(): SessionServices['open'] {
     return this.#around.open
   }
 
@@ -55,14 +55,14 @@ export class SessionStreams implements EventStreamOwner {
   }
 
   /** The stream of the answer to one request. */
-  beginAnswer(reply: Reply): AnswerStream {
+  beginAnswer(reply: HttpReply): AnswerStream {
     const stream = this.#add()
     stream.connect(reply.open(EVENT_STREAM_HEADERS), 0, { endsAt: reply.endsAt })
     return stream
   }
 
   /** A whole stream at once; kept like any other, for a client that loses the connection while it reads. */
-  answerAsEvent(reply: Reply, json: string): void {
+  answerAsEvent(reply: HttpReply, json: string): void {
     reply.send(200, EVENT_STREAM_HEADERS, this.#add().atOnce(json))
   }
 
@@ -72,20 +72,20 @@ export class SessionStreams implements EventStreamOwner {
   }
 
   /** Opens the stream that belongs to no request; what another reader of it was sent is not sent again. */
-  listen(reply: Reply): Refusal | undefined {
+  listen(reply: HttpReply): Refusal | undefined {
     const standing = this.#standingStream()
     if (standing.isConnected) return refuse(409, 'The session has its stream already; it can have one')
     return this.#connect(standing, reply, standing.written)
   }
 
   /** Goes on with a stream that broke, after the event the client saw last. */
-  resume(reply: Reply, lastEventId: string): Refusal | undefined {
-    const place = placeIn(lastEventId, this.prefix)
+  resume(reply: HttpReply, lastEventId: string): Refusal | undefined {
+    const place = readEventId(lastEventId, this.prefix)
     if (!place) return refuse(400, 'The last event id is not one of this session')
     const stream = this.#streams.find(({ number }) => number === place.stream)
     if (!stream) return refuse(400, 'The stream of that event id is no longer kept')
     if (stream === this.#standing && this.open.isEnding) return DRAINING
-    const fault = stream.faultOf(place.sequence)
+    const fault = stream.checkResume(place.sequence)
     if (fault !== undefined) return refuse(400, fault)
     if (!stream.isDroppedAfter(place.sequence)) return this.#connect(stream, reply, place.sequence)
     // What tells a reader of events not to come back. The SDKs would, for ever, for the answer to a call they gave up.
@@ -154,7 +154,7 @@ export class SessionStreams implements EventStreamOwner {
       this.#forget(oldest)
       return true
     }
-    return this.#streams.some((stream) => stream.forgetSome())
+    return this.#streams.some((stream) => stream.evictOldest())
   }
 
   /** Nobody reads the stream of a request any more, though the request goes on. */
@@ -170,12 +170,12 @@ export class SessionStreams implements EventStreamOwner {
     this.#around.load.unabandon(this.holder)
   }
 
-  #connect(stream: EventStream, reply: Reply, after: number): Refusal | undefined {
+  #connect(stream: EventStream, reply: HttpReply, after: number): Refusal | undefined {
     const { maxStreamsPerSession: max } = this.limits
     let connected = 0
     for (const each of this.#streams) if (each.isConnected && each !== stream) connected++
     if (connected >= max) return busy(429, 'maxStreamsPerSession', max, 'open streams of this session')
-    const full = this.#around.load.faultOfStreams(this.holder, this.open.size)
+    const full = this.#around.load.checkStreams(this.holder, this.open.size)
     if (full) return full
     const onTooOld = stream === this.#standing ? this.breakOff : undefined
     stream.connect(reply.open(EVENT_STREAM_HEADERS), after, { onTooOld, endsAt: reply.endsAt })

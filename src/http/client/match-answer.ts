@@ -4,10 +4,10 @@ import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
 import { excerpt } from './faults.ts'
 
 /** What `read` made of the only message that should answer a request. */
-export type Seen = { kind: 'answer'; message: Incoming } | { kind: 'bad'; came: string } | { kind: 'other' }
+export type AnswerMatch = { kind: 'answer'; message: Incoming } | { kind: 'bad'; came: string } | { kind: 'other' }
 
 /** Whether a message settles the request `id`. */
-export function seenBy(id: Id, message: Incoming): Seen {
+export function matchAnswer(id: Id, message: Incoming): AnswerMatch {
   switch (message.kind) {
     case 'result':
       return isFor(id, message.id) ? { kind: 'answer', message } : { kind: 'other' }
@@ -20,7 +20,7 @@ export function seenBy(id: Id, message: Incoming): Seen {
     case 'ignored':
       return isFor(id, message.id) || isFor(id, message.otherId) ? { kind: 'bad', came: message.reason } : { kind: 'other' }
     case 'batch':
-      return message.messages.some((each) => seenBy(id, each).kind === 'answer') ? { kind: 'answer', message } : { kind: 'other' }
+      return message.messages.some((each) => matchAnswer(id, each).kind === 'answer') ? { kind: 'answer', message } : { kind: 'other' }
     default:
       return { kind: 'other' }
   }
@@ -30,7 +30,7 @@ export function seenBy(id: Id, message: Incoming): Seen {
 const isFor = (ours: Id, theirs: Id | undefined): boolean => theirs === ours || (typeof ours === 'number' && numbered(theirs) === ours)
 
 /** In words, for an error that says what came instead of an answer. */
-export function nameOfMessage(message: Incoming, text: string): string {
+export function describeMessage(message: Incoming, text: string): string {
   switch (message.kind) {
     case 'result':
     case 'error':
@@ -48,8 +48,8 @@ export function nameOfMessage(message: Incoming, text: string): string {
 }
 
 /** What is neither a message nor an answerable request: it can only be left out. */
-export function isNoise(message: Incoming): boolean {
-  if (message.kind === 'batch') return message.messages.every(isNoise)
+export function isUnusable(message: Incoming): boolean {
+  if (message.kind === 'batch') return message.messages.every(isUnusable)
   if (message.kind === 'malformed') return message.id === undefined || !message.isRequest
   return message.kind === 'ignored' && message.id === undefined
 }

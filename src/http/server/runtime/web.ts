@@ -1,11 +1,11 @@
 /** The endpoint on web-standard requests and responses, for any runtime that has them. */
 
-import { forwardedAddress } from './address.ts'
-import type { Ask, BodyBounds, BodyFault, Headers as PlainHeaders, Reply, Sink } from './ask.ts'
+import { forwardedAddress } from '../limits/address.ts'
+import type { HttpRequestView, BodyBounds, BodyFault, Headers as PlainHeaders, HttpReply, EventSink } from './view.ts'
 
 const encoder = new TextEncoder()
 
-export class WebAsk implements Ask {
+export class WebRequestView implements HttpRequestView {
   readonly #request: Request
   readonly #url: URL
   readonly #address: string | undefined
@@ -107,7 +107,7 @@ function decode(chunks: readonly Uint8Array[]): string {
   }
 }
 
-export class WebReply implements Reply {
+export class WebReply implements HttpReply {
   extraHeaders: PlainHeaders | undefined
   endsAt: number | undefined
   onGone: (() => void) | undefined
@@ -135,8 +135,8 @@ export class WebReply implements Reply {
     this.#resolve(new Response(body ?? null, { status, headers: { ...headers, ...this.extraHeaders } }))
   }
 
-  open(headers: PlainHeaders): Sink {
-    const sink = new WebSink(this)
+  open(headers: PlainHeaders): EventSink {
+    const sink = new WebEventSink(this)
     this.#resolve(new Response(sink.stream, { status: 200, headers: { ...headers, ...this.extraHeaders } }))
     this.onGone = () => sink.abandon()
     return sink
@@ -148,7 +148,7 @@ export class WebReply implements Reply {
   }
 }
 
-class WebSink implements Sink {
+class WebEventSink implements EventSink {
   onGone: (() => void) | undefined
   readonly stream: ReadableStream<Uint8Array>
   readonly #reply: WebReply

@@ -1,47 +1,47 @@
 /** One session over HTTP: who it belongs to, the conversation in it, and when it was last used. */
 
-import { randomId } from '../../base/bytes.ts'
-import { INVALID_REQUEST, PARSE_ERROR } from '../../jsonrpc/message.ts'
-import type { Outlet } from '../../jsonrpc/outlet.ts'
-import type { Channel, Service } from '../../protocol/seams/service.ts'
-import type { Reply } from './ask.ts'
-import type { BodyHold } from './body-hold.ts'
-import type { HeldSession, Holder } from './holders.ts'
-import type { KeptBytes } from './kept-bytes.ts'
-import type { Load } from './load.ts'
-import type { OpenStreams } from './open-streams.ts'
-import type { HttpLimits } from './options.ts'
-import { busy, type Refusal } from './refusal.ts'
-import type { AnswerStream, ReplyHost } from './reply-outlet.ts'
+import { randomId } from '../../../base/bytes.ts'
+import { INVALID_REQUEST, PARSE_ERROR } from '../../../jsonrpc/message.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
+import type { Channel, Service } from '../../../protocol/seams/service.ts'
+import type { HttpReply } from '../runtime/view.ts'
+import type { BodyMemory } from '../limits/body-memory.ts'
+import type { HeldSession, CallerUsage } from '../limits/caller-usage.ts'
+import type { KeptBytes } from '../limits/kept-bytes.ts'
+import type { InFlight } from '../limits/in-flight.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
+import type { HttpLimits } from '../options.ts'
+import { busy, type Refusal } from '../refusal.ts'
+import type { AnswerStream, ReplyOwner } from '../streams/reply-outlet.ts'
 import { SessionStreams } from './session-streams.ts'
-import type { SlowAnswers } from './slow-answers.ts'
+import type { SlowAnswers } from '../streams/slow-answers.ts'
 
 /** What all sessions share. */
-export interface SessionSurroundings {
+export interface SessionServices {
   service: Service
   limits: HttpLimits
-  load: Load
+  load: InFlight
   open: OpenStreams
   kept: KeptBytes
   now(): number
 }
 
 /** There may be many thousands, most of them idle: everything that is not always needed is made when it is. */
-export class HttpSession implements Outlet, ReplyHost, HeldSession {
+export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   readonly id = randomId()
   readonly principal: string | undefined
   /** Whoever opened it: what happens in it counts as theirs. */
-  readonly holder: Holder
+  readonly holder: CallerUsage
   readonly channel: Channel
   readonly createdAt: number
-  readonly #around: SessionSurroundings
+  readonly #around: SessionServices
   #streams: SessionStreams | undefined
   #seenAt: number
   /** Something came since the session was last looked at: cheaper to note than the time. */
   #isUsed = false
   #inFlight = 0
 
-  constructor(principal: string | undefined, holder: Holder, around: SessionSurroundings) {
+  constructor(principal: string | undefined, holder: CallerUsage, around: SessionServices) {
     this.#around = around
     this.holder = holder
     this.principal = principal
@@ -58,7 +58,7 @@ export class HttpSession implements Outlet, ReplyHost, HeldSession {
     return undefined
   }
 
-  onOver(body: BodyHold): void {
+  onOver(body: BodyMemory): void {
     this.#inFlight--
     this.#isUsed = true
     this.#around.load.leave(this.holder, body)
@@ -91,20 +91,20 @@ export class HttpSession implements Outlet, ReplyHost, HeldSession {
     this.#isUsed = true
   }
 
-  beginAnswer(reply: Reply): AnswerStream {
+  beginAnswer(reply: HttpReply): AnswerStream {
     return this.#allStreams.beginAnswer(reply)
   }
 
-  answerAsEvent(reply: Reply, json: string): void {
+  answerAsEvent(reply: HttpReply, json: string): void {
     this.#allStreams.answerAsEvent(reply, json)
   }
 
-  listen(reply: Reply): Refusal | undefined {
+  listen(reply: HttpReply): Refusal | undefined {
     this.#isUsed = true
     return this.#allStreams.listen(reply)
   }
 
-  resume(reply: Reply, lastEventId: string): Refusal | undefined {
+  resume(reply: HttpReply, lastEventId: string): Refusal | undefined {
     this.#isUsed = true
     return this.#allStreams.resume(reply, lastEventId)
   }

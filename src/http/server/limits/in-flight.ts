@@ -1,11 +1,11 @@
 /** How much is going on at once, and whether there is room for more. */
 
-import type { BodyHold } from './body-hold.ts'
-import type { Holder } from './holders.ts'
-import type { HttpLimits } from './options.ts'
-import { busy, type Refusal } from './refusal.ts'
+import type { BodyMemory } from './body-memory.ts'
+import type { CallerUsage } from './caller-usage.ts'
+import type { HttpLimits } from '../options.ts'
+import { busy, type Refusal } from '../refusal.ts'
 
-export class Load {
+export class InFlight {
   readonly #limits: HttpLimits
   readonly #onIdle: (() => void)[] = []
   #inFlight = 0
@@ -16,7 +16,7 @@ export class Load {
     this.#limits = limits
   }
 
-  get inFlight(): number {
+  get requests(): number {
     return this.#inFlight
   }
 
@@ -31,7 +31,7 @@ export class Load {
   }
 
   /** Counts one more request in hand; a refusal when there is no room, and then nothing is counted. */
-  enter(holder: Holder, body: BodyHold): Refusal | undefined {
+  enter(holder: CallerUsage, body: BodyMemory): Refusal | undefined {
     const { maxInFlight, maxAbandoned } = this.#limits
     if (this.#inFlight >= maxInFlight) return busy(503, 'maxInFlight', maxInFlight, 'requests at once')
     if (holder.kind !== 'unknown') {
@@ -42,12 +42,12 @@ export class Load {
     }
     this.#inFlight++
     holder.inFlight++
-    body.isInHand = true
+    body.isInFlight = true
     return undefined
   }
 
   /** Counts bytes of a body; a refusal when there is no room, and then nothing is counted. */
-  takeBytes(holder: Holder, bytes: number): Refusal | undefined {
+  takeBytes(holder: CallerUsage, bytes: number): Refusal | undefined {
     const { maxBodyBytesInHand: max, maxBodyBytesInHandPerAddress: maxEach } = this.#limits
     if (bytes > 0) {
       if (this.#bodyBytes + bytes > max) return busy(503, 'maxBodyBytesInHand', max, 'bytes of messages in hand')
@@ -59,13 +59,13 @@ export class Load {
     return undefined
   }
 
-  giveBytes(holder: Holder, bytes: number): void {
+  giveBytes(holder: CallerUsage, bytes: number): void {
     this.#bodyBytes -= bytes
     holder.bodyBytes -= bytes
   }
 
   /** @param body none when it is still in use */
-  leave(holder: Holder, body: BodyHold | undefined): void {
+  leave(holder: CallerUsage, body: BodyMemory | undefined): void {
     body?.release()
     this.#inFlight--
     holder.inFlight--
@@ -73,30 +73,30 @@ export class Load {
   }
 
   /** A request in hand lost whoever waited for it. */
-  abandon(holder: Holder): void {
+  abandon(holder: CallerUsage): void {
     this.#abandoned++
     holder.abandoned++
   }
 
   /** Somebody waits for it again, or it is over. */
-  unabandon(holder: Holder): void {
+  unabandon(holder: CallerUsage): void {
     this.#abandoned--
     holder.abandoned--
   }
 
-  enterListen(holder: Holder): Refusal | undefined {
+  enterListen(holder: CallerUsage): Refusal | undefined {
     const { maxListensPerPrincipal: max } = this.#limits
     if (holder.kind === 'principal' && holder.listens >= max) return busy(429, 'maxListensPerPrincipal', max, 'open subscriptions')
     holder.listens++
     return undefined
   }
 
-  leaveListen(holder: Holder): void {
+  leaveListen(holder: CallerUsage): void {
     holder.listens--
   }
 
   /** Whether there is room for one more stream that may stay open for long. */
-  faultOfStreams(holder: Holder, open: number): Refusal | undefined {
+  checkStreams(holder: CallerUsage, open: number): Refusal | undefined {
     const { maxStreams, maxStreamsPerAddress: max } = this.#limits
     if (open >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')
     if (holder.kind === 'address' && max !== false && holder.streams >= max)

@@ -3,19 +3,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { EventReader, idHeader } from './events.ts'
+import { EventReader, idHeader } from './event-reader.ts'
 import { answerFault } from './faults.ts'
 import type { HttpClientLimits } from './options.ts'
-import { mediaTypeOf } from './reading.ts'
-import { retryAfterIn, statusName } from './refusal.ts'
-import type { HttpReply, HttpRequest, Sending } from './sender.ts'
+import { mediaTypeOf } from './match-answer.ts'
+import { retryAfterIn, statusName } from './classify-refusal.ts'
+import type { ResponseHandler, HttpRequest, Sending } from './sender.ts'
 
 export interface StreamOptions {
   /** Names the server in errors. */
   server: string
   url: URL
   limits: HttpClientLimits
-  send(request: HttpRequest, reply: HttpReply): Sending
+  send(request: HttpRequest, reply: ResponseHandler): Sending
   headers(lastEventId: string | undefined): string[]
   /** Attempts in a row that may bring nothing. */
   maxFruitless: number
@@ -33,7 +33,7 @@ const MAX_WAIT_MS = 30_000
 /** Refusals that may pass; 409 until the server has noticed that the connection before is dead. */
 const PASSING = new Set([408, 409, 425, 429])
 
-export class ReopenedStream implements HttpReply, Sending {
+export class ReopenedStream implements ResponseHandler, Sending {
   readonly #options: StreamOptions
   #sending: Sending | undefined
   #reader: EventReader | undefined

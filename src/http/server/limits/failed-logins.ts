@@ -1,9 +1,9 @@
 /** Who keeps coming with credentials that are none: told to wait, by address, instead of what was wrong with them. */
 
-import { toBase64Url } from '../../base/bytes.ts'
-import { Bucket, type Rate } from '../../base/rate.ts'
+import { toBase64Url } from '../../../base/bytes.ts'
+import { Bucket, type Rate } from '../../../base/rate.ts'
 import { addressKey } from './address.ts'
-import { busy, type Refusal } from './refusal.ts'
+import { busy, type Refusal } from '../refusal.ts'
 
 /** How many addresses are remembered; the one known longest is forgotten. */
 const MAX_ADDRESSES = 10_000

@@ -1,16 +1,16 @@
 /** A stream of events that nobody can come back to: when it breaks, it is over. */
 
-import type { Reply, Sink } from './ask.ts'
+import type { HttpReply, EventSink } from '../runtime/view.ts'
 import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
-import type { Holder } from './holders.ts'
+import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { AnswerStream } from './reply-outlet.ts'
 
 export class PlainStream implements AnswerStream {
-  readonly #sink: Sink
+  readonly #sink: EventSink
   readonly #open: OpenStreams
 
-  constructor(reply: Reply, open: OpenStreams, holder: Holder, onTooOld: (() => void) | undefined, onGone: () => void) {
+  constructor(reply: HttpReply, open: OpenStreams, holder: CallerUsage, onTooOld: (() => void) | undefined, onGone: () => void) {
     this.#open = open
     this.#sink = reply.open(EVENT_STREAM_HEADERS)
     this.#sink.onGone = () => {

@@ -7,29 +7,29 @@ import { read } from '../../jsonrpc/read.ts'
 import { answerBounds } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { About } from '../../protocol/seams/link.ts'
-import { BodyText } from './body.ts'
-import { EventReader } from './events.ts'
+import { BodyText } from './body-text.ts'
+import { EventReader } from './event-reader.ts'
 import { answerFault } from './faults.ts'
 import type { HttpClientLimits } from './options.ts'
-import { mediaTypeOf, nameOfMessage, seenBy } from './reading.ts'
-import { isOpening, judgeRefusal, type Refusal, statusName } from './refusal.ts'
-import type { HttpReply, HttpRequest, Sending } from './sender.ts'
+import { mediaTypeOf, describeMessage, matchAnswer } from './match-answer.ts'
+import { isOpening, classifyRefusal, type ClassifiedRefusal, statusName } from './classify-refusal.ts'
+import type { ResponseHandler, HttpRequest, Sending } from './sender.ts'
 
 export interface CallHost {
   /** Names the server in errors. */
   readonly server: string
   readonly limits: HttpClientLimits
-  send(request: HttpRequest, reply: HttpReply): Sending
+  send(request: HttpRequest, reply: ResponseHandler): Sending
   /** The one answer came. */
-  onAnswer(call: Call, message: Incoming): void
+  onAnswer(call: HttpCall, message: Incoming): void
   /** Something else came on the stream of the call. */
   onMessage(message: Incoming, text: string): void
-  onRefused(call: Call, refusal: Refusal): void
-  onLost(call: Call, error: McpError): void
-  onHeld(call: Call): void
+  onRefused(call: HttpCall, refusal: ClassifiedRefusal): void
+  onLost(call: HttpCall, error: McpError): void
+  onHeld(call: HttpCall): void
   onPermitted(): void
   /** Takes up the stream of the call after this event; undefined when streams cannot be taken up. */
-  resume(call: Call, lastEventId: string, retryMs: number | undefined): Sending | undefined
+  resume(call: HttpCall, lastEventId: string, retryMs: number | undefined): Sending | undefined
 }
 
 export type CallAbout = About & { id: Id }
@@ -38,7 +38,7 @@ const EXPECTED = 'application/json or text/event-stream'
 /** How long a stream may stay open after its answer before it is broken off, with its connection. */
 const LINGER_MS = 1000
 
-export class Call implements HttpReply {
+export class HttpCall implements ResponseHandler {
   readonly about: CallAbout
   readonly json: string
   readonly #host: CallHost
@@ -141,15 +141,15 @@ export class Call implements HttpReply {
     if (text === undefined) return fault('bytes that are not UTF-8')
     if (text === '') return fault('an empty body')
     const message = read(text, answerBounds(this.#host.limits.maxValues))
-    const seen = seenBy(id, message)
+    const seen = matchAnswer(id, message)
     if (seen.kind === 'answer') return this.#host.onAnswer(this, seen.message)
-    fault(seen.kind === 'bad' ? seen.came : nameOfMessage(message, text))
+    fault(seen.kind === 'bad' ? seen.came : describeMessage(message, text))
   }
 
   #onEvent(name: string, data: string): void {
     if (name !== 'message') return
     const message = read(data, answerBounds(this.#host.limits.maxValues))
-    const seen = seenBy(this.about.id, message)
+    const seen = matchAnswer(this.about.id, message)
     if (seen.kind === 'answer') this.#host.onAnswer(this, seen.message)
     else if (seen.kind === 'bad') this.#lose(answerFault(this.#host.server, this.about.method, 'a JSON-RPC answer', seen.came))
     else this.#host.onMessage(message, data)
@@ -158,7 +158,7 @@ export class Call implements HttpReply {
   #onRefusal(body: string): void {
     const { method, id } = this.about
     const { server } = this.#host
-    const refusal = judgeRefusal({ server, status: this.#status, headers: this.headers, body, method, id, hadSession: this.#hadSession })
+    const refusal = classifyRefusal({ server, status: this.#status, headers: this.headers, body, method, id, hadSession: this.#hadSession })
     this.#host.onRefused(this, refusal)
   }
 

@@ -1,35 +1,35 @@
 /** The revisions with a handshake: what POST, GET and DELETE mean in and around a session. */
 
-import { INVALID_REQUEST, type Incoming, type RequestMessage } from '../../jsonrpc/message.ts'
-import type { Outlet } from '../../jsonrpc/outlet.ts'
-import { McpError } from '../../protocol/errors.ts'
-import type { Service } from '../../protocol/seams/service.ts'
-import { revisionOf } from '../../revisions/index.ts'
-import { VERSION_WITHOUT_HEADER } from '../../revisions/route.ts'
-import type { Ask, Reply } from './ask.ts'
-import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
-import { acceptsOf } from './guard.ts'
-import type { Holders } from './holders.ts'
-import type { KeptBytes } from './kept-bytes.ts'
-import type { Load } from './load.ts'
-import { faultOfMirrors } from './mirrors.ts'
-import type { OpenStreams } from './open-streams.ts'
-import type { HttpLimits, HttpOptions } from './options.ts'
-import { idOf, isOwed } from './owed.ts'
-import { PlainStream } from './plain-stream.ts'
-import { about, JSON_TYPE, type Refusal, refuse } from './refusal.ts'
-import { type ReplyHost, ReplyOutlet } from './reply-outlet.ts'
+import { INVALID_REQUEST, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
+import type { Outlet } from '../../../jsonrpc/outlet.ts'
+import { McpError } from '../../../protocol/errors.ts'
+import type { Service } from '../../../protocol/seams/service.ts'
+import { revisionOf } from '../../../revisions/index.ts'
+import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
+import type { HttpRequestView, HttpReply } from '../runtime/view.ts'
+import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
+import { acceptsOf } from '../guard.ts'
+import type { UsageByCaller } from '../limits/caller-usage.ts'
+import type { KeptBytes } from '../limits/kept-bytes.ts'
+import type { InFlight } from '../limits/in-flight.ts'
+import { checkMirroredHeaders } from '../mirrored-headers.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
+import type { HttpLimits, HttpOptions } from '../options.ts'
+import { idOf, expectsAnswer } from '../expects-answer.ts'
+import { PlainStream } from '../streams/plain-stream.ts'
+import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
+import { type ReplyOwner, ReplyOutlet } from '../streams/reply-outlet.ts'
 import { HttpSession, statusOf } from './session.ts'
 import { Sessions } from './sessions.ts'
-import type { Visit } from './stateless.ts'
+import type { HttpPost } from '../stateless.ts'
 
-export interface SessionSideOptions {
+export interface SessionRequestsOptions {
   service: Service
   options: HttpOptions
   limits: HttpLimits
-  load: Load
+  load: InFlight
   open: OpenStreams
-  holders: Holders
+  holders: UsageByCaller
   kept: KeptBytes
   now(): number
 }
@@ -40,13 +40,13 @@ const NOT_HERE = refuse(405, 'Only POST can be used here', { headers: { allow: '
 const NO_EVENTS = refuse(406, 'A GET is answered with text/event-stream, which the Accept header does not take')
 const SILENT: Outlet = { push: () => undefined, answer: () => {}, drop: () => {}, canPush: false }
 
-export class SessionSide {
+export class SessionRequests {
   readonly #service: Service
-  readonly #options: SessionSideOptions
+  readonly #options: SessionRequestsOptions
   readonly #sessions: Sessions
   readonly #keepsSessions: boolean
 
-  constructor(options: SessionSideOptions) {
+  constructor(options: SessionRequestsOptions) {
     const { service, limits, load, open, kept, now, holders } = options
     this.#service = service
     this.#options = options
@@ -62,23 +62,23 @@ export class SessionSide {
     return this.#keepsSessions ? 'POST, GET, DELETE' : 'POST'
   }
 
-  post(message: Incoming, visit: Visit): Refusal | undefined {
+  post(message: Incoming, visit: HttpPost): Refusal | undefined {
     const { ask, principal } = visit
-    const fault = this.#faultOfHeaders(message, ask)
+    const fault = this.#checkHeaders(message, ask)
     if (fault) return fault
     const id = ask.header('mcp-session-id')
-    if (!this.#keepsSessions) return this.#postAlone(message, visit)
+    if (!this.#keepsSessions) return this.#postWithoutSession(message, visit)
     if (id !== undefined) {
       const session = this.#sessions.find(id, principal)
       return session ? this.#postInto(session, message, visit) : NOT_FOUND
     }
     if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(message, visit)
-    return faultOfShape(message) ?? NO_SESSION_ID
+    return checkShape(message) ?? NO_SESSION_ID
   }
 
-  get(ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
+  get(ask: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
     if (!this.#keepsSessions) return NOT_HERE
-    const version = this.#faultOfVersion(ask)
+    const version = this.#checkVersion(ask)
     if (version) return version
     const session = this.#sessionOf(ask, principal)
     if (!(session instanceof HttpSession)) return session
@@ -87,9 +87,9 @@ export class SessionSide {
     return lastEventId === undefined ? session.listen(reply) : session.resume(reply, lastEventId)
   }
 
-  delete(ask: Ask, reply: Reply, principal: string | undefined): Refusal | undefined {
+  delete(ask: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
     if (!this.#keepsSessions) return NOT_HERE
-    const version = this.#faultOfVersion(ask)
+    const version = this.#checkVersion(ask)
     if (version) return version
     const session = this.#sessionOf(ask, principal)
     if (!(session instanceof HttpSession)) return session
@@ -107,17 +107,17 @@ export class SessionSide {
     this.#sessions.endAll(reason)
   }
 
-  #sessionOf(ask: Ask, principal: string | undefined): HttpSession | Refusal {
+  #sessionOf(ask: HttpRequestView, principal: string | undefined): HttpSession | Refusal {
     const id = ask.header('mcp-session-id')
     if (id === undefined) return NO_SESSION_ID
     return this.#sessions.find(id, principal) ?? NOT_FOUND
   }
 
-  #initialize(message: RequestMessage, { reply, principal, holder, access, kinds, body }: Visit): Refusal | undefined {
+  #initialize(message: RequestMessage, { reply, principal, holder, access, kinds, body }: HttpPost): Refusal | undefined {
     const { load } = this.#options
     const full = load.enter(holder, body)
     if (full) return about(full, message.id)
-    const crowded = this.#sessions.faultOfRoom(holder)
+    const crowded = this.#sessions.checkRoom(holder)
     if (crowded) {
       load.leave(holder, body)
       return about(crowded, message.id)
@@ -149,10 +149,10 @@ export class SessionSide {
     return undefined
   }
 
-  #postInto(session: HttpSession, message: Incoming, { reply, access, kinds, body }: Visit): Refusal | undefined {
+  #postInto(session: HttpSession, message: Incoming, { reply, access, kinds, body }: HttpPost): Refusal | undefined {
     session.touch()
-    if (!isOwed(message)) {
-      const fault = faultOfShape(message) ?? faultOfBatch(message, session.channel.version)
+    if (!expectsAnswer(message)) {
+      const fault = checkShape(message) ?? checkBatch(message, session.channel.version)
       if (fault) return fault
       session.channel.receive(message, SILENT)
       reply.send(202, {})
@@ -173,11 +173,11 @@ export class SessionSide {
   }
 
   /** A request of an older revision where nothing is kept: it is answered as if a session stood around it. */
-  #postAlone(message: Incoming, { ask, reply, principal, holder, access, kinds, body }: Visit): Refusal | undefined {
+  #postWithoutSession(message: Incoming, { ask, reply, principal, holder, access, kinds, body }: HttpPost): Refusal | undefined {
     const isHandshake = message.kind === 'request' && message.method === 'initialize'
     const assumed = isHandshake ? undefined : (ask.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
-    if (!isOwed(message)) {
-      const fault = faultOfShape(message) ?? faultOfBatch(message, assumed)
+    if (!expectsAnswer(message)) {
+      const fault = checkShape(message) ?? checkBatch(message, assumed)
       if (!fault) reply.send(202, {})
       return fault
     }
@@ -185,7 +185,7 @@ export class SessionSide {
     const full = load.enter(holder, body)
     if (full) return about(full, idOf(message))
     const channel = this.#service.open({ outlet: SILENT, principal, assumed })
-    const host: ReplyHost = {
+    const host: ReplyOwner = {
       slow: open.slow,
       answerAsEvent: (to, json) => to.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined)),
       beginAnswer: (to) => new PlainStream(to, open, holder, undefined, () => outlet.abandon()),
@@ -203,19 +203,19 @@ export class SessionSide {
     return undefined
   }
 
-  #faultOfHeaders(message: Incoming, ask: Ask): Refusal | undefined {
-    const version = this.#faultOfVersion(ask)
+  #checkHeaders(message: Incoming, ask: HttpRequestView): Refusal | undefined {
+    const version = this.#checkVersion(ask)
     if (version) return version
     if (message.kind !== 'request' && message.kind !== 'notification') return undefined
     const areRequired = this.#options.options.requireMcpHeaders === true
-    const fault = faultOfMirrors(ask, message, (tool) => this.#service.mirroredParams(tool), areRequired)
+    const fault = checkMirroredHeaders(ask, message, (tool) => this.#service.mirroredParams(tool), areRequired)
     if (fault === undefined) return undefined
     const revision = revisionOf(VERSION_WITHOUT_HEADER)
     const error = new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`)
     return about(refuse(400, error.message, { code: revision?.errorCode(error.code) ?? INVALID_REQUEST }), idOf(message))
   }
 
-  #faultOfVersion(ask: Ask): Refusal | undefined {
+  #checkVersion(ask: HttpRequestView): Refusal | undefined {
     const requested = ask.header('mcp-protocol-version')
     if (requested === undefined || this.#service.versions.includes(requested)) return undefined
     const data = { supported: this.#service.versions, requested }
@@ -224,13 +224,13 @@ export class SessionSide {
 }
 
 /** What cannot be accepted for what it is; undefined for everything that can. */
-function faultOfShape(message: Incoming): Refusal | undefined {
+function checkShape(message: Incoming): Refusal | undefined {
   if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
   return message.kind === 'ignored' ? refuse(400, message.reason) : undefined
 }
 
 /** A batch that owes no answer to any of its messages is refused here; for the others the channel says the same. */
-function faultOfBatch(message: Incoming, version: string | undefined): Refusal | undefined {
+function checkBatch(message: Incoming, version: string | undefined): Refusal | undefined {
   if (message.kind !== 'batch' || revisionOf(version)?.hasBatches) return undefined
   return refuse(400, 'Batches are not part of this protocol revision')
 }

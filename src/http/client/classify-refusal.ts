@@ -22,7 +22,7 @@ export interface RefusedResponse {
   hadSession: boolean
 }
 
-export type Refusal =
+export type ClassifiedRefusal =
   /** The server answered the request, with an error. */
   | { kind: 'said'; message: ErrorMessage }
   /** The session is gone; the request was not looked at. */
@@ -37,7 +37,7 @@ export const isOpening = (method: string): boolean => OPENING.has(method)
 /** Who asks, how often, or whether anybody is in: that would be the same with another protocol. */
 const BARRED = new Set([401, 403, 407, 408, 429, 502, 503, 504])
 
-export function judgeRefusal(response: RefusedResponse): Refusal {
+export function classifyRefusal(response: RefusedResponse): ClassifiedRefusal {
   const { status, method, id, hadSession } = response
   const said = errorIn(response.body)
   const isNamed = said !== undefined && said.id !== undefined && said.id === id
