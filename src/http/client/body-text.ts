@@ -1,4 +1,4 @@
-/** Collects the body of a response, within bounds. */
+/** Collects the body of a response, up to `maxBodyBytes`. */
 
 import { isUtf8 } from 'node:buffer'
 import { limitFault } from './faults.ts'
@@ -15,18 +15,19 @@ export class BodyText {
     this.#limits = limits
   }
 
-  /** Throws ERR_LIMIT as soon as the body is known to be too long. */
+  /** Throws ERR_LIMIT when the announced length is too long. */
   expect(contentLength: string | undefined): void {
     if (contentLength !== undefined && Number(contentLength) > this.#limits.maxBodyBytes) throw this.#tooLong()
   }
 
+  /** Throws ERR_LIMIT when the body becomes too long. */
   push(chunk: Buffer): void {
     this.#size += chunk.length
     if (this.#size > this.#limits.maxBodyBytes) throw this.#tooLong()
     this.#chunks.push(chunk)
   }
 
-  /** Undefined when it is not UTF-8. */
+  /** The text; undefined when it is not UTF-8. */
   text(): string | undefined {
     const [first] = this.#chunks
     const whole = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#size)

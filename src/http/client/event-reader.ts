@@ -1,4 +1,4 @@
-/** Reads a stream of server-sent events, within bounds. */
+/** Reads a stream of server-sent events from bytes, and remembers how to resume it. */
 
 import { EventParser } from './event-parser.ts'
 import { limitFault } from './faults.ts'
@@ -11,7 +11,7 @@ export interface EventReaderOptions {
   onEvent(name: string, data: string): void
 }
 
-/** What a header can carry back to the server; an id is bytes to us. */
+/** The ids that a header can carry back to the server. */
 const RETURNABLE_ID = /^[^\p{Cc}]{1,1024}$/u
 const MAX_RETRY_MS = 2 ** 31 - 1
 
@@ -20,12 +20,12 @@ export class EventReader {
   readonly #parser: EventParser
   readonly #options: EventReaderOptions
   #isOver = false
-  /** Where to take the stream up again if it breaks; undefined when it cannot be. */
+  /** The event after which the stream can be resumed; undefined when it cannot. */
   lastEventId: string | undefined
-  /** How long the server wants to be left alone before that. */
+  /** How long the server asks clients to wait before they reconnect. */
   retryMs: number | undefined
-  /** Whether the server said anything but comments. */
-  hasSpoken = false
+  /** Whether anything but comments came. */
+  hasContent = false
 
   constructor(options: EventReaderOptions) {
     this.#options = options
@@ -33,11 +33,11 @@ export class EventReader {
       maxLength: options.limits.maxEventBytes,
       onEvent: (name, data) => this.#take(name, data),
       onId: (id) => {
-        this.hasSpoken = true
+        this.hasContent = true
         this.lastEventId = RETURNABLE_ID.test(id) ? id : undefined
       },
       onRetry: (ms) => {
-        this.hasSpoken = true
+        this.hasContent = true
         this.retryMs = Math.min(ms, MAX_RETRY_MS)
       },
       onTooLong: () => {
@@ -51,15 +51,15 @@ export class EventReader {
     if (!this.#isOver) this.#parser.push(this.#decoder.decode(chunk, { stream: true }))
   }
 
-  /** Nothing more of it is wanted, not even of what has come already. */
+  /** Drops everything that has not been delivered yet. */
   stop(): void {
     this.#isOver = true
     this.#parser.stop()
   }
 
   #take(name: string, data: string): void {
-    this.hasSpoken = true
-    // Servers send empty data to give an id to come back with: that is no message.
+    this.hasContent = true
+    // An event with empty data only carries an id for resuming. It is not a message.
     if (data !== '') this.#options.onEvent(name, data)
   }
 
@@ -69,5 +69,5 @@ export class EventReader {
   }
 }
 
-/** An event id as a header carries it: its bytes, each as one character. */
+/** An event id as a header carries it: one character for each byte. */
 export const idHeader = (id: string): string => Buffer.from(id, 'utf8').toString('latin1')

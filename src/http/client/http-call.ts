@@ -1,49 +1,33 @@
-/** One request of ours: a POST, answered as JSON or as a stream of events, whose stream may break and be taken up again. */
+/** One request of the client: a POST that is answered with JSON or with a stream of events, which is reopened when it breaks. */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { systemClock, type Timer } from '../../base/clock.ts'
-import type { Id, Incoming } from '../../jsonrpc/message.ts'
+import type { Id } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
 import { answerBounds } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { About } from '../../protocol/seams/link.ts'
 import { BodyText } from './body-text.ts'
+import { classifyRefusal, isOpening, statusName } from './classify-refusal.ts'
 import { EventReader } from './event-reader.ts'
 import { answerFault } from './faults.ts'
-import type { HttpClientLimits } from './options.ts'
-import { mediaTypeOf, describeMessage, matchAnswer } from './match-answer.ts'
-import { isOpening, classifyRefusal, type ClassifiedRefusal, statusName } from './classify-refusal.ts'
-import type { ResponseHandler, HttpRequest, Sending } from './sender.ts'
-
-export interface CallHost {
-  /** Names the server in errors. */
-  readonly server: string
-  readonly limits: HttpClientLimits
-  send(request: HttpRequest, reply: ResponseHandler): Sending
-  /** The one answer came. */
-  onAnswer(call: HttpCall, message: Incoming): void
-  /** Something else came on the stream of the call. */
-  onMessage(message: Incoming, text: string): void
-  onRefused(call: HttpCall, refusal: ClassifiedRefusal): void
-  onLost(call: HttpCall, error: McpError): void
-  onHeld(call: HttpCall): void
-  onPermitted(): void
-  /** Takes up the stream of the call after this event; undefined when streams cannot be taken up. */
-  resume(call: HttpCall, lastEventId: string, retryMs: number | undefined): Sending | undefined
-}
+import { getHeaders, mediaTypeOf } from './headers.ts'
+import type { ResponseHandler, Sending } from './http-connection.ts'
+import type { HttpLink } from './link.ts'
+import { describeMessage, matchAnswer } from './match-answer.ts'
+import { ReopenedStream } from './reopened-stream.ts'
 
 export type CallAbout = About & { id: Id }
 
 const EXPECTED = 'application/json or text/event-stream'
-/** How long a stream may stay open after its answer before it is broken off, with its connection. */
+/** How long a stream may stay open after the answer before its connection is closed. */
 const LINGER_MS = 1000
 
 export class HttpCall implements ResponseHandler {
   readonly about: CallAbout
   readonly json: string
-  readonly #host: CallHost
-  readonly #request: HttpRequest
-  readonly #hadSession: boolean
+  readonly #link: HttpLink
+  #hasSession = false
   #sending: Sending | undefined
   #linger: Timer | undefined
   #isSettled = false
@@ -51,31 +35,30 @@ export class HttpCall implements ResponseHandler {
   #status = 0
   #events: EventReader | undefined
   #body: BodyText | undefined
-  /** Of the response, for what a session is opened with. */
+  /** Of the response. The one to `initialize` holds the session id. */
   headers: IncomingHttpHeaders = {}
 
-  constructor(host: CallHost, about: CallAbout, json: string, request: HttpRequest, hadSession: boolean) {
-    this.#host = host
+  constructor(link: HttpLink, about: CallAbout, json: string) {
+    this.#link = link
     this.about = about
     this.json = json
-    this.#request = request
-    this.#hadSession = hadSession
   }
 
   start(): void {
-    this.#sending = this.#host.send(this.#request, this)
+    this.#hasSession = this.#link.sessionHeaders(this.about).id !== undefined
+    this.#sending = this.#link.connection.send(this.#link.post(this.json, this.about), this)
   }
 
-  /** Lets another way of sending take the place of the POST, or none that could be broken off. */
-  divert(sending: Sending | undefined): void {
+  /** Replaces the POST by another way of sending. */
+  divert(sending: Sending): void {
     this.#sending = sending
   }
 
-  /** Nothing more is expected of the call; what is still open of it is closed. */
+  /** The call has its answer. Closes whatever is still open. */
   settle(): void {
     this.#isSettled = true
     this.#events?.stop()
-    // A server that ends its stream leaves the connection to others.
+    // A server that ends its stream soon lets the connection be used again.
     if (this.#events && !this.#isResumed) this.#linger = systemClock.after(LINGER_MS, () => this.#sending?.abort())
     else this.#sending?.abort()
   }
@@ -88,14 +71,15 @@ export class HttpCall implements ResponseHandler {
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
     this.headers = headers
-    const { server, limits } = this.#host
+    const { server, limits } = this.#link.connection
     const type = mediaTypeOf(headers['content-type'])
     if (isSuccess(status) && type === 'text/event-stream') {
       this.#events = new EventReader({ server, limits, onEvent: (name, data) => this.#onEvent(name, data) })
       return
     }
     if (isSuccess(status) && type !== 'application/json') {
-      return this.#lose(answerFault(server, this.about.method, EXPECTED, `HTTP ${statusName(status)} and ${nameOfType(type)}`))
+      const came = `HTTP ${statusName(status)} and ${type === '' ? 'no content type' : type}`
+      return this.#lose(answerFault(server, this.about.method, EXPECTED, came))
     }
     this.#body = new BodyText(server, limits)
     this.#guard(() => this.#body?.expect(headers['content-length']))
@@ -109,66 +93,92 @@ export class HttpCall implements ResponseHandler {
   onEnd(): void {
     this.#linger?.cancel()
     if (this.#isSettled) return
-    if (this.#events) return this.#onBroken(undefined)
+    if (this.#events) return this.#onBroken(this.#events, undefined)
     const text = this.#body?.text()
     if (isSuccess(this.#status)) this.#onAnswer(text)
     else this.#onRefusal(text ?? '')
   }
 
   onPermitted(): void {
-    this.#host.onPermitted()
+    this.#link.receiver?.onPermitted?.()
   }
 
   onHeld(): void {
-    this.#host.onHeld(this)
+    this.#link.receiver?.onHeld?.(this.about.id)
   }
 
-  /** A server that is busy when it is asked what it speaks is not silent. Any other call has the time its caller gave it. */
+  /** A busy server extends the time of the opening requests only. Other calls keep the time limit that their caller set. */
   onBusy(): void {
-    if (isOpening(this.about.method)) this.#host.onHeld(this)
+    if (isOpening(this.about.method)) this.onHeld()
   }
 
   onFail(error: McpError): void {
     this.#linger?.cancel()
     if (this.#isSettled) return
-    if (this.#events && error.code === 'ERR_NETWORK') this.#onBroken(error)
+    if (this.#events && error.code === 'ERR_NETWORK') this.#onBroken(this.#events, error)
     else this.#lose(error)
   }
 
   #onAnswer(text: string | undefined): void {
-    const { method, id } = this.about
-    const fault = (came: string): void => this.#lose(answerFault(this.#host.server, method, 'a JSON-RPC answer', came))
-    if (text === undefined) return fault('bytes that are not UTF-8')
-    if (text === '') return fault('an empty body')
-    const message = read(text, answerBounds(this.#host.limits.maxValues))
-    const seen = matchAnswer(id, message)
-    if (seen.kind === 'answer') return this.#host.onAnswer(this, seen.message)
-    fault(seen.kind === 'bad' ? seen.came : describeMessage(message, text))
+    if (text === undefined) return this.#loseInvalid('bytes that are not UTF-8')
+    if (text === '') return this.#loseInvalid('an empty body')
+    const message = read(text, answerBounds(this.#link.connection.limits.maxValues))
+    const match = matchAnswer(this.about.id, message)
+    if (match.kind === 'answer') return this.#link.answer(this, match.message)
+    this.#loseInvalid(match.kind === 'bad' ? match.came : describeMessage(message, text))
   }
 
   #onEvent(name: string, data: string): void {
     if (name !== 'message') return
-    const message = read(data, answerBounds(this.#host.limits.maxValues))
-    const seen = matchAnswer(this.about.id, message)
-    if (seen.kind === 'answer') this.#host.onAnswer(this, seen.message)
-    else if (seen.kind === 'bad') this.#lose(answerFault(this.#host.server, this.about.method, 'a JSON-RPC answer', seen.came))
-    else this.#host.onMessage(message, data)
+    const message = read(data, answerBounds(this.#link.connection.limits.maxValues))
+    const match = matchAnswer(this.about.id, message)
+    if (match.kind === 'answer') this.#link.answer(this, match.message)
+    else if (match.kind === 'bad') this.#loseInvalid(match.came)
+    else this.#link.receive(message, data)
   }
 
   #onRefusal(body: string): void {
     const { method, id } = this.about
-    const { server } = this.#host
-    const refusal = classifyRefusal({ server, status: this.#status, headers: this.headers, body, method, id, hadSession: this.#hadSession })
-    this.#host.onRefused(this, refusal)
+    const { connection, session } = this.#link
+    const { server } = connection
+    const refusal = classifyRefusal({ server, status: this.#status, headers: this.headers, body, method, id, hasSession: this.#hasSession })
+    switch (refusal.kind) {
+      case 'error':
+        return this.#link.answer(this, refusal.message)
+      case 'session-gone':
+        session.forget()
+        return this.#lose(new McpError('ERR_SESSION_GONE', `${server} no longer knows the session`))
+      case 'refused':
+        return this.#lose(refusal.fault)
+      case 'not-understood':
+        return method === 'initialize' ? this.#link.tryLegacySse(this, refusal) : this.#lose(refusal.fault)
+    }
   }
 
   /** The stream ended before the answer. */
-  #onBroken(cause: McpError | undefined): void {
-    const { lastEventId, retryMs } = this.#events as EventReader
-    const resumed = lastEventId === undefined ? undefined : this.#host.resume(this, lastEventId, retryMs)
-    this.#sending = resumed
+  #onBroken({ lastEventId, retryMs }: EventReader, cause: McpError | undefined): void {
     this.#isResumed = true
-    if (!resumed) this.#lose(brokenFault(this.#host.server, this.about.method, cause))
+    this.#sending = undefined
+    if (lastEventId === undefined || this.#link.isStateless) return this.#lose(this.#brokenFault(cause))
+    const { connection, session } = this.#link
+    const stream = new ReopenedStream(
+      connection,
+      {
+        headers: (id) => getHeaders(session.headers, id),
+        maxFruitless: connection.limits.maxReconnects,
+        onEvent: (name, data) => {
+          if (name === 'message') this.#link.receiveText(data)
+        },
+        onOver: (error, status) => {
+          this.#lose(this.#brokenFault(error))
+          if (status === 404 && session.hasId) session.forget()
+        },
+      },
+      lastEventId,
+      retryMs,
+    )
+    this.#sending = stream
+    stream.openLater()
   }
 
   #guard(run: () => void): void {
@@ -179,17 +189,19 @@ export class HttpCall implements ResponseHandler {
     }
   }
 
+  #loseInvalid(came: string): void {
+    this.#lose(answerFault(this.#link.connection.server, this.about.method, 'a JSON-RPC answer', came))
+  }
+
   #lose(error: McpError): void {
-    if (this.#isSettled) return
-    this.abort()
-    this.#host.onLost(this, error)
+    if (!this.#isSettled) this.#link.lose(this, error)
+  }
+
+  /** @param cause why the stream could not be reopened */
+  #brokenFault(cause: McpError | undefined): McpError {
+    const message = `${this.#link.connection.server} ended the stream of ${this.about.method} before its answer`
+    return new McpError('ERR_CLOSED', cause ? `${message}: ${cause.message}` : message, { cause })
   }
 }
 
-/** @param why what kept the stream from being taken up again */
-export const brokenFault = (server: string, method: string, why: McpError | undefined): McpError =>
-  new McpError('ERR_CLOSED', `${server} ended the stream of ${method} before its answer${why ? `: ${why.message}` : ''}`, { cause: why })
-
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
-
-const nameOfType = (type: string): string => (type === '' ? 'no body that says what it is' : type)

@@ -1,30 +1,27 @@
-/** A message that is owed no answer, only to be accepted: a notification, or an answer of ours. */
+/** A message that gets no answer and only has to be accepted: a notification, or a response of ours to the server. */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { McpError } from '../../protocol/errors.ts'
 import { BodyText } from './body-text.ts'
-import type { HttpClientLimits } from './options.ts'
 import { classifyRefusal } from './classify-refusal.ts'
-import type { ResponseHandler, HttpRequest, Sending } from './sender.ts'
+import type { HttpConnection, HttpRequest, ResponseHandler, Sending } from './http-connection.ts'
 
 export interface NotificationOptions {
-  /** Names the server in errors. */
-  server: string
-  limits: HttpClientLimits
-  /** What it is, for errors. */
+  /** Names the message in errors. */
   method: string
-  hadSession: boolean
-  onAccepted(): void
-  onRefused(fault: McpError): void
-  /** The server no longer knows the session it was sent in. */
-  onForgotten(): void
+  /** Whether it is sent with a session id. */
+  hasSession: boolean
+  onAccepted?(): void
+  /** The server no longer knows the session. */
+  onSessionGone?(): void
   onFail(error: McpError): void
 }
 
-/** What is read of the body of an acceptance, so that its connection can be used again. */
+/** How much of the body of an acceptance is read, so that its connection can be used again. */
 const MAX_IGNORED_BYTES = 64 * 1024
 
 export class HttpNotification implements ResponseHandler {
+  readonly #connection: HttpConnection
   readonly #options: NotificationOptions
   readonly #sending: Sending
   #status = 0
@@ -32,16 +29,18 @@ export class HttpNotification implements ResponseHandler {
   #body: BodyText | undefined
   #ignored = 0
 
-  constructor(options: NotificationOptions, send: (request: HttpRequest, reply: ResponseHandler) => Sending, request: HttpRequest) {
+  /** Sends it. */
+  constructor(connection: HttpConnection, request: HttpRequest, options: NotificationOptions) {
+    this.#connection = connection
     this.#options = options
-    this.#sending = send({ ...request, timeoutMs: options.limits.noticeTimeoutMs, lane: 'notice' }, this)
+    this.#sending = connection.send({ ...request, timeoutMs: connection.limits.noticeTimeoutMs, lane: 'notice' }, this)
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
     this.#headers = headers
-    if (status >= 200 && status < 300) return this.#options.onAccepted()
-    this.#body = new BodyText(this.#options.server, this.#options.limits)
+    if (status >= 200 && status < 300) return this.#options.onAccepted?.()
+    this.#body = new BodyText(this.#connection.server, this.#connection.limits)
   }
 
   onData(chunk: Buffer): void {
@@ -60,16 +59,17 @@ export class HttpNotification implements ResponseHandler {
 
   onEnd(): void {
     if (!this.#body) return
-    const { server, method, hadSession } = this.#options
+    const { method, hasSession } = this.#options
+    const { server } = this.#connection
     const body = this.#body.text() ?? ''
-    const refusal = classifyRefusal({ server, status: this.#status, headers: this.#headers, body, method, id: undefined, hadSession })
-    // A message without an id is never answered, so there is a fault unless the session is gone.
-    if ('fault' in refusal) this.#options.onRefused(refusal.fault)
-    else this.#options.onForgotten()
+    const refusal = classifyRefusal({ server, status: this.#status, headers: this.#headers, body, method, id: undefined, hasSession })
+    // A message without an id never gets an error as its answer, so there is a fault in every other case.
+    if ('fault' in refusal) this.#options.onFail(refusal.fault)
+    else this.#options.onSessionGone?.()
   }
 
   onFail(error: McpError): void {
-    // Once accepted, nothing of it matters.
+    // After the acceptance a broken connection does not matter.
     if (this.#status < 200 || this.#status >= 300) this.#options.onFail(error)
   }
 }

@@ -1,43 +1,38 @@
 /**
- * The transport of the oldest revision: one stream of events for all that the server says, whose first event names the
- * URL that messages are posted to. The end of the stream is the end of the connection.
+ * The transport of the oldest revision: one stream of events carries everything the server sends. Its first event names the
+ * URL for POSTs. The connection ends with the stream.
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { McpError } from '../../protocol/errors.ts'
-import { EventReader } from './event-reader.ts'
-import { getHeaders } from './headers.ts'
-import type { HttpClientLimits } from './options.ts'
-import { mediaTypeOf } from './match-answer.ts'
 import { statusName } from './classify-refusal.ts'
-import type { ResponseHandler, HttpRequest, Sending } from './sender.ts'
+import { EventReader } from './event-reader.ts'
+import { getHeaders, mediaTypeOf } from './headers.ts'
+import type { HttpConnection, ResponseHandler, Sending } from './http-connection.ts'
 
 export interface LegacySseStreamOptions {
-  /** Names the server in errors. */
-  server: string
-  url: URL
-  limits: HttpClientLimits
-  send(request: HttpRequest, reply: ResponseHandler): Sending
-  /** This is such a server, and messages go there. */
+  /** The server speaks this transport, and messages are posted to `endpoint`. */
   onReady(endpoint: URL): void
-  /** This is no such server. */
+  /** The server does not speak this transport. */
   onRefused(error: McpError): void
   onMessage(data: string): void
   onEnd(error: McpError): void
 }
 
 export class LegacySseStream implements ResponseHandler, Sending {
+  readonly #connection: HttpConnection
   readonly #options: LegacySseStreamOptions
   readonly #reader: EventReader
   readonly #sending: Sending
   #isReady = false
   #isOver = false
 
-  constructor(options: LegacySseStreamOptions) {
-    const { server, limits, url, send } = options
+  constructor(connection: HttpConnection, options: LegacySseStreamOptions) {
+    const { server, limits, url } = connection
+    this.#connection = connection
     this.#options = options
     this.#reader = new EventReader({ server, limits, onEvent: (name, data) => this.#onEvent(name, data) })
-    this.#sending = send({ method: 'GET', url, headers: getHeaders({ id: undefined, version: undefined }) }, this)
+    this.#sending = connection.send({ method: 'GET', url, headers: getHeaders({ id: undefined, version: undefined }) }, this)
   }
 
   abort(): void {
@@ -49,7 +44,9 @@ export class LegacySseStream implements ResponseHandler, Sending {
   onHead(status: number, headers: IncomingHttpHeaders): void {
     const type = mediaTypeOf(headers['content-type'])
     if (status === 200 && type === 'text/event-stream') return
-    this.#end(this.#notThis(`GET is answered with HTTP ${statusName(status)} and ${type || 'nothing'}, not with text/event-stream`))
+    this.#end(
+      this.#notThis(`GET was answered with HTTP ${statusName(status)} and ${type || 'no content type'}; expected text/event-stream`),
+    )
   }
 
   onData(chunk: Buffer): void {
@@ -61,7 +58,7 @@ export class LegacySseStream implements ResponseHandler, Sending {
   }
 
   onEnd(): void {
-    const { server } = this.#options
+    const { server } = this.#connection
     this.#end(this.#isReady ? new McpError('ERR_CLOSED', `${server} ended its stream`) : this.#notThis('the stream is empty'))
   }
 
@@ -74,20 +71,19 @@ export class LegacySseStream implements ResponseHandler, Sending {
       if (name === 'message') this.#options.onMessage(data)
       return
     }
-    if (name !== 'endpoint')
-      return this.#end(this.#notThis(`the stream begins with the event ${JSON.stringify(name)}, not with "endpoint"`))
-    const { server, url } = this.#options
+    if (name !== 'endpoint') return this.#end(this.#notThis(`the first event is ${JSON.stringify(name)}; expected "endpoint"`))
+    const { server, url } = this.#connection
     const endpoint = URL.canParse(data, url.href) ? new URL(data, url) : undefined
-    if (!endpoint) return this.#end(this.#notThis('its endpoint is no URL'))
+    if (!endpoint) return this.#end(this.#notThis('its endpoint is not a valid URL'))
     if (endpoint.origin !== url.origin) {
-      return this.#end(new McpError('ERR_INSECURE', `${server} wants messages to be sent to another origin, ${endpoint.origin}`))
+      return this.#end(new McpError('ERR_INSECURE', `${server} names an endpoint at another origin, ${endpoint.origin}`))
     }
     this.#isReady = true
     this.#options.onReady(endpoint)
   }
 
   #notThis(why: string): McpError {
-    return new McpError('ERR_NO_ENDPOINT', `${this.#options.server} does not speak the protocol: ${why}`)
+    return new McpError('ERR_NO_ENDPOINT', `${this.#connection.server} does not speak MCP: ${why}`)
   }
 
   #end(error: McpError): void {

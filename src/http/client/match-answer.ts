@@ -1,18 +1,18 @@
-/** Messages of a server as one of our requests sees them: its answer, something that cannot be it, or something else. */
+/** Decides whether a message answers a request of ours, and describes the messages that do not. */
 
 import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
 import { excerpt } from './faults.ts'
 
-/** What `read` made of the only message that should answer a request. */
+/** A message as one request sees it: its answer, an invalid answer, or a message about something else. */
 export type AnswerMatch = { kind: 'answer'; message: Incoming } | { kind: 'bad'; came: string } | { kind: 'other' }
 
-/** Whether a message settles the request `id`. */
+/** Whether a message answers the request `id`. */
 export function matchAnswer(id: Id, message: Incoming): AnswerMatch {
   switch (message.kind) {
     case 'result':
       return isFor(id, message.id) ? { kind: 'answer', message } : { kind: 'other' }
     case 'error':
-      // An error without an id is about whatever was sent here, and that is this request.
+      // An error without an id answers the request that the stream or response belongs to, which is this one.
       if (message.id === undefined) return { kind: 'answer', message: { ...message, id } }
       return isFor(id, message.id) ? { kind: 'answer', message } : { kind: 'other' }
     case 'malformed':
@@ -26,10 +26,10 @@ export function matchAnswer(id: Id, message: Incoming): AnswerMatch {
   }
 }
 
-/** Some servers answer with the number of a request as text. */
+/** Some servers send the numeric id of a request back as a string. */
 const isFor = (ours: Id, theirs: Id | undefined): boolean => theirs === ours || (typeof ours === 'number' && numbered(theirs) === ours)
 
-/** In words, for an error that says what came instead of an answer. */
+/** Describes a message that came instead of an answer, for an error. */
 export function describeMessage(message: Incoming, text: string): string {
   switch (message.kind) {
     case 'result':
@@ -47,16 +47,9 @@ export function describeMessage(message: Incoming, text: string): string {
   }
 }
 
-/** What is neither a message nor an answerable request: it can only be left out. */
+/** Whether a message is neither valid nor a request that could be answered with an error. */
 export function isUnusable(message: Incoming): boolean {
   if (message.kind === 'batch') return message.messages.every(isUnusable)
   if (message.kind === 'malformed') return message.id === undefined || !message.isRequest
   return message.kind === 'ignored' && message.id === undefined
 }
-
-/** The type of a body without its parameters; two types are none. */
-export const mediaTypeOf = (contentType: string | readonly string[] | undefined): string =>
-  String(contentType ?? '')
-    .split(';', 1)[0]
-    ?.trim()
-    .toLowerCase() ?? ''

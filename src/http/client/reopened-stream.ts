@@ -1,68 +1,63 @@
-/** A stream of events that is got by GET, and got again where it left off whenever it breaks. */
+/** A stream of events that is opened by GET, and reopened after the last event whenever it breaks. */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
+import { retryAfterIn, statusName } from './classify-refusal.ts'
 import { EventReader, idHeader } from './event-reader.ts'
 import { answerFault } from './faults.ts'
-import type { HttpClientLimits } from './options.ts'
-import { mediaTypeOf } from './match-answer.ts'
-import { retryAfterIn, statusName } from './classify-refusal.ts'
-import type { ResponseHandler, HttpRequest, Sending } from './sender.ts'
+import { mediaTypeOf } from './headers.ts'
+import type { HttpConnection, ResponseHandler, Sending } from './http-connection.ts'
 
 export interface StreamOptions {
-  /** Names the server in errors. */
-  server: string
-  url: URL
-  limits: HttpClientLimits
-  send(request: HttpRequest, reply: ResponseHandler): Sending
   headers(lastEventId: string | undefined): string[]
-  /** Attempts in a row that may bring nothing. */
+  /** Attempts in a row that may bring no event. */
   maxFruitless: number
   onEvent(name: string, data: string): void
-  /** The server no longer has what came after the last event; given where the stream is worth having all the same. */
+  /** The server no longer has the events after the last one. Set where the stream is still useful without them. */
   onGap?(): void
-  /** The first attempt has been answered, one way or another. */
+  /** The first attempt succeeded or failed. */
   onSettled?(): void
-  /** It is over for good. The status says which refusal it was; there is none when the attempts are used up. */
+  /** The stream is over and will not be reopened. There is no status when the attempts are used up. */
   onOver(error: McpError, status: number | undefined): void
 }
 
 const FIRST_WAIT_MS = 200
 const MAX_WAIT_MS = 30_000
-/** Refusals that may pass; 409 until the server has noticed that the connection before is dead. */
-const PASSING = new Set([408, 409, 425, 429])
+/** Refusals worth another attempt. A server answers 409 until it notices that the previous connection is dead. */
+const TEMPORARY = new Set([408, 409, 425, 429])
 
 export class ReopenedStream implements ResponseHandler, Sending {
+  readonly #connection: HttpConnection
   readonly #options: StreamOptions
   #sending: Sending | undefined
   #reader: EventReader | undefined
   #timer: Timer | undefined
   #lastEventId: string | undefined
   #retryMs: number | undefined
-  /** How long the last refusal asked us to stay away. */
+  /** The Retry-After of the last refusal. */
   #busyMs = 0
   #fruitless = 0
   #isOver = false
-  /** Whether the server ever gave it. */
+  /** Whether the server ever opened it. */
   wasOpen = false
 
-  constructor(options: StreamOptions, lastEventId?: string, retryMs?: number) {
+  constructor(connection: HttpConnection, options: StreamOptions, lastEventId?: string, retryMs?: number) {
+    this.#connection = connection
     this.#options = options
     this.#lastEventId = lastEventId
     this.#retryMs = retryMs
   }
 
   open(): void {
-    const { send, url, headers } = this.#options
     const id = this.#lastEventId === undefined ? undefined : idHeader(this.#lastEventId)
-    this.#sending = send({ method: 'GET', url, headers: headers(id) }, this)
+    this.#sending = this.#connection.send({ method: 'GET', url: this.#connection.url, headers: this.#options.headers(id) }, this)
   }
 
-  /** Opens it when the server wants it to be, and somewhat later if that did not help before. */
+  /** Opens it after the time that the server asked for, and later after each attempt without an event. */
   openLater(): void {
     const backOffMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#fruitless)
-    // Many clients that lost the same server do not come back as one.
+    // Spread out, because many clients may have lost the same server at the same moment.
     const waitMs = Math.max(this.#retryMs ?? 0, this.#busyMs, backOffMs * (0.5 + Math.random() / 2)) * (1 + Math.random() / 10)
     this.#busyMs = 0
     this.#timer = systemClock.after(waitMs, () => {
@@ -78,7 +73,8 @@ export class ReopenedStream implements ResponseHandler, Sending {
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
-    const { server, limits, onEvent, onGap } = this.#options
+    const { server, limits } = this.#connection
+    const { onEvent, onGap } = this.#options
     const type = mediaTypeOf(headers['content-type'])
     if (status === 200 && type === 'text/event-stream') {
       this.wasOpen = true
@@ -89,13 +85,13 @@ export class ReopenedStream implements ResponseHandler, Sending {
     }
     this.#sending?.abort()
     this.#busyMs = retryAfterIn(headers['retry-after']) ?? 0
-    if (status >= 500 || PASSING.has(status)) return this.#onBroken(this.#statusFault(status))
+    if (status >= 500 || TEMPORARY.has(status)) return this.#onBroken(this.#statusFault(status))
     if (onGap && this.#lastEventId !== undefined && status >= 400 && status !== 404) {
       this.#lastEventId = undefined
       onGap()
       return this.#onBroken(this.#statusFault(status))
     }
-    const fault = status < 300 ? answerFault(server, 'GET', 'text/event-stream', type || 'nothing') : this.#statusFault(status)
+    const fault = status < 300 ? answerFault(server, 'GET', 'text/event-stream', type || 'no content type') : this.#statusFault(status)
     this.#end(fault, status)
   }
 
@@ -125,11 +121,13 @@ export class ReopenedStream implements ResponseHandler, Sending {
       this.#retryMs = reader.retryMs ?? this.#retryMs
     }
     this.#options.onSettled?.()
-    this.#fruitless = reader?.hasSpoken ? 0 : this.#fruitless + 1
+    this.#fruitless = reader?.hasContent ? 0 : this.#fruitless + 1
     if (this.#fruitless <= this.#options.maxFruitless) return this.openLater()
-    const { server, maxFruitless } = this.#options
-    const tried = `it could not be taken up again in ${maxFruitless} attempts (limits.maxReconnects)`
-    this.#end(new McpError('ERR_CLOSED', `${server}: ${cause?.message ?? 'the stream ended'}; ${tried}`, { cause }), undefined)
+    const tried = `it could not be reopened in ${this.#options.maxFruitless} attempts (limits.maxReconnects)`
+    this.#end(
+      new McpError('ERR_CLOSED', `${this.#connection.server}: ${cause?.message ?? 'the stream ended'}; ${tried}`, { cause }),
+      undefined,
+    )
   }
 
   #end(error: McpError, status: number | undefined): void {
@@ -140,6 +138,6 @@ export class ReopenedStream implements ResponseHandler, Sending {
   }
 
   #statusFault(status: number): McpError {
-    return new McpError('ERR_HTTP', `${this.#options.server} answered GET with HTTP ${statusName(status)}`, { data: { status } })
+    return new McpError('ERR_HTTP', `${this.#connection.server} answered GET with HTTP ${statusName(status)}`, { data: { status } })
   }
 }

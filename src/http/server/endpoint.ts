@@ -10,20 +10,20 @@ import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { standsAlone } from '../../revisions/route.ts'
-import type { HttpRequestView, BodyFault, Headers, HttpReply } from './runtime/view.ts'
-import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
-import { FailedLogins } from './limits/failed-logins.ts'
-import { acceptsOf, Guard, isJsonType } from './guard.ts'
-import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
-import { KeptBytes } from './limits/kept-bytes.ts'
-import { InFlight } from './limits/in-flight.ts'
-import { OpenStreams } from './streams/open-streams.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway, type Visitor } from './options.ts'
 import { expectsAnswer } from './expects-answer.ts'
-import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
-import { SessionRequests } from './session/session-requests.ts'
-import { answerStandingAlone, type StatelessOptions, type HttpPost } from './stateless.ts'
+import { acceptsOf, Guard, isJsonType } from './guard.ts'
 import { LegacySse } from './legacy-sse.ts'
+import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
+import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
+import { FailedLogins } from './limits/failed-logins.ts'
+import { InFlight } from './limits/in-flight.ts'
+import { KeptBytes } from './limits/kept-bytes.ts'
+import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway, type Visitor } from './options.ts'
+import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
+import type { BodyFault, Headers, HttpReply, HttpRequestView } from './runtime/view.ts'
+import { SessionRequests } from './session/session-requests.ts'
+import { answerStandingAlone, type HttpPost, type StatelessOptions } from './stateless.ts'
+import { OpenStreams } from './streams/open-streams.ts'
 
 /** What a handler holds now. */
 export interface HttpCounts {
@@ -49,15 +49,15 @@ export class Endpoint {
   readonly #service: Service
   readonly #clock: Clock
   readonly #guard: Guard
-  readonly #load: InFlight
+  readonly #inFlight: InFlight
   readonly #failedLogins: FailedLogins
   readonly #open: OpenStreams
-  readonly #holders: UsageByCaller
+  readonly #usages: UsageByCaller
   readonly #kept: KeptBytes
   readonly #proxies: number
   readonly #stateless: StatelessOptions
   readonly #sessions: SessionRequests | undefined
-  readonly #twoEndpoints: LegacySse | undefined
+  readonly #legacySse: LegacySse | undefined
   readonly #tally = { values: 0 }
   #isDraining = false
   #lastUrl = ''
@@ -73,13 +73,13 @@ export class Endpoint {
     this.#service = service
     this.#clock = clock
     this.#guard = new Guard(options, limits.maxHeaders)
-    this.#load = new InFlight(limits)
+    this.#inFlight = new InFlight(limits)
     this.#failedLogins = new FailedLogins(limits.failedLogins, now)
     this.#open = new OpenStreams(limits, clock, (limit) => this.#tell({ status: 0, reason: 'A reader was cut off', limit }))
-    this.#holders = new UsageByCaller(this.#open)
-    this.#kept = new KeptBytes(limits.maxKeptBytes, this.#holders)
+    this.#usages = new UsageByCaller(this.#open)
+    this.#kept = new KeptBytes(limits.maxKeptBytes, this.#usages)
     this.#proxies = countProxies(options.trustProxy)
-    const shared = { service, limits, load: this.#load, open: this.#open }
+    const shared = { service, limits, inFlight: this.#inFlight, open: this.#open }
     this.#stateless = {
       ...shared,
       supported,
@@ -87,8 +87,8 @@ export class Endpoint {
       canListen: options.responses !== 'json',
     }
     const hasSessions = supported.some(({ dialect }) => dialect === 'session')
-    this.#sessions = hasSessions ? new SessionRequests({ ...shared, options, holders: this.#holders, kept: this.#kept, now }) : undefined
-    this.#twoEndpoints = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now }) : undefined
+    this.#sessions = hasSessions ? new SessionRequests({ ...shared, options, usages: this.#usages, kept: this.#kept, now }) : undefined
+    this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now }) : undefined
   }
 
   /** False while it takes no more work. */
@@ -99,40 +99,40 @@ export class Endpoint {
   /** What is held now, for metrics. */
   get counts(): HttpCounts {
     return {
-      inFlight: this.#load.requests,
-      abandoned: this.#load.abandoned,
+      inFlight: this.#inFlight.requests,
+      abandoned: this.#inFlight.abandoned,
       streams: this.#open.size,
       sessions: this.#sessions?.size ?? 0,
-      legacySessions: this.#twoEndpoints?.size ?? 0,
-      callers: this.#holders.size,
-      bodyBytes: this.#load.bodyBytes,
+      legacySessions: this.#legacySse?.size ?? 0,
+      callers: this.#usages.size,
+      bodyBytes: this.#inFlight.bodyBytes,
       keptBytes: this.#kept.total,
     }
   }
 
   /** Answers one request, sooner or later; never throws. */
-  handle(ask: HttpRequestView, reply: HttpReply): void {
+  handle(request: HttpRequestView, reply: HttpReply): void {
     // The client may have gone while whatever stands before us was busy.
     if (reply.isGone) return
-    ask.proxies = this.#proxies
+    request.proxies = this.#proxies
     const { auth, authenticate } = this.#options
-    const document = auth?.document(ask.method, this.#pathOf(ask.url))
-    if (document) return this.#publish(ask, reply, document)
-    const bad = this.#guard.judge(ask)
+    const document = auth?.document(request.method, this.#pathOf(request.url))
+    if (document) return this.#publish(request, reply, document)
+    const bad = this.#guard.judge(request)
     if (bad) return this.#refuse(reply, bad)
-    const origin = ask.header('origin')
+    const origin = request.header('origin')
     if (origin !== undefined && this.#guard.isCrossOrigin(origin)) {
       reply.extraHeaders = corsHeaders(origin)
-      if (ask.method === 'OPTIONS') return reply.send(204, preflight(ask.header('access-control-request-headers')))
+      if (request.method === 'OPTIONS') return reply.send(204, preflight(request.header('access-control-request-headers')))
     }
     const prove = auth ? auth.authenticate.bind(auth) : authenticate
-    if (!prove) return this.#enter(ask, reply, undefined)
-    this.#authenticated(ask, prove).then(
+    if (!prove) return this.#enter(request, reply, undefined)
+    this.#authenticated(request, prove).then(
       (visitor) => {
         // Nobody waits any more.
         if (reply.isGone) return
-        if ('principal' in visitor) return this.#enter(ask, reply, visitor)
-        return this.#turnAway(ask, visitor).then((refusal) => this.#refuse(reply, refusal))
+        if ('principal' in visitor) return this.#enter(request, reply, visitor)
+        return this.#turnAway(request, visitor).then((refusal) => this.#refuse(reply, refusal))
       },
       () => this.#refuse(reply, refuse(503, 'Who is calling could not be found out', { headers: { 'retry-after': '5' } })),
     )
@@ -147,7 +147,7 @@ export class Endpoint {
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs)
     })
-    await Promise.race([Promise.all([this.#load.whenIdle(), ended]), grace])
+    await Promise.race([Promise.all([this.#inFlight.whenIdle(), ended]), grace])
     clearTimeout(timer)
   }
 
@@ -155,13 +155,13 @@ export class Endpoint {
   close(): void {
     this.#isDraining = true
     this.#sessions?.endAll('The server was closed')
-    this.#twoEndpoints?.endAll('The server was closed')
+    this.#legacySse?.endAll('The server was closed')
     this.#open.close()
   }
 
   /** Rejects when there is no proof and no refusal, as a program without types may have it: nobody comes in by accident. */
-  async #authenticated(ask: HttpRequestView, authenticate: NonNullable<HttpOptions['authenticate']>): Promise<Visitor | TurnedAway> {
-    const said: Visitor | TurnedAway = await authenticate(ask)
+  async #authenticated(request: HttpRequestView, authenticate: NonNullable<HttpOptions['authenticate']>): Promise<Visitor | TurnedAway> {
+    const said: Visitor | TurnedAway = await authenticate(request)
     const isClear =
       'principal' in said ? typeof said.principal === 'string' && said.principal !== '' : said.status >= 400 && said.status < 600
     if (!isClear) throw new TypeError('authenticate gives a principal, or the status of a refusal')
@@ -169,47 +169,47 @@ export class Endpoint {
   }
 
   /** Who brings nothing is told how to log in, as often as it takes; who keeps bringing the wrong thing is told to wait. */
-  async #turnAway(ask: HttpRequestView, said: TurnedAway): Promise<Refusal> {
-    const credentials = said.status === 401 ? ask.header('authorization') : undefined
-    return (credentials !== undefined && (await this.#failedLogins.count(ask.remoteAddress, credentials))) || said
+  async #turnAway(request: HttpRequestView, said: TurnedAway): Promise<Refusal> {
+    const credentials = said.status === 401 ? request.header('authorization') : undefined
+    return (credentials !== undefined && (await this.#failedLogins.count(request.remoteAddress, credentials))) || said
   }
 
   /** What everybody may read: only the name it is asked under is judged. */
-  #publish(ask: HttpRequestView, reply: HttpReply, { status, headers, body }: PublicDocument): void {
-    const bad = this.#guard.judgeHead(ask)
+  #publish(request: HttpRequestView, reply: HttpReply, { status, headers, body }: PublicDocument): void {
+    const bad = this.#guard.judgeHead(request)
     if (bad) return this.#refuse(reply, bad)
     reply.send(status, headers, body)
   }
 
-  #enter(ask: HttpRequestView, reply: HttpReply, visitor: Visitor | undefined): void {
+  #enter(request: HttpRequestView, reply: HttpReply, visitor: Visitor | undefined): void {
     const principal = visitor?.principal
     if (visitor?.auth) {
       // Reckoned once from what time it is now: a wall clock that is set anew lengthens and shortens nothing.
       const leftMs = Math.max(0, visitor.auth.expiresAt - Date.now())
       reply.endsAt = this.#clock.now() + leftMs + this.limits.authGraceMs
     }
-    const place = this.#twoEndpoints ? this.#placeOf(ask.url) : undefined
+    const place = this.#legacySse ? this.#placeOf(request.url) : undefined
     // Served at that very URL, the stream of a session is something else.
-    if (place === 'sse' && ask.method === 'GET' && ask.header('mcp-session-id') === undefined) {
+    if (place === 'sse' && request.method === 'GET' && request.header('mcp-session-id') === undefined) {
       if (this.#isDraining) return this.#refuse(reply, DRAINING)
-      return this.#refuseIf(reply, this.#twoEndpoints?.connect(ask, reply, principal, this.#holderOf(ask, principal)))
+      return this.#refuseIf(reply, this.#legacySse?.connect(request, reply, principal, this.#usageOf(request, principal)))
     }
     if (place === 'messages') {
-      if (ask.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
-      return this.#read(ask, reply, principal, (message, body) => {
+      if (request.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
+      return this.#read(request, reply, principal, (message, body) => {
         if (this.#isDraining && expectsAnswer(message)) return DRAINING
-        return this.#checkScopes(message, visitor) ?? this.#twoEndpoints?.receive(message, { ask, reply, body, ...identityOf(visitor) })
+        return this.#checkScopes(message, visitor) ?? this.#legacySse?.receive(message, { request, reply, body, ...identityOf(visitor) })
       })
     }
-    switch (ask.method) {
+    switch (request.method) {
       case 'POST':
-        return this.#read(ask, reply, principal, (message, body) => this.#post(message, body, ask, reply, visitor))
+        return this.#read(request, reply, principal, (message, body) => this.#post(message, body, request, reply, visitor))
       case 'GET':
         // Whoever comes back for the rest of an answer can have it.
-        if (this.#isDraining && ask.header('last-event-id') === undefined) return this.#refuse(reply, DRAINING)
-        return this.#refuseIf(reply, this.#sessions ? this.#sessions.get(ask, reply, principal) : notAllowed('POST'))
+        if (this.#isDraining && request.header('last-event-id') === undefined) return this.#refuse(reply, DRAINING)
+        return this.#refuseIf(reply, this.#sessions ? this.#sessions.get(request, reply, principal) : notAllowed('POST'))
       case 'DELETE':
-        return this.#refuseIf(reply, this.#sessions ? this.#sessions.delete(ask, reply, principal) : notAllowed('POST'))
+        return this.#refuseIf(reply, this.#sessions ? this.#sessions.delete(request, reply, principal) : notAllowed('POST'))
       default:
         return this.#refuse(reply, notAllowed(this.#sessions?.methods ?? 'POST'))
     }
@@ -240,45 +240,56 @@ export class Endpoint {
     return about(auth.forbid([...new Set(needed)], visitor), message.kind === 'request' ? message.id : undefined)
   }
 
-  #post(message: Incoming, body: BodyMemory, ask: HttpRequestView, reply: HttpReply, visitor: Visitor | undefined): Refusal | undefined {
+  #post(
+    message: Incoming,
+    body: BodyMemory,
+    request: HttpRequestView,
+    reply: HttpReply,
+    visitor: Visitor | undefined,
+  ): Refusal | undefined {
     if (this.#isDraining && expectsAnswer(message)) return DRAINING
-    const kinds = this.#kindsOf(ask)
-    if (!kinds) return refuse(406, 'The answer is application/json or text/event-stream; the Accept header takes neither')
+    const accepts = this.#acceptedTypes(request)
+    if (!accepts) return refuse(406, 'The answer is application/json or text/event-stream; the Accept header takes neither')
     const lacking = this.#checkScopes(message, visitor)
     if (lacking) return lacking
-    const visit: HttpPost = { ask, reply, body, kinds, holder: this.#holderOf(ask, visitor?.principal), ...identityOf(visitor) }
-    if (!this.#sessions || standsAlone(message, ask.header('mcp-protocol-version'))) {
-      return answerStandingAlone(message, visit, this.#stateless)
+    const post: HttpPost = { request, reply, body, accepts, usage: this.#usageOf(request, visitor?.principal), ...identityOf(visitor) }
+    if (!this.#sessions || standsAlone(message, request.header('mcp-protocol-version'))) {
+      return answerStandingAlone(message, post, this.#stateless)
     }
-    return this.#sessions.post(message, visit)
+    return this.#sessions.post(message, post)
   }
 
-  #holderOf(ask: HttpRequestView, principal: string | undefined): CallerUsage {
-    return this.#holders.of(principal, ask.remoteAddress)
+  #usageOf(request: HttpRequestView, principal: string | undefined): CallerUsage {
+    return this.#usages.of(principal, request.remoteAddress)
   }
 
   /** What the client takes of what we are set to give; undefined for nothing. */
-  #kindsOf(ask: HttpRequestView): { json: boolean; events: boolean } | undefined {
+  #acceptedTypes(request: HttpRequestView): { json: boolean; events: boolean } | undefined {
     const { responses = 'auto' } = this.#options
-    const accepts = acceptsOf(ask.header('accept'))
+    const accepts = acceptsOf(request.header('accept'))
     if (responses === 'auto') return accepts.json || accepts.events ? accepts : undefined
     if (responses === 'json') return accepts.json ? ONLY_JSON : undefined
     return accepts.events ? ONLY_EVENTS : undefined
   }
 
   /** Reads the body as a message, unless its head says that there is no point. */
-  #read(ask: HttpRequestView, reply: HttpReply, principal: string | undefined, then: (message: Incoming, body: BodyMemory) => Refusal | undefined): void {
+  #read(
+    request: HttpRequestView,
+    reply: HttpReply,
+    principal: string | undefined,
+    then: (message: Incoming, body: BodyMemory) => Refusal | undefined,
+  ): void {
     const { limits } = this
-    if (!isJsonType(ask.header('content-type'))) return this.#refuse(reply, NOT_JSON)
-    if (ask.header('content-encoding') !== undefined) return this.#refuse(reply, COMPRESSED)
-    const length = ask.header('content-length')
+    if (!isJsonType(request.header('content-type'))) return this.#refuse(reply, NOT_JSON)
+    if (request.header('content-encoding') !== undefined) return this.#refuse(reply, COMPRESSED)
+    const length = request.header('content-length')
     if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#bodyRefusal('too-large'))
-    const holder = this.#holderOf(ask, principal)
-    const body = new BodyMemory(this.#load, holder)
+    const usage = this.#usageOf(request, principal)
+    const body = new BodyMemory(this.#inFlight, usage)
     // Keeps the count of a caller whose body is still on its way.
-    holder.arriving++
-    ask.body(limits, body.grow, (text, fault) => {
-      holder.arriving--
+    usage.arriving++
+    request.body(limits, body.grow, (text, fault) => {
+      usage.arriving--
       if (text === undefined || reply.isGone) {
         body.release()
         // Nobody waits any more.

@@ -1,8 +1,8 @@
 /** Whether a request may be looked at at all: judged from its head alone, before anything of it is believed or read. */
 
-import type { HttpRequestView } from './runtime/view.ts'
 import type { HttpOptions } from './options.ts'
 import { type Refusal, refuse } from './refusal.ts'
+import type { HttpRequestView } from './runtime/view.ts'
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -27,15 +27,15 @@ export class Guard {
   }
 
   /** Undefined when the request may go on. */
-  judge(ask: HttpRequestView): Refusal | undefined {
-    return this.judgeHead(ask) ?? this.#judgeOrigin(ask)
+  judge(request: HttpRequestView): Refusal | undefined {
+    return this.judgeHead(request) ?? this.#judgeOrigin(request)
   }
 
   /** The same for what pages of any origin may read. */
-  judgeHead(ask: HttpRequestView): Refusal | undefined {
-    if (ask.headerCount > this.#maxHeaders)
+  judgeHead(request: HttpRequestView): Refusal | undefined {
+    if (request.headerCount > this.#maxHeaders)
       return refuse(431, `More than ${this.#maxHeaders} headers (limits.maxHeaders)`, { limit: 'maxHeaders' })
-    return this.#judgeHost(ask)
+    return this.#judgeHost(request)
   }
 
   /** Whether the pages of this origin may read answers. */
@@ -43,13 +43,13 @@ export class Guard {
     return this.#origins.has(origin.toLowerCase())
   }
 
-  #judgeHost(ask: HttpRequestView): Refusal | undefined {
-    const host = ask.header('host')
+  #judgeHost(request: HttpRequestView): Refusal | undefined {
+    const host = request.header('host')
     if (host === undefined || host === '') return refuse(400, 'A Host header is required')
-    const kind = ask.isLocal === undefined ? 'unknown' : ask.isLocal ? 'local' : 'other'
-    if (ask.count('host') !== 1) return refuse(400, 'More than one Host header')
-    if (!ask.url.startsWith('/')) {
-      const target = hostOfUrl(ask.url)
+    const kind = request.isLocal === undefined ? 'unknown' : request.isLocal ? 'local' : 'other'
+    if (request.count('host') !== 1) return refuse(400, 'More than one Host header')
+    if (!request.url.startsWith('/')) {
+      const target = hostOfUrl(request.url)
       if (target === undefined) return refuse(400, 'The request target is neither a path nor a URL')
       if (target !== host.toLowerCase()) return refuse(403, 'The request target and the Host header differ')
     }
@@ -70,12 +70,12 @@ export class Guard {
     return kind !== 'local' && this.#hosts.size === 0 && this.#options.authenticate !== undefined
   }
 
-  #judgeOrigin(ask: HttpRequestView): Refusal | undefined {
-    const origin = ask.header('origin')
+  #judgeOrigin(request: HttpRequestView): Refusal | undefined {
+    const origin = request.header('origin')
     if (origin === undefined) return undefined
     const lower = origin.toLowerCase()
     if (this.#origins.has(lower)) return undefined
-    const host = (ask.header('host') as string).toLowerCase()
+    const host = (request.header('host') as string).toLowerCase()
     if (lower === `http://${host}` || lower === `https://${host}`) return undefined
     return refuse(403, `Pages of this origin may not call the server: ${JSON.stringify(origin.slice(0, 100))} (allowedOrigins)`)
   }
@@ -93,7 +93,7 @@ function hostOfUrl(url: string): string | undefined {
 /** `application/json`, with parameters or without. */
 export const isJsonType = (type: string | undefined): boolean => type !== undefined && /^\s*application\/json\s*(?:;|$)/i.test(type)
 
-/** Which kinds of answer a client takes; nothing said means any. */
+/** Which accepts of answer a client takes; nothing said means any. */
 export function acceptsOf(accept: string | undefined): { json: boolean; events: boolean } {
   if (accept === undefined || accept === USUAL_ACCEPT) return ANY
   if (accept !== lastAccept) {

@@ -4,9 +4,9 @@ import type { ServerResponse } from 'node:http'
 import { McpError } from '../../protocol/errors.ts'
 import { isService, type Service } from '../../protocol/seams/service.ts'
 import { Endpoint, type HttpCounts } from './endpoint.ts'
-import { type MaybeParsed, NodeExchange } from './runtime/node.ts'
 import type { HttpOptions } from './options.ts'
-import { WebRequestView, WebReply } from './runtime/web.ts'
+import { type MaybeParsed, NodeExchange } from './runtime/node.ts'
+import { WebReply, WebRequestView } from './runtime/web.ts'
 
 export interface HttpHandler {
   /** For runtimes with web standards. */
@@ -34,8 +34,8 @@ export function httpHandler(service: Service, options: HttpOptions = {}): HttpHa
       return reply.response
     },
     node: (request, response, body) => {
-      const visit = new NodeExchange(request, response, body, endpoint.limits.stallMs)
-      endpoint.handle(visit, visit)
+      const post = new NodeExchange(request, response, body, endpoint.limits.stallMs)
+      endpoint.handle(post, post)
     },
     get isReady() {
       return endpoint.isReady

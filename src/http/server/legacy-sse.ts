@@ -5,28 +5,28 @@ import type { Incoming } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { Access } from '../../protocol/seams/access.ts'
 import type { Channel, Service } from '../../protocol/seams/service.ts'
-import type { HttpRequestView, HttpReply } from './runtime/view.ts'
+import { expectsAnswer, idOf } from './expects-answer.ts'
 import type { BodyMemory } from './limits/body-memory.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
 import type { InFlight } from './limits/in-flight.ts'
-import type { OpenStreams } from './streams/open-streams.ts'
 import type { HttpLimits } from './options.ts'
-import { idOf, expectsAnswer } from './expects-answer.ts'
-import { PlainStream } from './streams/plain-stream.ts'
 import { about, busy, type Refusal, refuse } from './refusal.ts'
+import type { HttpReply, HttpRequestView } from './runtime/view.ts'
 import type { HttpPost } from './stateless.ts'
+import type { OpenStreams } from './streams/open-streams.ts'
+import { PlainStream } from './streams/plain-stream.ts'
 
 export interface LegacySseOptions {
   service: Service
   limits: HttpLimits
-  load: InFlight
+  inFlight: InFlight
   open: OpenStreams
   now(): number
 }
 
 interface LegacySession {
   principal: string | undefined
-  holder: CallerUsage
+  usage: CallerUsage
   channel: Channel
   stream: PlainStream
   inFlight: number
@@ -48,35 +48,35 @@ export class LegacySse {
   }
 
   /** Opens the stream that everything the server says goes to; its first event says where to send to. */
-  connect(ask: HttpRequestView, reply: HttpReply, principal: string | undefined, holder: CallerUsage): Refusal | undefined {
+  connect(request: HttpRequestView, reply: HttpReply, principal: string | undefined, usage: CallerUsage): Refusal | undefined {
     const { service, open, now } = this.#options
-    const full = this.#checkRoom(holder)
+    const full = this.#checkRoom(usage)
     if (full) return full
     const id = randomId()
     const end = (): void => this.#end(id, 'The client closed its stream')
-    const stream = new PlainStream(reply, open, holder, () => this.#retire(id), end)
+    const stream = new PlainStream(reply, open, usage, () => this.#retire(id), end)
     const push = (json: string): undefined | Promise<void> => stream.push(json)
     const channel = service.open({ outlet: { push, answer: (json) => void push(json), drop: () => {} }, principal })
-    holder.legacySessions++
-    this.#sessions.set(id, { principal, holder, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
+    usage.legacySessions++
+    this.#sessions.set(id, { principal, usage, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
     this.#stopTending ??= open.everyTick(() => this.#tend())
-    stream.event('endpoint', `${sendingPath(ask.url)}?sessionId=${id}`)
+    stream.event('endpoint', `${sendingPath(request.url)}?sessionId=${id}`)
     return undefined
   }
 
-  receive(message: Incoming, { ask, reply, principal, access, body }: Omit<HttpPost, 'kinds' | 'holder'>): Refusal | undefined {
-    const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(ask.url)?.[1]
+  receive(message: Incoming, { request, reply, principal, access, body }: Omit<HttpPost, 'accepts' | 'usage'>): Refusal | undefined {
+    const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(request.url)?.[1]
     if (id === undefined) return refuse(400, 'The query must have sessionId, as the endpoint event gave it')
-    const conversation = this.#sessions.get(id)
-    if (conversation?.principal !== principal || !conversation) return NOT_FOUND
+    const session = this.#sessions.get(id)
+    if (session?.principal !== principal || !session) return NOT_FOUND
     if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
     if (message.kind === 'ignored') return refuse(400, message.reason)
     const owesAnswer = expectsAnswer(message)
-    if (owesAnswer && conversation.isRetired) return about(NOT_FOUND, idOf(message))
-    const full = owesAnswer ? this.#enter(conversation, body) : undefined
+    if (owesAnswer && session.isRetired) return about(NOT_FOUND, idOf(message))
+    const full = owesAnswer ? this.#enter(session, body) : undefined
     if (full) return about(full, idOf(message))
     reply.send(202, {})
-    conversation.channel.receive(message, this.#outletOf(id, conversation, owesAnswer, access, body))
+    session.channel.receive(message, this.#outletOf(id, session, owesAnswer, access, body))
     return undefined
   }
 
@@ -89,38 +89,38 @@ export class LegacySse {
   }
 
   /** Each has an open stream, so none is idle that could give way. */
-  #checkRoom(holder: CallerUsage): Refusal | undefined {
-    const { limits, load, open } = this.#options
+  #checkRoom(usage: CallerUsage): Refusal | undefined {
+    const { limits, inFlight, open } = this.#options
     const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = limits
     if (this.#sessions.size >= maxSessions) return busy(503, 'maxSessions', maxSessions, 'sessions')
-    if (holder.kind === 'principal' && holder.legacySessions >= maxSessionsPerPrincipal)
+    if (usage.kind === 'principal' && usage.legacySessions >= maxSessionsPerPrincipal)
       return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (holder.kind === 'address' && maxSessionsPerAddress !== false && holder.legacySessions >= maxSessionsPerAddress)
+    if (usage.kind === 'address' && maxSessionsPerAddress !== false && usage.legacySessions >= maxSessionsPerAddress)
       return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
-    return load.checkStreams(holder, open.size)
+    return inFlight.checkStreams(usage, open.size)
   }
 
-  #enter(conversation: LegacySession, body: BodyMemory): Refusal | undefined {
-    const { load, limits } = this.#options
+  #enter(session: LegacySession, body: BodyMemory): Refusal | undefined {
+    const { inFlight, limits } = this.#options
     const max = limits.maxInFlightPerSession
-    if (conversation.inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
-    const full = load.enter(conversation.holder, body)
-    if (!full) conversation.inFlight++
+    if (session.inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
+    const full = inFlight.enter(session.usage, body)
+    if (!full) session.inFlight++
     return full
   }
 
-  #outletOf(id: string, conversation: LegacySession, owesAnswer: boolean, sender: Access, body: BodyMemory): Outlet {
+  #outletOf(id: string, session: LegacySession, owesAnswer: boolean, sender: Access, body: BodyMemory): Outlet {
     const over = (): void => {
       if (!owesAnswer) return
-      conversation.inFlight--
-      this.#options.load.leave(conversation.holder, body)
-      if (conversation.isRetired) queueMicrotask(() => this.#retire(id))
+      session.inFlight--
+      this.#options.inFlight.leave(session.usage, body)
+      if (session.isRetired) queueMicrotask(() => this.#retire(id))
     }
     return {
       sender,
-      push: (json) => conversation.stream.push(json),
+      push: (json) => session.stream.push(json),
       answer: (json) => {
-        void conversation.stream.push(json)
+        void session.stream.push(json)
         over()
       },
       drop: over,
@@ -130,34 +130,34 @@ export class LegacySse {
   /** Asks those who only listen for a sign of life: a line that broke without a word shows in nothing else. */
   #tend(): void {
     const { limits, now } = this.#options
-    for (const [id, conversation] of this.#sessions) {
-      if (conversation.inFlight > 0 || now() - conversation.pingedAt < limits.pingMs) continue
-      conversation.pingedAt = now()
-      conversation.channel.ping(limits.pingMs / 3).then(
+    for (const [id, session] of this.#sessions) {
+      if (session.inFlight > 0 || now() - session.pingedAt < limits.pingMs) continue
+      session.pingedAt = now()
+      session.channel.ping(limits.pingMs / 3).then(
         () => {
-          conversation.missedPings = 0
+          session.missedPings = 0
         },
         () => {
-          if (++conversation.missedPings >= limits.maxMissedPings) this.#end(id, 'The client does not answer')
+          if (++session.missedPings >= limits.maxMissedPings) this.#end(id, 'The client does not answer')
         },
       )
     }
   }
 
   #retire(id: string): void {
-    const conversation = this.#sessions.get(id)
-    if (!conversation) return
-    conversation.isRetired = true
-    if (conversation.inFlight === 0) this.#end(id, 'The stream is too old')
+    const session = this.#sessions.get(id)
+    if (!session) return
+    session.isRetired = true
+    if (session.inFlight === 0) this.#end(id, 'The stream is too old')
   }
 
   #end(id: string, reason: string): void {
-    const conversation = this.#sessions.get(id)
-    if (!conversation) return
+    const session = this.#sessions.get(id)
+    if (!session) return
     this.#sessions.delete(id)
-    conversation.holder.legacySessions--
-    conversation.channel.close(reason)
-    conversation.stream.finish(undefined)
+    session.usage.legacySessions--
+    session.channel.close(reason)
+    session.stream.finish(undefined)
     if (this.#sessions.size > 0) return
     this.#stopTending?.()
     this.#stopTending = undefined

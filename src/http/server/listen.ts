@@ -7,12 +7,12 @@ import type { SecureContextOptions } from 'node:tls'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { addressKey } from './limits/address.ts'
-import type { BodyBounds } from './runtime/view.ts'
 import { pathOf } from './endpoint.ts'
 import { type HttpHandler, httpHandler } from './handler.ts'
-import { isLoopbackAddress, NodeExchange } from './runtime/node.ts'
+import { addressKey } from './limits/address.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
+import { isLoopbackAddress, NodeExchange } from './runtime/node.ts'
+import type { BodyBounds } from './runtime/view.ts'
 
 export interface ListenOptions extends HttpOptions {
   /** 0 takes any that is free. */
@@ -73,8 +73,8 @@ export async function listen(service: Service, options: ListenOptions = {}): Pro
     const url = request.url as string
     if (isServed(url, path, options.legacySse !== false) || options.auth?.document('GET', pathOf(url)))
       return handler.node(request, response)
-    const visit = new NodeExchange(request, response, undefined, stallMs)
-    visit.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
+    const post = new NodeExchange(request, response, undefined, stallMs)
+    post.send(handler.isReady ? 404 : 503, { 'content-type': 'text/plain' }, `The endpoint is ${path}\n`)
   }
   const serverOptions = {
     headersTimeout: HEADERS_TIMEOUT_MS,

@@ -26,31 +26,31 @@ const named: ReadonlyMap<string, string> = new Map(Object.entries(NAMED))
  * @returns what is wrong, for the sender to read
  */
 export function checkMirroredHeaders(
-  ask: HttpRequestView,
+  request: HttpRequestView,
   { method, params }: MirroredMessage,
   mirroredParams: (tool: string) => readonly ParamHeader[],
   areRequired: boolean,
 ): string | undefined {
   const member = named.get(method)
   return (
-    checkTextHeader(ask, 'Mcp-Method', 'mcp-method', method, areRequired) ??
-    (member === undefined ? undefined : checkTextHeader(ask, 'Mcp-Name', 'mcp-name', params?.[member], areRequired)) ??
-    (method === 'tools/call' ? checkParamHeaders(ask, params, mirroredParams, areRequired) : undefined)
+    checkTextHeader(request, 'Mcp-Method', 'mcp-method', method, areRequired) ??
+    (member === undefined ? undefined : checkTextHeader(request, 'Mcp-Name', 'mcp-name', params?.[member], areRequired)) ??
+    (method === 'tools/call' ? checkParamHeaders(request, params, mirroredParams, areRequired) : undefined)
   )
 }
 
-function checkTextHeader(ask: HttpRequestView, shown: string, header: string, value: unknown, isRequired: boolean): string | undefined {
-  const text = ask.header(header)
+function checkTextHeader(request: HttpRequestView, shown: string, header: string, value: unknown, isRequired: boolean): string | undefined {
+  const text = request.header(header)
   if (text === undefined) return isRequired && typeof value === 'string' ? `${shown} is missing` : undefined
   if (text === value && !text.includes(',') && !text.startsWith('=?')) return undefined
-  if (ask.count(header) > 1) return `${shown} came more than once`
+  if (request.count(header) > 1) return `${shown} came more than once`
   const decoded = decodeHeaderValue(text)
   if (decoded === undefined) return `${shown} has characters that are not allowed, or Base64 that is none`
   return decoded === value ? undefined : `${shown} says ${quoted(decoded)}, the message says ${quoted(value)}`
 }
 
 function checkParamHeaders(
-  ask: HttpRequestView,
+  request: HttpRequestView,
   params: Params | undefined,
   mirroredParams: (tool: string) => readonly ParamHeader[],
   areRequired: boolean,
@@ -58,19 +58,19 @@ function checkParamHeaders(
   const name = params?.name
   if (typeof name !== 'string') return undefined
   for (const mirrored of mirroredParams(name)) {
-    const fault = checkParamHeader(ask, mirrored, valueAt(params?.arguments, mirrored.path), areRequired)
+    const fault = checkParamHeader(request, mirrored, valueAt(params?.arguments, mirrored.path), areRequired)
     if (fault !== undefined) return fault
   }
   return undefined
 }
 
-function checkParamHeader(ask: HttpRequestView, { name, type }: ParamHeader, value: unknown, isRequired: boolean): string | undefined {
+function checkParamHeader(request: HttpRequestView, { name, type }: ParamHeader, value: unknown, isRequired: boolean): string | undefined {
   const header = `Mcp-Param-${name}`
   const lower = header.toLowerCase()
-  const text = ask.header(lower)
+  const text = request.header(lower)
   const isGiven = value !== undefined && value !== null
   if (text === undefined) return isGiven && isRequired ? `${header} is missing` : undefined
-  if (ask.count(lower) > 1) return `${header} came more than once`
+  if (request.count(lower) > 1) return `${header} came more than once`
   const decoded = decodeHeaderValue(text)
   if (decoded === undefined) return `${header} has characters that are not allowed, or Base64 that is none`
   if (!isGiven) return `${header} says ${quoted(decoded)}, the message has no such argument`

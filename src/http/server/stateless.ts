@@ -7,24 +7,24 @@ import type { Answering, Service } from '../../protocol/seams/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
 import { faultOfHeader, route } from '../../revisions/route.ts'
-import type { HttpRequestView, HttpReply } from './runtime/view.ts'
 import type { BodyMemory } from './limits/body-memory.ts'
-import { EVENT_STREAM_HEADERS, eventText } from './streams/event-stream.ts'
 import type { CallerUsage } from './limits/caller-usage.ts'
 import type { InFlight } from './limits/in-flight.ts'
 import { checkMirroredHeaders } from './mirrored-headers.ts'
-import type { OpenStreams } from './streams/open-streams.ts'
 import type { HttpLimits } from './options.ts'
-import { PlainStream } from './streams/plain-stream.ts'
 import { about, type Refusal, refuse } from './refusal.ts'
-import { type AnswerStream, type AcceptedTypes, type ReplyOwner, ReplyOutlet } from './streams/reply-outlet.ts'
+import type { HttpReply, HttpRequestView } from './runtime/view.ts'
+import { EVENT_STREAM_HEADERS, eventText } from './streams/event-stream.ts'
+import type { OpenStreams } from './streams/open-streams.ts'
+import { PlainStream } from './streams/plain-stream.ts'
+import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } from './streams/reply-outlet.ts'
 import type { SlowAnswers } from './streams/slow-answers.ts'
 
 export interface StatelessOptions {
   service: Service
   supported: readonly Revision[]
   limits: HttpLimits
-  load: InFlight
+  inFlight: InFlight
   open: OpenStreams
   /** Whether there are streams at all. */
   canListen: boolean
@@ -33,24 +33,24 @@ export interface StatelessOptions {
 }
 
 export interface HttpPost {
-  ask: HttpRequestView
+  request: HttpRequestView
   reply: HttpReply
   principal: string | undefined
   /** Whoever this request is counted as. */
-  holder: CallerUsage
+  usage: CallerUsage
   /** What its body takes. */
   body: BodyMemory
   access: Access
-  kinds: AcceptedTypes
+  accepts: AcceptedTypes
 }
 
 /** Refuses or answers; a refusal is the caller's to send. */
-export function answerStandingAlone(message: Incoming, visit: HttpPost, options: StatelessOptions): Refusal | undefined {
+export function answerStandingAlone(message: Incoming, post: HttpPost, options: StatelessOptions): Refusal | undefined {
   switch (message.kind) {
     case 'request':
-      return answerRequest(message, visit, options)
+      return answerRequest(message, post, options)
     case 'notification':
-      return takeNotification(message, visit, options)
+      return takeNotification(message, post, options)
     case 'result':
     case 'error':
       return refuse(400, 'In this revision a client sends no responses')
@@ -64,9 +64,9 @@ export function answerStandingAlone(message: Incoming, visit: HttpPost, options:
 }
 
 /** None means anything here. One whose headers say something else than the message is refused like a request. */
-function takeNotification(message: NotificationMessage, { ask, reply }: HttpPost, options: StatelessOptions): Refusal | undefined {
+function takeNotification(message: NotificationMessage, { request, reply }: HttpPost, options: StatelessOptions): Refusal | undefined {
   const { service, supported, requireMcpHeaders } = options
-  const fault = checkMirroredHeaders(ask, message, (tool) => service.mirroredParams(tool), requireMcpHeaders)
+  const fault = checkMirroredHeaders(request, message, (tool) => service.mirroredParams(tool), requireMcpHeaders)
   if (fault === undefined) {
     reply.send(202, {})
     return undefined
@@ -75,21 +75,21 @@ function takeNotification(message: NotificationMessage, { ask, reply }: HttpPost
   return refuse(400, error.message, { code: (supported.at(-1) as Revision).errorCode(error.code) })
 }
 
-function answerRequest(message: RequestMessage, visit: HttpPost, options: StatelessOptions): Refusal | undefined {
-  const { ask, principal, holder } = visit
-  const { service, supported, load } = options
-  const disagreement = faultOfHeader(message, ask.header('mcp-protocol-version'), supported)
+function answerRequest(message: RequestMessage, post: HttpPost, options: StatelessOptions): Refusal | undefined {
+  const { request, principal, usage } = post
+  const { service, supported, inFlight } = options
+  const disagreement = faultOfHeader(message, request.header('mcp-protocol-version'), supported)
   if (disagreement) return badRequest(message, disagreement, supported.at(-1) as Revision)
   const { revision, error } = route(message, undefined, supported)
   if (error) return badRequest(message, error, revision)
-  const fault = checkMirroredHeaders(ask, message, (tool) => service.mirroredParams(tool), true)
+  const fault = checkMirroredHeaders(request, message, (tool) => service.mirroredParams(tool), true)
   if (fault !== undefined) return badRequest(message, new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`), revision)
   const isListen = message.method === 'subscriptions/listen'
-  if (isListen && !visit.kinds.events)
+  if (isListen && !post.accepts.events)
     return about(refuse(406, 'subscriptions/listen is answered with text/event-stream, which is not taken or not given here'), message.id)
-  const full = isListen ? enterListen(holder, options) : load.enter(holder, visit.body)
+  const full = isListen ? enterListen(usage, options) : inFlight.enter(usage, post.body)
   if (full) return about(full, message.id)
-  new StandingAlone(principal, holder, visit.body, isListen, options).start(message, visit, revision.version)
+  new StandingAlone(principal, usage, post.body, isListen, options).start(message, post, revision.version)
   return undefined
 }
 
@@ -97,7 +97,7 @@ function answerRequest(message: RequestMessage, visit: HttpPost, options: Statel
 class StandingAlone implements ReplyOwner {
   readonly #options: StatelessOptions
   readonly #principal: string | undefined
-  readonly #holder: CallerUsage
+  readonly #usage: CallerUsage
   readonly #body: BodyMemory
   readonly #isListen: boolean
   #answering: Answering | undefined
@@ -105,19 +105,19 @@ class StandingAlone implements ReplyOwner {
   #isOver = false
   #isAbandoned = false
 
-  constructor(principal: string | undefined, holder: CallerUsage, body: BodyMemory, isListen: boolean, options: StatelessOptions) {
+  constructor(principal: string | undefined, usage: CallerUsage, body: BodyMemory, isListen: boolean, options: StatelessOptions) {
     this.#body = body
-    this.#holder = holder
+    this.#usage = usage
     this.#options = options
     this.#principal = principal
     this.#isListen = isListen
   }
 
-  start(message: RequestMessage, { reply, kinds, access, body }: HttpPost, version: string): void {
+  start(message: RequestMessage, { reply, accepts, access, body }: HttpPost, version: string): void {
     reply.onGone = this.#onGone
-    const outlet = new ReplyOutlet(reply, kinds, this, access, body)
+    const outlet = new ReplyOutlet(reply, accepts, this, access, body)
     const { canListen, service } = this.#options
-    const sender = { version, principal: this.#principal, account: this.#holder.key, canListen }
+    const sender = { version, principal: this.#principal, account: this.#usage.key, canListen }
     this.#answering = service.answer(message, outlet, sender)
     if (this.#isGone) this.#cancel()
   }
@@ -130,7 +130,7 @@ class StandingAlone implements ReplyOwner {
     return new PlainStream(
       reply,
       this.#options.open,
-      this.#holder,
+      this.#usage,
       this.#isListen ? () => this.#answering?.finish() : undefined,
       this.#onGone,
     )
@@ -148,10 +148,10 @@ class StandingAlone implements ReplyOwner {
   }
 
   onOver(): void {
-    const { load } = this.#options
+    const { inFlight } = this.#options
     this.#isOver = true
-    if (this.#isListen) load.leaveListen(this.#holder)
-    else load.leave(this.#holder, this.#isAbandoned ? undefined : this.#body)
+    if (this.#isListen) inFlight.leaveListen(this.#usage)
+    else inFlight.leave(this.#usage, this.#isAbandoned ? undefined : this.#body)
   }
 
   readonly #onGone = (): void => {
@@ -164,20 +164,20 @@ class StandingAlone implements ReplyOwner {
     const answering = this.#answering
     if (!answering || this.#isOver) return
     // The request is over, but its handler may not look at the signal: until it ends it is work for nobody.
-    const { load } = this.#options
-    load.abandon(this.#holder)
+    const { inFlight } = this.#options
+    inFlight.abandon(this.#usage)
     this.#isAbandoned = true
     answering.onStopped = () => {
       answering.onStopped = undefined
-      load.unabandon(this.#holder)
+      inFlight.unabandon(this.#usage)
       this.#body.release()
     }
     answering.cancel(new DOMException('The client went away', 'AbortError'))
   }
 }
 
-const enterListen = (holder: CallerUsage, { load, open }: StatelessOptions): Refusal | undefined =>
-  load.checkStreams(holder, open.size) ?? load.enterListen(holder)
+const enterListen = (usage: CallerUsage, { inFlight, open }: StatelessOptions): Refusal | undefined =>
+  inFlight.checkStreams(usage, open.size) ?? inFlight.enterListen(usage)
 
 const badRequest = ({ id }: RequestMessage, { code, message, data }: McpError, revision: Revision): Refusal =>
   about(refuse(400, message, { code: revision.errorCode(code), data }), id)

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { HttpRequest, ResponseHandler, Sending } from '../../../src/http/client/http-connection.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../../src/http/client/options.ts'
-import type { ResponseHandler, HttpRequest, Sending } from '../../../src/http/client/sender.ts'
 import { RemoteSession } from '../../../src/http/client/session.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 
@@ -18,13 +18,8 @@ function session(id: string | null = 's1') {
     sent.push(entry)
     return { abort: () => void entry.aborted++ }
   }
-  const it = new RemoteSession({
-    server: 'the server',
-    url: new URL('http://localhost/mcp'),
-    limits: DEFAULT_HTTP_CLIENT_LIMITS,
-    send,
-    ...heard,
-  })
+  const connection = { server: 'the server', url: new URL('http://localhost/mcp'), limits: DEFAULT_HTTP_CLIENT_LIMITS, send }
+  const it = new RemoteSession(connection, heard)
   if (id !== null) it.take({ 'mcp-session-id': id })
   return { it, sent, last: () => sent.at(-1) as (typeof sent)[number], ...heard }
 }
@@ -140,7 +135,7 @@ describe('the stream of what the server says unasked', () => {
     const { it, last, onWarning } = session()
     it.begin()
     last().reply.onHead(403, {})
-    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('no longer heard')]])
+    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('no longer received')]])
   })
 
   test('that was open and is not found again means that the session is forgotten, if it had an id', () => {

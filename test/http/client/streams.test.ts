@@ -295,7 +295,7 @@ describe('what the server says unasked', () => {
     const { warnings } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
     await expect.poll(() => logs, { timeout: 3000 }).toEqual(['later'])
     expect(gets(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 's1', undefined])
-    expect(warnings).toEqual([expect.stringContaining('was missed')])
+    expect(warnings).toEqual([expect.stringContaining('were missed')])
   })
 
   test('is heard again when the server has noticed that the connection before is dead', async () => {
@@ -322,7 +322,7 @@ describe('what the server says unasked', () => {
       },
     })
     const { warnings } = await openSession(server)
-    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('no longer heard')])
+    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('no longer received')])
   })
 
   test('is asked for again with longer and longer pauses when the server is away', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import { EventStream, type EventStreamOwner, readEventId } from '../../../src/http/server/streams/event-stream.ts'
 import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
-import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
+import { EventStream, type EventStreamOwner, readEventId } from '../../../src/http/server/streams/event-stream.ts'
+import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { countingClock, TestSink } from './test-sink.ts'
 
 function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits?: Partial<HttpLimits> } = {}) {
@@ -14,7 +14,7 @@ function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits
     limits: all,
     open: new OpenStreams(all, clock, () => {}),
     isPolled,
-    holder: new CallerUsage('address'),
+    usage: new CallerUsage('address'),
     onAttended: vi.fn(),
     onUnattended: vi.fn(),
     onKept: (_stream: EventStream, bytes: number) => {
@@ -78,7 +78,7 @@ describe('a reader that went away', () => {
     const second = connect()
     expect([first.isEnded, second.isEnded]).toEqual([true, false])
     first.onGone?.()
-    expect([stream.isConnected, owner.onUnattended.mock.calls.length, owner.open.size, owner.holder.streams]).toEqual([true, 0, 1, 1])
+    expect([stream.isConnected, owner.onUnattended.mock.calls.length, owner.open.size, owner.usage.streams]).toEqual([true, 0, 1, 1])
     void stream.push('1')
     expect(second.written.at(-1)).toContain('data: 1')
   })

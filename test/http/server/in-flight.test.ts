@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { BodyMemory } from '../../../src/http/server/limits/body-memory.ts'
 import { Endpoint } from '../../../src/http/server/endpoint.ts'
+import { BodyMemory } from '../../../src/http/server/limits/body-memory.ts'
 import { CallerUsage, UsageByCaller } from '../../../src/http/server/limits/caller-usage.ts'
 import { InFlight } from '../../../src/http/server/limits/in-flight.ts'
-import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
 import { answerStandingAlone } from '../../../src/http/server/stateless.ts'
+import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import type { RequestMessage } from '../../../src/jsonrpc/message.ts'
 import type { Answering, Service } from '../../../src/protocol/seams/service.ts'
 import { selectRevisions } from '../../../src/revisions/index.ts'
@@ -13,7 +13,7 @@ import { MODERN, testServer } from '../../support/http-service.ts'
 import { envelope } from '../../support/raw-channel.ts'
 import { countingClock, TestReply } from './test-sink.ts'
 
-const holdOf = (load: InFlight, holder: CallerUsage): BodyMemory => new BodyMemory(load, holder)
+const holdOf = (inFlight: InFlight, usage: CallerUsage): BodyMemory => new BodyMemory(inFlight, usage)
 
 const limitsOf = (limits: Partial<HttpLimits>): HttpLimits => ({ ...DEFAULT_HTTP_LIMITS, ...limits })
 const watched = (promise: Promise<unknown>): { isOver: boolean } => {
@@ -31,46 +31,46 @@ describe('requests in hand', () => {
     ['principal', 'maxInFlight', 503],
     ['address', 'maxInFlight', 503],
     ['unknown', 'maxInFlight', 503],
-  ] as const)('of a holder by %s are bounded by %s, and given back', (kind, limit, status) => {
-    const load = new InFlight(limitsOf({ [limit]: 2 }))
-    const holder = new CallerUsage(kind)
-    expect([load.enter(holder, holdOf(load, holder)), load.enter(holder, holdOf(load, holder))]).toEqual([undefined, undefined])
-    expect(load.enter(holder, holdOf(load, holder))).toMatchObject({ status, limit })
-    expect([load.requests, holder.inFlight]).toEqual([2, 2])
-    load.leave(holder, undefined)
-    expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
+  ] as const)('of a usage by %s are bounded by %s, and given back', (kind, limit, status) => {
+    const inFlight = new InFlight(limitsOf({ [limit]: 2 }))
+    const usage = new CallerUsage(kind)
+    expect([inFlight.enter(usage, holdOf(inFlight, usage)), inFlight.enter(usage, holdOf(inFlight, usage))]).toEqual([undefined, undefined])
+    expect(inFlight.enter(usage, holdOf(inFlight, usage))).toMatchObject({ status, limit })
+    expect([inFlight.requests, usage.inFlight]).toEqual([2, 2])
+    inFlight.leave(usage, undefined)
+    expect(inFlight.enter(usage, holdOf(inFlight, usage))).toBeUndefined()
   })
 
   test('of callers that nobody can tell apart have only the bound of the process', () => {
-    const load = new InFlight(limitsOf({ maxInFlightPerAddress: 1, maxInFlightPerPrincipal: 1, maxAbandoned: 1 }))
-    const holder = new CallerUsage('unknown')
-    for (let i = 0; i < 3; i++) expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
+    const inFlight = new InFlight(limitsOf({ maxInFlightPerAddress: 1, maxInFlightPerPrincipal: 1, maxAbandoned: 1 }))
+    const usage = new CallerUsage('unknown')
+    for (let i = 0; i < 3; i++) expect(inFlight.enter(usage, holdOf(inFlight, usage))).toBeUndefined()
   })
 
   test('that nobody waits for are bounded, and given back', () => {
-    const load = new InFlight(limitsOf({ maxAbandoned: 2 }))
-    const holder = new CallerUsage('address')
-    load.abandon(holder)
-    expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
-    load.abandon(holder)
-    expect(load.enter(holder, holdOf(load, holder))).toMatchObject({ status: 429, limit: 'maxAbandoned' })
-    expect(load.enter(new CallerUsage('address'), holdOf(load, holder))).toBeUndefined()
-    load.unabandon(holder)
-    expect(load.enter(holder, holdOf(load, holder))).toBeUndefined()
-    expect([load.abandoned, holder.abandoned]).toEqual([1, 1])
+    const inFlight = new InFlight(limitsOf({ maxAbandoned: 2 }))
+    const usage = new CallerUsage('address')
+    inFlight.abandon(usage)
+    expect(inFlight.enter(usage, holdOf(inFlight, usage))).toBeUndefined()
+    inFlight.abandon(usage)
+    expect(inFlight.enter(usage, holdOf(inFlight, usage))).toMatchObject({ status: 429, limit: 'maxAbandoned' })
+    expect(inFlight.enter(new CallerUsage('address'), holdOf(inFlight, usage))).toBeUndefined()
+    inFlight.unabandon(usage)
+    expect(inFlight.enter(usage, holdOf(inFlight, usage))).toBeUndefined()
+    expect([inFlight.abandoned, usage.abandoned]).toEqual([1, 1])
   })
 
   test('are waited for until the last is over, by everybody who waits', async () => {
-    const load = new InFlight(limitsOf({}))
-    const holder = new CallerUsage('address')
-    await load.whenIdle()
-    load.enter(holder, holdOf(load, holder))
-    load.enter(holder, holdOf(load, holder))
-    const waiting = [watched(load.whenIdle()), watched(load.whenIdle())]
-    load.leave(holder, undefined)
+    const inFlight = new InFlight(limitsOf({}))
+    const usage = new CallerUsage('address')
+    await inFlight.whenIdle()
+    inFlight.enter(usage, holdOf(inFlight, usage))
+    inFlight.enter(usage, holdOf(inFlight, usage))
+    const waiting = [watched(inFlight.whenIdle()), watched(inFlight.whenIdle())]
+    inFlight.leave(usage, undefined)
     await Promise.resolve()
     expect(waiting.map(({ isOver }) => isOver)).toEqual([false, false])
-    load.leave(holder, undefined)
+    inFlight.leave(usage, undefined)
     await Promise.resolve()
     expect(waiting.map(({ isOver }) => isOver)).toEqual([true, true])
   })
@@ -86,92 +86,84 @@ describe('open streams', () => {
   })
 
   test('of one address are bounded, those of a principal are not', () => {
-    const load = new InFlight(limitsOf({ maxStreamsPerAddress: 2 }))
+    const inFlight = new InFlight(limitsOf({ maxStreamsPerAddress: 2 }))
     const [address, principal] = [new CallerUsage('address'), new CallerUsage('principal')]
     address.streams = 1
     principal.streams = 2
-    expect([load.checkStreams(address, 0), load.checkStreams(principal, 0)]).toEqual([undefined, undefined])
+    expect([inFlight.checkStreams(address, 0), inFlight.checkStreams(principal, 0)]).toEqual([undefined, undefined])
     address.streams = 2
-    expect(load.checkStreams(address, 0)).toMatchObject({ status: 429, limit: 'maxStreamsPerAddress' })
+    expect(inFlight.checkStreams(address, 0)).toMatchObject({ status: 429, limit: 'maxStreamsPerAddress' })
     expect(new InFlight(limitsOf({ maxStreamsPerAddress: false })).checkStreams(address, 0)).toBeUndefined()
   })
 
   test('for subscriptions are bounded for a principal, and given back', () => {
-    const load = new InFlight(limitsOf({ maxListensPerPrincipal: 1 }))
+    const inFlight = new InFlight(limitsOf({ maxListensPerPrincipal: 1 }))
     const [principal, address] = [new CallerUsage('principal'), new CallerUsage('address')]
-    expect(load.enterListen(principal)).toBeUndefined()
-    expect(load.enterListen(principal)).toMatchObject({ status: 429, limit: 'maxListensPerPrincipal' })
-    load.leaveListen(principal)
-    expect(load.enterListen(principal)).toBeUndefined()
-    for (let i = 0; i < 2; i++) expect(load.enterListen(address)).toBeUndefined()
+    expect(inFlight.enterListen(principal)).toBeUndefined()
+    expect(inFlight.enterListen(principal)).toMatchObject({ status: 429, limit: 'maxListensPerPrincipal' })
+    inFlight.leaveListen(principal)
+    expect(inFlight.enterListen(principal)).toBeUndefined()
+    for (let i = 0; i < 2; i++) expect(inFlight.enterListen(address)).toBeUndefined()
     expect([principal.listens, address.listens]).toEqual([1, 2])
   })
 })
 
 describe('a caller', () => {
   const held = {
-    inFlight: (holder: CallerUsage) => holder.inFlight++,
-    abandoned: (holder: CallerUsage) => holder.abandoned++,
-    listens: (holder: CallerUsage) => holder.listens++,
-    streams: (holder: CallerUsage) => holder.streams++,
-    conversations: (holder: CallerUsage) => holder.legacySessions++,
-    sessions: (holder: CallerUsage) => holder.sessions.add({ id: 's', idleSince: undefined }),
-    keptBytes: (holder: CallerUsage) => holder.keptBytes++,
+    inFlight: (usage: CallerUsage) => usage.inFlight++,
+    abandoned: (usage: CallerUsage) => usage.abandoned++,
+    listens: (usage: CallerUsage) => usage.listens++,
+    streams: (usage: CallerUsage) => usage.streams++,
+    legacySessions: (usage: CallerUsage) => usage.legacySessions++,
+    sessions: (usage: CallerUsage) => usage.sessions.add({ id: 's', idleSince: undefined }),
+    keptBytes: (usage: CallerUsage) => usage.keptBytes++,
   }
 
   test.each(Object.entries(held))('that holds nothing but %s is counted for as long as it does', async (_what, hold) => {
     const { clock, timers } = countingClock()
-    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
-    const holder = holders.of(undefined, '192.0.2.1')
-    hold(holder)
-    expect(holder.isIdle).toBe(false)
+    const usages = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
+    const usage = usages.of(undefined, '192.0.2.1')
+    hold(usage)
+    expect(usage.isIdle).toBe(false)
     await clock.advance(5_000)
-    expect([holders.size, holders.of(undefined, '192.0.2.1') === holder, timers()]).toEqual([1, true, 1])
+    expect([usages.size, usages.of(undefined, '192.0.2.1') === usage, timers()]).toEqual([1, true, 1])
   })
 
   test('that holds nothing is forgotten at the next tick, and then nothing ticks any more', async () => {
     const { clock, timers } = countingClock()
-    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
-    const [address, principal] = [holders.of(undefined, '192.0.2.1'), holders.of('me', '192.0.2.1')]
-    expect([holders.size, holders.of(undefined, '192.0.2.1') === address, holders.of('me', undefined) === principal]).toEqual([
-      2,
-      true,
-      true,
-    ])
+    const usages = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, clock, () => {}))
+    const [address, principal] = [usages.of(undefined, '192.0.2.1'), usages.of('me', '192.0.2.1')]
+    expect([usages.size, usages.of(undefined, '192.0.2.1') === address, usages.of('me', undefined) === principal]).toEqual([2, true, true])
     principal.inFlight = 1
     await clock.advance(1_000)
-    expect([holders.size, holders.of(undefined, '192.0.2.1') === address, holders.of('me', undefined) === principal]).toEqual([
-      1,
-      false,
-      true,
-    ])
+    expect([usages.size, usages.of(undefined, '192.0.2.1') === address, usages.of('me', undefined) === principal]).toEqual([1, false, true])
     principal.inFlight = 0
     await clock.advance(2_000)
-    expect([holders.size, timers()]).toEqual([0, 0])
+    expect([usages.size, timers()]).toEqual([0, 0])
     // And again for the next one.
-    holders.of(undefined, '192.0.2.1')
+    usages.of(undefined, '192.0.2.1')
     await clock.advance(1_000)
-    expect([holders.size, timers()]).toEqual([0, 0])
+    expect([usages.size, timers()]).toEqual([0, 0])
   })
 
   test('whose address is not told is one with all such callers, and counted while it holds something', () => {
-    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
-    const holder = holders.of(undefined, undefined)
-    expect([holder.kind, holders.size]).toEqual(['unknown', 0])
-    holder.inFlight++
-    expect([holders.of(undefined, undefined) === holder, holders.size]).toEqual([true, 1])
+    const usages = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
+    const usage = usages.of(undefined, undefined)
+    expect([usage.kind, usages.size]).toEqual(['unknown', 0])
+    usage.inFlight++
+    expect([usages.of(undefined, undefined) === usage, usages.size]).toEqual([true, 1])
   })
 
   test('that holds most is found among all of them', () => {
-    const holders = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
-    const few = holders.of('few', undefined)
-    const many = holders.of(undefined, '192.0.2.1')
+    const usages = new UsageByCaller(new OpenStreams(DEFAULT_HTTP_LIMITS, countingClock().clock, () => {}))
+    const few = usages.of('few', undefined)
+    const many = usages.of(undefined, '192.0.2.1')
     few.keptBytes = 1
     many.keptBytes = 2
     const size = ({ keptBytes }: CallerUsage): number => keptBytes
-    expect(holders.largest(size)).toBe(many)
+    expect(usages.largest(size)).toBe(many)
     few.keptBytes = 3
-    expect(holders.largest(size)).toBe(few)
+    expect(usages.largest(size)).toBe(few)
   })
 })
 
@@ -181,20 +173,28 @@ describe('a request that stands alone', () => {
   /** Answers in whatever way `answer` does. */
   function asked(answer: Service['answer']) {
     const limits = limitsOf({})
-    const load = new InFlight(limits)
+    const inFlight = new InFlight(limits)
     const open = new OpenStreams(limits, countingClock().clock, () => {})
-    const holder = new CallerUsage('address')
+    const usage = new CallerUsage('address')
     const reply = new TestReply()
     const service = { answer, mirroredParams: () => [] } as unknown as Service
     const headers: Record<string, string> = { 'mcp-protocol-version': MODERN, 'mcp-method': 'ping' }
-    const ask = { header: (name: string) => headers[name], count: () => 1 } as never
+    const view = { header: (name: string) => headers[name], count: () => 1 } as never
     const start = (): unknown =>
       answerStandingAlone(
         request,
-        { ask, reply, principal: undefined, holder, access: null, kinds: { json: true, events: true }, body: holdOf(load, holder) },
-        { service, supported: selectRevisions([MODERN]), limits, load, open, canListen: true, requireMcpHeaders: false },
+        {
+          request: view,
+          reply,
+          principal: undefined,
+          usage,
+          access: null,
+          accepts: { json: true, events: true },
+          body: holdOf(inFlight, usage),
+        },
+        { service, supported: selectRevisions([MODERN]), limits, inFlight, open, canListen: true, requireMcpHeaders: false },
       )
-    return { load, holder, reply, start }
+    return { inFlight, usage, reply, start }
   }
 
   const answering = (): Answering & { reasons: unknown[] } => {
@@ -204,36 +204,36 @@ describe('a request that stands alone', () => {
 
   test('is cancelled once when its client goes away, and abandoned until its handler stops', () => {
     const work = answering()
-    const { load, holder, reply, start } = asked(() => work)
+    const { inFlight, usage, reply, start } = asked(() => work)
     expect(start()).toBeUndefined()
     reply.leave()
     reply.leave()
-    expect([work.reasons.length, load.abandoned, holder.abandoned]).toEqual([1, 1, 1])
+    expect([work.reasons.length, inFlight.abandoned, usage.abandoned]).toEqual([1, 1, 1])
     work.onStopped?.()
     work.onStopped?.()
-    expect([load.abandoned, holder.abandoned]).toEqual([0, 0])
+    expect([inFlight.abandoned, usage.abandoned]).toEqual([0, 0])
   })
 
   test('is cancelled also when its client goes away while it is handed in', () => {
     const work = answering()
-    const { load, reply, start } = asked(() => {
+    const { inFlight, reply, start } = asked(() => {
       reply.leave()
       return work
     })
     start()
-    expect([work.reasons.length, load.abandoned]).toEqual([1, 1])
+    expect([work.reasons.length, inFlight.abandoned]).toEqual([1, 1])
     expect(String(work.reasons[0])).toContain('The client went away')
   })
 
   test('is not cancelled when it has its answer', () => {
     const work = answering()
-    const { load, reply, start } = asked((_request, outlet) => {
+    const { inFlight, reply, start } = asked((_request, outlet) => {
       outlet.answer('{}')
       return work
     })
     start()
     reply.leave()
-    expect([work.reasons, load.abandoned, load.requests, reply.sent]).toEqual([[], 0, 0, [{ status: 200, body: '{}' }]])
+    expect([work.reasons, inFlight.abandoned, inFlight.requests, reply.sent]).toEqual([[], 0, 0, [{ status: 200, body: '{}' }]])
   })
 })
 

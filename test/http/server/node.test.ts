@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { BodyFault } from '../../../src/http/server/runtime/view.ts'
 import { NodeExchange } from '../../../src/http/server/runtime/node.ts'
+import type { BodyFault } from '../../../src/http/server/runtime/view.ts'
 import { portOf } from '../../support/http-requests.ts'
 
 interface Visited {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { BodyMemory } from '../../../src/http/server/limits/body-memory.ts'
-import { type AnswerStream, type AcceptedTypes, type ReplyOwner, ReplyOutlet } from '../../../src/http/server/streams/reply-outlet.ts'
+import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } from '../../../src/http/server/streams/reply-outlet.ts'
 import { SlowAnswers } from '../../../src/http/server/streams/slow-answers.ts'
 import { KeptText } from '../../../src/jsonrpc/kept-text.ts'
 import { TestReply } from './test-sink.ts'

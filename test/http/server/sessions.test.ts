@@ -47,16 +47,16 @@ describe('a session', () => {
     const options = {
       service: { open: () => channel } as never,
       limits: {} as never,
-      load: {} as never,
+      inFlight: {} as never,
       open: {} as never,
       kept: {} as never,
       now: () => 0,
     }
-    const holder = new CallerUsage('unknown')
+    const usage = new CallerUsage('unknown')
     const ids = new Set<string>()
     let isVisible = true
     for (let i = 0; i < 100_000; i++) {
-      const { id } = new HttpSession(undefined, holder, options)
+      const { id } = new HttpSession(undefined, usage, options)
       isVisible &&= VISIBLE.test(id) && Buffer.from(id, 'base64url').length === 16
       ids.add(id)
     }

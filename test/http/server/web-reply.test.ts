@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { BodyFault } from '../../../src/http/server/runtime/view.ts'
-import { WebRequestView, WebReply } from '../../../src/http/server/runtime/web.ts'
+import { WebReply, WebRequestView } from '../../../src/http/server/runtime/web.ts'
 
 const HEADERS = { 'content-type': 'text/event-stream' }
 

@@ -1,8 +1,8 @@
 /** What the body of one request takes in memory: while it arrives, and until the request has its answer. */
 
+import type { Refusal } from '../refusal.ts'
 import type { CallerUsage } from './caller-usage.ts'
 import type { InFlight } from './in-flight.ts'
-import type { Refusal } from '../refusal.ts'
 
 /** What one value costs beside its text: about that of a number in an array, or half of an empty object. */
 const VALUE_COST = 32
@@ -11,22 +11,22 @@ const VALUE_COST = 32
 export const estimateMemory = (text: string, values: number): number => text.length + values * VALUE_COST
 
 export class BodyMemory {
-  readonly #load: InFlight
-  readonly #holder: CallerUsage
+  readonly #inFlight: InFlight
+  readonly #usage: CallerUsage
   #bytes = 0
   /** The request is worked on: whoever ends that gives the bytes back. */
   isInFlight = false
   /** Why there was no room. */
   refusal: Refusal | undefined
 
-  constructor(load: InFlight, holder: CallerUsage) {
-    this.#load = load
-    this.#holder = holder
+  constructor(inFlight: InFlight, usage: CallerUsage) {
+    this.#inFlight = inFlight
+    this.#usage = usage
   }
 
   /** False when there is no room for so many more. */
   readonly grow = (bytes: number): boolean => {
-    this.refusal = this.#load.takeBytes(this.#holder, bytes)
+    this.refusal = this.#inFlight.takeBytes(this.#usage, bytes)
     if (this.refusal) return false
     this.#bytes += bytes
     return true
@@ -38,7 +38,7 @@ export class BodyMemory {
   }
 
   release(): void {
-    this.#load.giveBytes(this.#holder, this.#bytes)
+    this.#inFlight.giveBytes(this.#usage, this.#bytes)
     this.#bytes = 0
   }
 }

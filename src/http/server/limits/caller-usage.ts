@@ -1,7 +1,7 @@
 /** Who holds how much of what is shared: counted for each principal, and for each address where nobody authenticates. */
 
-import { addressKey } from './address.ts'
 import type { OpenStreams } from '../streams/open-streams.ts'
+import { addressKey } from './address.ts'
 
 /** Something kept for a client that comes back, which can be given up. */
 export interface EventStore {
@@ -9,7 +9,7 @@ export interface EventStore {
   evictOldest(): boolean
 }
 
-/** A session as far as its holder must know it. */
+/** A session as far as its usage must know it. */
 export interface HeldSession {
   readonly id: string
   /** Since when nobody has used it; undefined while it is in use. */
@@ -82,7 +82,7 @@ export class UsageByCaller {
     return this.#principals.size + this.#addresses.size + (this.#unknown.isIdle ? 0 : 1)
   }
 
-  /** Use it in the same turn: a holder that holds nothing is forgotten at the next tick. */
+  /** Use it in the same turn: a usage that holds nothing is forgotten at the next tick. */
   of(principal: string | undefined, address: string | undefined): CallerUsage {
     if (principal !== undefined) return this.#at(this.#principals, principal, 'principal')
     if (address === undefined) return this.#unknown
@@ -93,29 +93,29 @@ export class UsageByCaller {
   }
 
   /** The one that holds most. */
-  largest(size: (holder: CallerUsage) => number): CallerUsage {
+  largest(size: (usage: CallerUsage) => number): CallerUsage {
     let largest = this.#unknown
-    for (const holders of [this.#principals, this.#addresses]) {
-      for (const holder of holders.values()) if (size(holder) > size(largest)) largest = holder
+    for (const usages of [this.#principals, this.#addresses]) {
+      for (const usage of usages.values()) if (size(usage) > size(largest)) largest = usage
     }
     return largest
   }
 
-  #at(holders: Map<string, CallerUsage>, key: string, kind: CallerUsage['kind']): CallerUsage {
-    let holder = holders.get(key)
-    if (!holder) {
-      holder = new CallerUsage(kind, key)
-      holders.set(key, holder)
+  #at(usages: Map<string, CallerUsage>, key: string, kind: CallerUsage['kind']): CallerUsage {
+    let usage = usages.get(key)
+    if (!usage) {
+      usage = new CallerUsage(kind, key)
+      usages.set(key, usage)
       this.#stopSweeping ??= this.#open.everyTick(() => this.#sweep())
     }
-    return holder
+    return usage
   }
 
   /** Once a tick, not after every request: whoever sent one is likely to send another. */
   #sweep(): void {
     this.#lastHolder = undefined
-    for (const holders of [this.#principals, this.#addresses]) {
-      for (const [key, holder] of holders) if (holder.isIdle) holders.delete(key)
+    for (const usages of [this.#principals, this.#addresses]) {
+      for (const [key, usage] of usages) if (usage.isIdle) usages.delete(key)
     }
     if (this.#principals.size + this.#addresses.size > 0) return
     this.#stopSweeping?.()

@@ -2,8 +2,8 @@
 
 import { toBase64Url } from '../../../base/bytes.ts'
 import { Bucket, type Rate } from '../../../base/rate.ts'
-import { addressKey } from './address.ts'
 import { busy, type Refusal } from '../refusal.ts'
+import { addressKey } from './address.ts'
 
 /** How many addresses are remembered; the one known longest is forgotten. */
 const MAX_ADDRESSES = 10_000

@@ -13,12 +13,12 @@ const WIDE = /[^\u0000-\u00ff]/
 
 export class KeptBytes {
   readonly #max: number
-  readonly #holders: UsageByCaller
+  readonly #usages: UsageByCaller
   #total = 0
 
-  constructor(maxKeptBytes: number, holders: UsageByCaller) {
+  constructor(maxKeptBytes: number, usages: UsageByCaller) {
     this.#max = maxKeptBytes
-    this.#holders = holders
+    this.#usages = usages
   }
 
   get total(): number {
@@ -26,8 +26,8 @@ export class KeptBytes {
   }
 
   /** Counts bytes that are kept, or with a negative number those that no longer are. */
-  count(holder: CallerUsage, bytes: number): void {
-    holder.keptBytes += bytes
+  count(usage: CallerUsage, bytes: number): void {
+    usage.keptBytes += bytes
     this.#total += bytes
   }
 
@@ -36,9 +36,9 @@ export class KeptBytes {
     if (this.#total <= this.#max) return
     const enough = this.#max - this.#max / 16
     while (this.#total > enough) {
-      const holder = this.#holders.largest(({ keptBytes }) => keptBytes)
-      const floor = holder.keptBytes / 2
-      while (this.#total > enough && holder.keptBytes > floor) if (!forgetOldest(holder)) return
+      const usage = this.#usages.largest(({ keptBytes }) => keptBytes)
+      const floor = usage.keptBytes / 2
+      while (this.#total > enough && usage.keptBytes > floor) if (!forgetOldest(usage)) return
     }
   }
 }

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { forwardedAddress } from '../limits/address.ts'
-import type { HttpRequestView, BodyBounds, BodyFault, Headers, HttpReply, EventSink } from './view.ts'
+import type { BodyBounds, BodyFault, EventSink, Headers, HttpReply, HttpRequestView } from './view.ts'
 
 /** A request whose body a framework may have read already. */
 export type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: string }
@@ -21,7 +21,7 @@ class Connection {
 
   constructor(socket: Socket) {
     socket.once('close', () => {
-      for (const visit of [...this.#visits]) visit.onConnectionClosed()
+      for (const post of [...this.#visits]) post.onConnectionClosed()
     })
     socket.once('end', () => this.#probe(PROBES_MS))
   }
@@ -30,8 +30,8 @@ class Connection {
   #probe([delay, ...more]: readonly number[]): void {
     let isOpen = false
     // One is enough: what comes back says the same about all of them.
-    for (const visit of this.#visits) {
-      isOpen = visit.probe()
+    for (const post of this.#visits) {
+      isOpen = post.probe()
       if (isOpen) break
     }
     if (isOpen && delay !== undefined) setTimeout(() => this.#probe(more), delay).unref()
@@ -46,12 +46,12 @@ class Connection {
     return connection
   }
 
-  add(visit: NodeExchange): void {
-    this.#visits.add(visit)
+  add(post: NodeExchange): void {
+    this.#visits.add(post)
   }
 
-  delete(visit: NodeExchange): void {
-    this.#visits.delete(visit)
+  delete(post: NodeExchange): void {
+    this.#visits.delete(post)
   }
 }
 

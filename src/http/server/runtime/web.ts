@@ -1,7 +1,7 @@
 /** The endpoint on web-standard requests and responses, for any runtime that has them. */
 
 import { forwardedAddress } from '../limits/address.ts'
-import type { HttpRequestView, BodyBounds, BodyFault, Headers as PlainHeaders, HttpReply, EventSink } from './view.ts'
+import type { BodyBounds, BodyFault, EventSink, HttpReply, HttpRequestView, Headers as PlainHeaders } from './view.ts'
 
 const encoder = new TextEncoder()
 

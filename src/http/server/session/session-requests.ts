@@ -1,4 +1,4 @@
-/** The revisions with a handshake: what POST, GET and DELETE mean in and around a session. */
+/** The revisions with a handshake: what POST, GET and DELETE mean in and services a session. */
 
 import { INVALID_REQUEST, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
@@ -6,30 +6,30 @@ import { McpError } from '../../../protocol/errors.ts'
 import type { Service } from '../../../protocol/seams/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
-import type { HttpRequestView, HttpReply } from '../runtime/view.ts'
-import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
+import { expectsAnswer, idOf } from '../expects-answer.ts'
 import { acceptsOf } from '../guard.ts'
 import type { UsageByCaller } from '../limits/caller-usage.ts'
-import type { KeptBytes } from '../limits/kept-bytes.ts'
 import type { InFlight } from '../limits/in-flight.ts'
+import type { KeptBytes } from '../limits/kept-bytes.ts'
 import { checkMirroredHeaders } from '../mirrored-headers.ts'
-import type { OpenStreams } from '../streams/open-streams.ts'
 import type { HttpLimits, HttpOptions } from '../options.ts'
-import { idOf, expectsAnswer } from '../expects-answer.ts'
-import { PlainStream } from '../streams/plain-stream.ts'
 import { about, JSON_TYPE, type Refusal, refuse } from '../refusal.ts'
-import { type ReplyOwner, ReplyOutlet } from '../streams/reply-outlet.ts'
+import type { HttpReply, HttpRequestView } from '../runtime/view.ts'
+import type { HttpPost } from '../stateless.ts'
+import { EVENT_STREAM_HEADERS, eventText } from '../streams/event-stream.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
+import { PlainStream } from '../streams/plain-stream.ts'
+import { ReplyOutlet, type ReplyOwner } from '../streams/reply-outlet.ts'
 import { HttpSession, statusOf } from './session.ts'
 import { Sessions } from './sessions.ts'
-import type { HttpPost } from '../stateless.ts'
 
 export interface SessionRequestsOptions {
   service: Service
   options: HttpOptions
   limits: HttpLimits
-  load: InFlight
+  inFlight: InFlight
   open: OpenStreams
-  holders: UsageByCaller
+  usages: UsageByCaller
   kept: KeptBytes
   now(): number
 }
@@ -47,11 +47,11 @@ export class SessionRequests {
   readonly #keepsSessions: boolean
 
   constructor(options: SessionRequestsOptions) {
-    const { service, limits, load, open, kept, now, holders } = options
+    const { service, limits, inFlight, open, kept, now, usages } = options
     this.#service = service
     this.#options = options
     this.#keepsSessions = options.options.sessions !== false
-    this.#sessions = new Sessions({ service, limits, load, open, kept, now }, holders)
+    this.#sessions = new Sessions({ service, limits, inFlight, open, kept, now }, usages)
   }
 
   get size(): number {
@@ -62,36 +62,36 @@ export class SessionRequests {
     return this.#keepsSessions ? 'POST, GET, DELETE' : 'POST'
   }
 
-  post(message: Incoming, visit: HttpPost): Refusal | undefined {
-    const { ask, principal } = visit
-    const fault = this.#checkHeaders(message, ask)
+  post(message: Incoming, post: HttpPost): Refusal | undefined {
+    const { request, principal } = post
+    const fault = this.#checkHeaders(message, request)
     if (fault) return fault
-    const id = ask.header('mcp-session-id')
-    if (!this.#keepsSessions) return this.#postWithoutSession(message, visit)
+    const id = request.header('mcp-session-id')
+    if (!this.#keepsSessions) return this.#postWithoutSession(message, post)
     if (id !== undefined) {
       const session = this.#sessions.find(id, principal)
-      return session ? this.#postInto(session, message, visit) : NOT_FOUND
+      return session ? this.#postInto(session, message, post) : NOT_FOUND
     }
-    if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(message, visit)
+    if (message.kind === 'request' && message.method === 'initialize') return this.#initialize(message, post)
     return checkShape(message) ?? NO_SESSION_ID
   }
 
-  get(ask: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
+  get(request: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
     if (!this.#keepsSessions) return NOT_HERE
-    const version = this.#checkVersion(ask)
+    const version = this.#checkVersion(request)
     if (version) return version
-    const session = this.#sessionOf(ask, principal)
+    const session = this.#sessionOf(request, principal)
     if (!(session instanceof HttpSession)) return session
-    if (!acceptsOf(ask.header('accept')).events) return NO_EVENTS
-    const lastEventId = ask.header('last-event-id')
+    if (!acceptsOf(request.header('accept')).events) return NO_EVENTS
+    const lastEventId = request.header('last-event-id')
     return lastEventId === undefined ? session.listen(reply) : session.resume(reply, lastEventId)
   }
 
-  delete(ask: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
+  delete(request: HttpRequestView, reply: HttpReply, principal: string | undefined): Refusal | undefined {
     if (!this.#keepsSessions) return NOT_HERE
-    const version = this.#checkVersion(ask)
+    const version = this.#checkVersion(request)
     if (version) return version
-    const session = this.#sessionOf(ask, principal)
+    const session = this.#sessionOf(request, principal)
     if (!(session instanceof HttpSession)) return session
     this.#sessions.end(session, 'The client ended the session')
     reply.send(204, {})
@@ -107,23 +107,23 @@ export class SessionRequests {
     this.#sessions.endAll(reason)
   }
 
-  #sessionOf(ask: HttpRequestView, principal: string | undefined): HttpSession | Refusal {
-    const id = ask.header('mcp-session-id')
+  #sessionOf(request: HttpRequestView, principal: string | undefined): HttpSession | Refusal {
+    const id = request.header('mcp-session-id')
     if (id === undefined) return NO_SESSION_ID
     return this.#sessions.find(id, principal) ?? NOT_FOUND
   }
 
-  #initialize(message: RequestMessage, { reply, principal, holder, access, kinds, body }: HttpPost): Refusal | undefined {
-    const { load } = this.#options
-    const full = load.enter(holder, body)
+  #initialize(message: RequestMessage, { reply, principal, usage, access, accepts, body }: HttpPost): Refusal | undefined {
+    const { inFlight } = this.#options
+    const full = inFlight.enter(usage, body)
     if (full) return about(full, message.id)
-    const crowded = this.#sessions.checkRoom(holder)
+    const crowded = this.#sessions.checkRoom(usage)
     if (crowded) {
-      load.leave(holder, body)
+      inFlight.leave(usage, body)
       return about(crowded, message.id)
     }
-    const session = this.#sessions.begin(principal, holder)
-    const over = (): void => load.leave(holder, body)
+    const session = this.#sessions.begin(principal, usage)
+    const over = (): void => inFlight.leave(usage, body)
     // Also when the answer was sent and did not arrive: nobody knows the id then.
     reply.onGone = () => this.#sessions.end(session, 'The client went away during the handshake')
     session.channel.receive(message, {
@@ -137,7 +137,7 @@ export class SessionRequests {
         }
         if (reply.isGone) return this.#sessions.end(session, 'The client went away during the handshake')
         const headers = { 'mcp-session-id': session.id }
-        if (kinds.json) reply.send(200, { ...JSON_TYPE, ...headers }, json)
+        if (accepts.json) reply.send(200, { ...JSON_TYPE, ...headers }, json)
         else reply.send(200, { ...EVENT_STREAM_HEADERS, ...headers }, eventText(json, undefined))
       },
       drop: () => {
@@ -149,7 +149,7 @@ export class SessionRequests {
     return undefined
   }
 
-  #postInto(session: HttpSession, message: Incoming, { reply, access, kinds, body }: HttpPost): Refusal | undefined {
+  #postInto(session: HttpSession, message: Incoming, { reply, access, accepts, body }: HttpPost): Refusal | undefined {
     session.touch()
     if (!expectsAnswer(message)) {
       const fault = checkShape(message) ?? checkBatch(message, session.channel.version)
@@ -158,65 +158,65 @@ export class SessionRequests {
       reply.send(202, {})
       return undefined
     }
-    const { load } = this.#options
-    const full = load.enter(session.holder, body)
+    const { inFlight } = this.#options
+    const full = inFlight.enter(session.usage, body)
     if (full) return about(full, idOf(message))
     const crowded = session.enter()
     if (crowded) {
-      load.leave(session.holder, body)
+      inFlight.leave(session.usage, body)
       return about(crowded, idOf(message))
     }
-    const outlet = new ReplyOutlet(reply, kinds, session, access, body)
+    const outlet = new ReplyOutlet(reply, accepts, session, access, body)
     reply.onGone = () => outlet.abandon()
     session.channel.receive(message, outlet)
     return undefined
   }
 
-  /** A request of an older revision where nothing is kept: it is answered as if a session stood around it. */
-  #postWithoutSession(message: Incoming, { ask, reply, principal, holder, access, kinds, body }: HttpPost): Refusal | undefined {
+  /** A request of an older revision where nothing is kept: it is answered as if a session stood services it. */
+  #postWithoutSession(message: Incoming, { request, reply, principal, usage, access, accepts, body }: HttpPost): Refusal | undefined {
     const isHandshake = message.kind === 'request' && message.method === 'initialize'
-    const assumed = isHandshake ? undefined : (ask.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
+    const assumed = isHandshake ? undefined : (request.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
     if (!expectsAnswer(message)) {
       const fault = checkShape(message) ?? checkBatch(message, assumed)
       if (!fault) reply.send(202, {})
       return fault
     }
-    const { load, open } = this.#options
-    const full = load.enter(holder, body)
+    const { inFlight, open } = this.#options
+    const full = inFlight.enter(usage, body)
     if (full) return about(full, idOf(message))
     const channel = this.#service.open({ outlet: SILENT, principal, assumed })
     const host: ReplyOwner = {
       slow: open.slow,
       answerAsEvent: (to, json) => to.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined)),
-      beginAnswer: (to) => new PlainStream(to, open, holder, undefined, () => outlet.abandon()),
+      beginAnswer: (to) => new PlainStream(to, open, usage, undefined, () => outlet.abandon()),
       statusOf,
       onOver: () => {
-        load.leave(holder, body)
+        inFlight.leave(usage, body)
         queueMicrotask(() => channel.close('The request was answered'))
       },
-      onAbandoned: () => load.abandon(holder),
-      onAbandonedOver: () => load.unabandon(holder),
+      onAbandoned: () => inFlight.abandon(usage),
+      onAbandonedOver: () => inFlight.unabandon(usage),
     }
-    const outlet = new ReplyOutlet(reply, kinds, host, access, body)
+    const outlet = new ReplyOutlet(reply, accepts, host, access, body)
     reply.onGone = () => outlet.abandon()
     channel.receive(message, outlet)
     return undefined
   }
 
-  #checkHeaders(message: Incoming, ask: HttpRequestView): Refusal | undefined {
-    const version = this.#checkVersion(ask)
+  #checkHeaders(message: Incoming, request: HttpRequestView): Refusal | undefined {
+    const version = this.#checkVersion(request)
     if (version) return version
     if (message.kind !== 'request' && message.kind !== 'notification') return undefined
     const areRequired = this.#options.options.requireMcpHeaders === true
-    const fault = checkMirroredHeaders(ask, message, (tool) => this.#service.mirroredParams(tool), areRequired)
+    const fault = checkMirroredHeaders(request, message, (tool) => this.#service.mirroredParams(tool), areRequired)
     if (fault === undefined) return undefined
     const revision = revisionOf(VERSION_WITHOUT_HEADER)
     const error = new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`)
     return about(refuse(400, error.message, { code: revision?.errorCode(error.code) ?? INVALID_REQUEST }), idOf(message))
   }
 
-  #checkVersion(ask: HttpRequestView): Refusal | undefined {
-    const requested = ask.header('mcp-protocol-version')
+  #checkVersion(request: HttpRequestView): Refusal | undefined {
+    const requested = request.header('mcp-protocol-version')
     if (requested === undefined || this.#service.versions.includes(requested)) return undefined
     const data = { supported: this.#service.versions, requested }
     return refuse(400, `Unsupported protocol version: ${JSON.stringify(requested.slice(0, 100))}`, { data })

@@ -3,11 +3,11 @@
 import { randomId } from '../../../base/bytes.ts'
 import type { Channel } from '../../../protocol/seams/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
-import type { HttpReply } from '../runtime/view.ts'
-import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId } from '../streams/event-stream.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { HttpLimits } from '../options.ts'
 import { busy, DRAINING, type Refusal, refuse } from '../refusal.ts'
+import type { HttpReply } from '../runtime/view.ts'
+import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId } from '../streams/event-stream.ts'
 import type { AnswerStream } from '../streams/reply-outlet.ts'
 import type { SessionServices } from './session.ts'
 
@@ -19,9 +19,9 @@ export class SessionStreams implements EventStreamOwner {
   /** Begins every event id of the session, so that ids of others mean nothing in it. */
   readonly prefix = randomId().slice(0, 12)
   readonly isPolled: boolean
-  readonly holder: CallerUsage
+  readonly usage: CallerUsage
   readonly #channel: Channel
-  readonly #around: SessionServices
+  readonly #services: SessionServices
   /** A handful, so a list: a Map that is filled and emptied without pause leaves its outgrown tables to the collector. */
   readonly #streams: EventStream[] = []
   /** Streams that are over but kept for a client that missed the end, oldest first. */
@@ -34,19 +34,19 @@ export class SessionStreams implements EventStreamOwner {
   #missedPings = 0
   #isOver = false
 
-  constructor(channel: Channel, holder: CallerUsage, around: SessionServices) {
+  constructor(channel: Channel, usage: CallerUsage, services: SessionServices) {
     this.#channel = channel
-    this.holder = holder
-    this.#around = around
+    this.usage = usage
+    this.#services = services
     this.isPolled = revisionOf(channel.version)?.hasPolledStreams ?? false
   }
 
   get limits(): HttpLimits {
-    return this.#around.limits
+    return this.#services.limits
   }
 
   get open(): SessionServices['open'] {
-    return this.#around.open
+    return this.#services.open
   }
 
   get isAttended(): boolean {
@@ -124,8 +124,8 @@ export class SessionStreams implements EventStreamOwner {
     if (!stream.isOver) return this.#abandon(stream)
     // It was given up already, and nobody can come back to it.
     if (!this.#streams.includes(stream)) return
-    this.holder.live.delete(stream)
-    this.holder.ended.add(stream)
+    this.usage.live.delete(stream)
+    this.usage.ended.add(stream)
     // It may have been here before, when a client came back to it.
     takeOut(this.#ended, stream)
     this.#ended.push(stream)
@@ -134,11 +134,11 @@ export class SessionStreams implements EventStreamOwner {
   }
 
   onKept(stream: EventStream, bytes: number): void {
-    const { kept } = this.#around
+    const { kept } = this.#services
     this.#keptBytes += bytes
-    kept.count(this.holder, bytes)
+    kept.count(this.usage, bytes)
     if (bytes <= 0) return
-    if (!stream.isOver) this.holder.live.add(stream)
+    if (!stream.isOver) this.usage.live.add(stream)
     while (this.#keptBytes > this.limits.maxKeptBytesPerSession) if (!this.#forgetSome()) break
     kept.makeRoom()
   }
@@ -161,13 +161,13 @@ export class SessionStreams implements EventStreamOwner {
   #abandon(stream: EventStream): void {
     if (stream === this.#standing || stream.isReleased || stream.isAbandoned) return
     stream.isAbandoned = true
-    this.#around.load.abandon(this.holder)
+    this.#services.inFlight.abandon(this.usage)
   }
 
   #unabandon(stream: EventStream): void {
     if (!stream.isAbandoned) return
     stream.isAbandoned = false
-    this.#around.load.unabandon(this.holder)
+    this.#services.inFlight.unabandon(this.usage)
   }
 
   #connect(stream: EventStream, reply: HttpReply, after: number): Refusal | undefined {
@@ -175,13 +175,13 @@ export class SessionStreams implements EventStreamOwner {
     let connected = 0
     for (const each of this.#streams) if (each.isConnected && each !== stream) connected++
     if (connected >= max) return busy(429, 'maxStreamsPerSession', max, 'open streams of this session')
-    const full = this.#around.load.checkStreams(this.holder, this.open.size)
+    const full = this.#services.inFlight.checkStreams(this.usage, this.open.size)
     if (full) return full
     const onTooOld = stream === this.#standing ? this.breakOff : undefined
     stream.connect(reply.open(EVENT_STREAM_HEADERS), after, { onTooOld, endsAt: reply.endsAt })
     stream.greet()
     this.#missedPings = 0
-    this.#pingedAt = this.#around.now()
+    this.#pingedAt = this.#services.now()
     return undefined
   }
 
@@ -202,8 +202,8 @@ export class SessionStreams implements EventStreamOwner {
   #forget(stream: EventStream): void {
     takeOut(this.#streams, stream)
     takeOut(this.#ended, stream)
-    this.holder.live.delete(stream)
-    this.holder.ended.delete(stream)
+    this.usage.live.delete(stream)
+    this.usage.ended.delete(stream)
     stream.forget()
     if (stream === this.#standing) this.#standing = undefined
   }

@@ -4,23 +4,23 @@ import { randomId } from '../../../base/bytes.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Channel, Service } from '../../../protocol/seams/service.ts'
-import type { HttpReply } from '../runtime/view.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
-import type { HeldSession, CallerUsage } from '../limits/caller-usage.ts'
-import type { KeptBytes } from '../limits/kept-bytes.ts'
+import type { CallerUsage, HeldSession } from '../limits/caller-usage.ts'
 import type { InFlight } from '../limits/in-flight.ts'
-import type { OpenStreams } from '../streams/open-streams.ts'
+import type { KeptBytes } from '../limits/kept-bytes.ts'
 import type { HttpLimits } from '../options.ts'
 import { busy, type Refusal } from '../refusal.ts'
+import type { HttpReply } from '../runtime/view.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
 import type { AnswerStream, ReplyOwner } from '../streams/reply-outlet.ts'
-import { SessionStreams } from './session-streams.ts'
 import type { SlowAnswers } from '../streams/slow-answers.ts'
+import { SessionStreams } from './session-streams.ts'
 
 /** What all sessions share. */
 export interface SessionServices {
   service: Service
   limits: HttpLimits
-  load: InFlight
+  inFlight: InFlight
   open: OpenStreams
   kept: KeptBytes
   now(): number
@@ -31,28 +31,28 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   readonly id = randomId()
   readonly principal: string | undefined
   /** Whoever opened it: what happens in it counts as theirs. */
-  readonly holder: CallerUsage
+  readonly usage: CallerUsage
   readonly channel: Channel
   readonly createdAt: number
-  readonly #around: SessionServices
+  readonly #services: SessionServices
   #streams: SessionStreams | undefined
   #seenAt: number
   /** Something came since the session was last looked at: cheaper to note than the time. */
   #isUsed = false
   #inFlight = 0
 
-  constructor(principal: string | undefined, holder: CallerUsage, around: SessionServices) {
-    this.#around = around
-    this.holder = holder
+  constructor(principal: string | undefined, usage: CallerUsage, services: SessionServices) {
+    this.#services = services
+    this.usage = usage
     this.principal = principal
-    this.createdAt = around.now()
+    this.createdAt = services.now()
     this.#seenAt = this.createdAt
-    this.channel = around.service.open({ outlet: this, principal })
+    this.channel = services.service.open({ outlet: this, principal })
   }
 
   /** Counts a request in hand; a refusal when there are too many. */
   enter(): Refusal | undefined {
-    const max = this.#around.limits.maxInFlightPerSession
+    const max = this.#services.limits.maxInFlightPerSession
     if (this.#inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
     this.#inFlight++
     return undefined
@@ -61,22 +61,22 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   onOver(body: BodyMemory): void {
     this.#inFlight--
     this.#isUsed = true
-    this.#around.load.leave(this.holder, body)
+    this.#services.inFlight.leave(this.usage, body)
   }
 
   onAbandoned(): void {
-    this.#around.load.abandon(this.holder)
+    this.#services.inFlight.abandon(this.usage)
   }
 
   onAbandonedOver(): void {
-    this.#around.load.unabandon(this.holder)
+    this.#services.inFlight.unabandon(this.usage)
   }
 
   get idleSince(): number | undefined {
     // Before the handshake is answered nobody can use it.
     const isBusy = this.channel.version === undefined || this.#inFlight > 0 || this.#streams?.isAttended
     if (isBusy) return undefined
-    return this.#isUsed ? this.#around.now() : this.#seenAt
+    return this.#isUsed ? this.#services.now() : this.#seenAt
   }
 
   statusOf(errorCode: number | undefined): number {
@@ -84,7 +84,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   }
 
   get slow(): SlowAnswers {
-    return this.#around.open.slow
+    return this.#services.open.slow
   }
 
   touch(): void {
@@ -122,7 +122,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
 
   /** Does what has to be done now and then. True when the session has expired. */
   tend(now: number): boolean {
-    const { sessionIdleMs, sessionMaxAgeMs } = this.#around.limits
+    const { sessionIdleMs, sessionMaxAgeMs } = this.#services.limits
     if (now - this.createdAt >= sessionMaxAgeMs) return true
     this.#streams?.tend(now)
     if (this.#isUsed || this.#inFlight > 0 || this.#streams?.isAttended) this.#seenAt = now
@@ -141,7 +141,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   }
 
   get #allStreams(): SessionStreams {
-    this.#streams ??= new SessionStreams(this.channel, this.holder, this.#around)
+    this.#streams ??= new SessionStreams(this.channel, this.usage, this.#services)
     return this.#streams
   }
 }

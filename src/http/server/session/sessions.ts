@@ -7,15 +7,15 @@ import { HttpSession, type SessionServices } from './session.ts'
 
 export class Sessions {
   readonly #limits: HttpLimits
-  readonly #around: SessionServices
-  readonly #holders: UsageByCaller
+  readonly #services: SessionServices
+  readonly #usages: UsageByCaller
   readonly #sessions = new Map<string, HttpSession>()
   #stopTending: (() => void) | undefined
 
-  constructor(around: SessionServices, holders: UsageByCaller) {
-    this.#holders = holders
-    this.#limits = around.limits
-    this.#around = around
+  constructor(services: SessionServices, usages: UsageByCaller) {
+    this.#usages = usages
+    this.#limits = services.limits
+    this.#services = services
   }
 
   get size(): number {
@@ -23,26 +23,26 @@ export class Sessions {
   }
 
   /** Makes room for one more, at the cost of a session that nobody uses if it must be; a refusal when all are in use. */
-  checkRoom(holder: CallerUsage): Refusal | undefined {
+  checkRoom(usage: CallerUsage): Refusal | undefined {
     const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#limits
-    const count = holder.sessions.size
-    if (holder.kind === 'principal' && count >= maxSessionsPerPrincipal)
+    const count = usage.sessions.size
+    if (usage.kind === 'principal' && count >= maxSessionsPerPrincipal)
       return busy(429, 'maxSessionsPerPrincipal', maxSessionsPerPrincipal, 'sessions of one caller')
-    if (holder.kind === 'address' && maxSessionsPerAddress !== false && count >= maxSessionsPerAddress) {
-      if (!this.#endLongestIdle(holder, 'maxSessionsPerAddress'))
+    if (usage.kind === 'address' && maxSessionsPerAddress !== false && count >= maxSessionsPerAddress) {
+      if (!this.#endLongestIdle(usage, 'maxSessionsPerAddress'))
         return busy(429, 'maxSessionsPerAddress', maxSessionsPerAddress, 'sessions of one address')
     }
     if (this.#sessions.size < maxSessions) return undefined
-    const largest = this.#holders.largest(({ sessions }) => sessions.size)
+    const largest = this.#usages.largest(({ sessions }) => sessions.size)
     return this.#endLongestIdle(largest, 'maxSessions') ? undefined : busy(503, 'maxSessions', maxSessions, 'sessions')
   }
 
   /** A session that takes its room at once; nobody knows its id before the handshake is answered. */
-  begin(principal: string | undefined, holder: CallerUsage): HttpSession {
-    const session = new HttpSession(principal, holder, this.#around)
+  begin(principal: string | undefined, usage: CallerUsage): HttpSession {
+    const session = new HttpSession(principal, usage, this.#services)
     this.#sessions.set(session.id, session)
-    holder.sessions.add(session)
-    this.#stopTending ??= this.#around.open.everyTick(() => this.#tend())
+    usage.sessions.add(session)
+    this.#stopTending ??= this.#services.open.everyTick(() => this.#tend())
     return session
   }
 
@@ -54,7 +54,7 @@ export class Sessions {
 
   end(session: HttpSession, reason: string): void {
     this.#sessions.delete(session.id)
-    session.holder.sessions.delete(session)
+    session.usage.sessions.delete(session)
     session.close(reason)
     if (this.#sessions.size > 0) return
     this.#stopTending?.()
@@ -70,15 +70,15 @@ export class Sessions {
   }
 
   #tend(): void {
-    const now = this.#around.now()
+    const now = this.#services.now()
     for (const session of [...this.#sessions.values()]) if (session.tend(now)) this.end(session, 'The session expired')
   }
 
-  /** Its client is told so by a 404, and begins anew. False when all sessions of this holder are in use. */
-  #endLongestIdle(holder: CallerUsage, limit: string): boolean {
+  /** Its client is told so by a 404, and begins anew. False when all sessions of this usage are in use. */
+  #endLongestIdle(usage: CallerUsage, limit: string): boolean {
     let longest: string | undefined
     let since = Number.POSITIVE_INFINITY
-    for (const { id, idleSince } of holder.sessions) {
+    for (const { id, idleSince } of usage.sessions) {
       if (idleSince === undefined || idleSince >= since) continue
       longest = id
       since = idleSince

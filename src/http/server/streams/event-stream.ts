@@ -1,10 +1,10 @@
 /** One resumable stream of events: what was said, under which ids, and whoever listens now. */
 
-import type { EventSink } from '../runtime/view.ts'
 import type { CallerUsage, EventStore } from '../limits/caller-usage.ts'
 import { sizeOf } from '../limits/kept-bytes.ts'
-import type { OpenStreams } from './open-streams.ts'
 import type { HttpLimits } from '../options.ts'
+import type { EventSink } from '../runtime/view.ts'
+import type { OpenStreams } from './open-streams.ts'
 import type { AnswerStream } from './reply-outlet.ts'
 
 export const EVENT_STREAM_HEADERS = {
@@ -31,7 +31,7 @@ export interface EventStreamOwner {
   /** Streams begin with an event that says nothing but its id, and may be broken off before their end. */
   readonly isPolled: boolean
   /** Whose streams and kept bytes they are counted as. */
-  readonly holder: CallerUsage
+  readonly usage: CallerUsage
   /** The stream has a reader again. */
   onAttended(stream: EventStream): void
   /** The stream ended, or lost its reader. */
@@ -116,7 +116,7 @@ export class EventStream implements AnswerStream, EventStore {
    * @param after the last event it has seen
    */
   connect(sink: EventSink, after: number, { onTooOld, endsAt }: { onTooOld?: (() => void) | undefined; endsAt: number | undefined }): void {
-    const { open, limits, isPolled, holder } = this.#owner
+    const { open, limits, isPolled, usage } = this.#owner
     if (this.#sink) this.#hangUp()
     this.#maxEvents = limits.maxEvents
     this.#maxEventBytes = limits.maxEventBytes
@@ -130,7 +130,7 @@ export class EventStream implements AnswerStream, EventStore {
       this.#sink = undefined
       this.#owner.onUnattended(this)
     }
-    open.add({ sink, holder, onTooOld, endsAt, onEnded: () => this.breakOff() })
+    open.add({ sink, usage, onTooOld, endsAt, onEnded: () => this.breakOff() })
     if (isPolled) sink.write(this.#mark(after))
     for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write((this.#kept[i] as KeptEvent).text)
     this.#written = this.#last

@@ -1,15 +1,15 @@
 /** Every stream that is open now, looked after by one timer: kept alive, cut when nobody reads, ended when too old. */
 
 import type { Clock, Timer } from '../../../base/clock.ts'
-import type { EventSink } from '../runtime/view.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { HttpLimits } from '../options.ts'
+import type { EventSink } from '../runtime/view.ts'
 import { SlowAnswers } from './slow-answers.ts'
 
 export interface OpenStream {
   sink: EventSink
   /** Whose stream it is. */
-  holder: CallerUsage
+  usage: CallerUsage
   /** Ends it in the way its kind ends; the age limit is not for streams of a request that is being worked on. */
   onTooOld: (() => void) | undefined
   /** When it must end whatever it is for, and how, unless as one that is too old. */
@@ -77,9 +77,9 @@ export class OpenStreams {
 
   add(stream: OpenStream): void {
     this.#start()
-    const { sink, holder, onTooOld } = stream
+    const { sink, usage, onTooOld } = stream
     if (onTooOld) this.#standing++
-    holder.streams++
+    usage.streams++
     this.#streams.set(sink, { ...stream, openedAt: this.#now, quietSince: this.#now, takenBefore: -1, stalledSince: undefined })
   }
 
@@ -87,7 +87,7 @@ export class OpenStreams {
     const watched = this.#streams.get(sink)
     if (!watched) return
     this.#streams.delete(sink)
-    watched.holder.streams--
+    watched.usage.streams--
     if (watched.onTooOld && --this.#standing === 0) for (const resolve of this.#onNoneStanding.splice(0)) resolve()
   }
 

@@ -1,8 +1,8 @@
 /** A stream of events that nobody can come back to: when it breaks, it is over. */
 
-import type { HttpReply, EventSink } from '../runtime/view.ts'
-import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
+import type { EventSink, HttpReply } from '../runtime/view.ts'
+import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { AnswerStream } from './reply-outlet.ts'
 
@@ -10,14 +10,14 @@ export class PlainStream implements AnswerStream {
   readonly #sink: EventSink
   readonly #open: OpenStreams
 
-  constructor(reply: HttpReply, open: OpenStreams, holder: CallerUsage, onTooOld: (() => void) | undefined, onGone: () => void) {
+  constructor(reply: HttpReply, open: OpenStreams, usage: CallerUsage, onTooOld: (() => void) | undefined, onGone: () => void) {
     this.#open = open
     this.#sink = reply.open(EVENT_STREAM_HEADERS)
     this.#sink.onGone = () => {
       open.remove(this.#sink)
       onGone()
     }
-    open.add({ sink: this.#sink, holder, onTooOld, endsAt: reply.endsAt })
+    open.add({ sink: this.#sink, usage, onTooOld, endsAt: reply.endsAt })
   }
 
   greet(): void {

@@ -3,10 +3,10 @@
 import type { KeptText } from '../../../jsonrpc/kept-text.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
 import type { Access } from '../../../protocol/seams/access.ts'
-import type { Headers, HttpReply } from '../runtime/view.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
-import { EVENT_STREAM_HEADERS } from './event-stream.ts'
 import { JSON_TYPE } from '../refusal.ts'
+import type { Headers, HttpReply } from '../runtime/view.ts'
+import { EVENT_STREAM_HEADERS } from './event-stream.ts'
 import { SlowAnswer, type SlowAnswers } from './slow-answers.ts'
 
 /** A stream of events that ends with the answer. */
@@ -44,25 +44,25 @@ export interface AcceptedTypes {
 export class ReplyOutlet extends SlowAnswer implements Outlet {
   readonly sender: Access
   readonly #reply: HttpReply
-  readonly #kinds: AcceptedTypes
+  readonly #accepts: AcceptedTypes
   readonly #host: ReplyOwner
   readonly #body: BodyMemory
   #stream: AnswerStream | undefined
   #isOver = false
   #isAbandoned = false
 
-  constructor(reply: HttpReply, kinds: AcceptedTypes, host: ReplyOwner, sender: Access, body: BodyMemory) {
+  constructor(reply: HttpReply, accepts: AcceptedTypes, host: ReplyOwner, sender: Access, body: BodyMemory) {
     super()
     this.sender = sender
     this.#reply = reply
-    this.#kinds = kinds
+    this.#accepts = accepts
     this.#host = host
     this.#body = body
-    if (kinds.events) host.slow.add(this)
+    if (accepts.events) host.slow.add(this)
   }
 
   get canPush(): boolean {
-    return this.#kinds.events
+    return this.#accepts.events
   }
 
   push(json: string): undefined | Promise<void> {
@@ -73,20 +73,21 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     this.#end()
     if (this.#stream) this.#stream.finish(json)
     else if (this.#reply.isGone) return
-    else if (this.#kinds.json || errorCode !== undefined) this.#reply.send(this.#host.statusOf(errorCode), JSON_TYPE, json)
+    else if (this.#accepts.json || errorCode !== undefined) this.#reply.send(this.#host.statusOf(errorCode), JSON_TYPE, json)
     else this.#host.answerAsEvent(this.#reply, json)
   }
 
   answerKept(head: string, kept: KeptText, tail: string): void {
     const reply = this.#reply
-    if (this.#stream || !this.#kinds.json || !reply.sendParts || kept.text.length < WORTH_PARTS) return this.answer(head + kept.text + tail)
+    if (this.#stream || !this.#accepts.json || !reply.sendParts || kept.text.length < WORTH_PARTS)
+      return this.answer(head + kept.text + tail)
     this.#end()
     if (!reply.isGone) reply.sendParts(200, JSON_TYPE, head, kept.bytes, tail)
   }
 
   /** A request is owed JSON or events, and clients complain of anything else: events, then, of which there are none. */
   drop(): void {
-    const { events } = this.#kinds
+    const { events } = this.#accepts
     this.#end()
     if (this.#stream) this.#stream.finish(undefined)
     else if (!this.#reply.isGone) this.#reply.send(events ? 200 : 202, events ? EVENT_STREAM_HEADERS : NO_HEADERS)
@@ -109,7 +110,7 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   }
 
   #toStream(): AnswerStream | undefined {
-    if (this.#stream || !this.#kinds.events || this.#reply.isGone) return this.#stream
+    if (this.#stream || !this.#accepts.events || this.#reply.isGone) return this.#stream
     this.#host.slow.remove(this)
     this.#stream = this.#host.beginAnswer(this.#reply)
     return this.#stream
