@@ -9,9 +9,9 @@ import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { pathOf } from './endpoint.ts'
 import { type HttpHandler, httpHandler } from './handler.ts'
-import { addressKey } from './limits/address.ts'
+import { addressKey, isLoopbackAddress } from './limits/address.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
-import { isLoopbackAddress, NodeExchange } from './runtime/node.ts'
+import { NodeExchange } from './runtime/node.ts'
 import type { BodyBounds } from './runtime/view.ts'
 
 export interface ListenOptions extends HttpOptions {

@@ -1,13 +1,13 @@
-/** Where a request comes from: the address a proxy tells, and what counts as one address. */
+/** IP addresses of clients: read from a proxy's header, and grouped for counting. */
 
 const IPV4 = /^(?:\d{1,3}\.){3}\d{1,3}$/
 const IPV6 = /^[0-9a-f:]{2,39}(?:\.\d{1,3}){0,3}(?:%[\w.-]{1,32})?$/i
 const MAPPED = /^::ffff:((?:\d{1,3}\.){3}\d{1,3})$/i
 
 /**
- * The address of the client behind `proxies` proxies that each add the address they see to X-Forwarded-For. Entries
- * further left come from the client, who can write anything there.
- * @param socket what to use when the header is missing, too short or no address
+ * The address of a client behind `proxies` proxies. Each proxy appends the address it sees to X-Forwarded-For. Entries
+ * further left come from the client, which can write anything there.
+ * @param socket the address to use when the header is missing, too short or invalid
  */
 export function forwardedAddress(header: string | undefined, proxies: number, socket: string | undefined): string | undefined {
   const entries = header?.split(',') ?? []
@@ -15,7 +15,7 @@ export function forwardedAddress(header: string | undefined, proxies: number, so
   return bareAddress(entry) ?? socket
 }
 
-/** The same without brackets and port, which some proxies add; undefined for what is no address. */
+/** An address without the brackets and port that some proxies add; undefined when it is invalid. */
 function bareAddress(entry: string): string | undefined {
   const [, bracketed] = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(entry) ?? []
   if (bracketed !== undefined) return IPV6.test(bracketed) ? bracketed : undefined
@@ -25,8 +25,8 @@ function bareAddress(entry: string): string | undefined {
 }
 
 /**
- * What is counted as one address. Whoever has one IPv6 address has 2^64 of them, so the first half counts; an IPv4
- * address is the same in both notations.
+ * The key under which an address is counted. For IPv6 it is the first 64 bits, because a client with one address usually has
+ * 2^64 of them. An IPv4 address has the same key in both notations.
  */
 export function addressKey(address: string): string {
   if (!address.includes(':')) return address
@@ -36,7 +36,7 @@ export function addressKey(address: string): string {
   const first = head === '' ? [] : head.split(':')
   if (tail !== undefined) {
     const last = tail === '' ? [] : tail.split(':')
-    // A dotted end stands for two groups.
+    // A dotted IPv4 suffix stands for two groups.
     const length = first.length + last.length + (tail.includes('.') ? 1 : 0)
     for (let missing = 8 - length; missing > 0; missing--) first.push('0')
     first.push(...last)
@@ -46,3 +46,7 @@ export function addressKey(address: string): string {
     .map((group) => group.replace(/^0+(?=.)/, ''))
     .join(':')}::/64`
 }
+
+/** Whether an address belongs to this machine. */
+export const isLoopbackAddress = (address: string | undefined): boolean =>
+  address !== undefined && (address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.'))

@@ -1,36 +1,37 @@
-/** The endpoint on Node's own requests and responses, with nothing in between. */
+/** HTTP requests and responses of Node's own server. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { forwardedAddress } from '../limits/address.ts'
-import type { BodyBounds, BodyFault, EventSink, Headers, HttpReply, HttpRequestView } from './view.ts'
+import { forwardedAddress, isLoopbackAddress } from '../limits/address.ts'
+import { NodeBody } from './node-body.ts'
+import { end, NodeEventSink } from './node-event-sink.ts'
+import type { BodyBounds, EventSink, Headers, HttpReply, HttpRequestView, OnBody } from './view.ts'
 
-/** A request whose body a framework may have read already. */
+/** A request whose body a framework may already have read. */
 export type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: string }
 
-type OnBody = (text: string | undefined, fault: BodyFault | undefined) => void
-
+/** How long the rest of a request is awaited after an early answer. */
 const LINGER_MS = 500
 
 /**
- * The requests of one connection that have no whole answer yet. A client may send several before the first is answered,
- * and Node tells only the response that is being written that the connection has closed: the others hear it from here.
+ * The requests of one connection that have no complete answer yet. A client may send several before the first is answered,
+ * and Node emits 'close' only on the response that is being written. This class tells the others.
  */
 class Connection {
-  readonly #visits = new Set<NodeExchange>()
+  readonly #exchanges = new Set<NodeExchange>()
 
   constructor(socket: Socket) {
     socket.once('close', () => {
-      for (const post of [...this.#visits]) post.onConnectionClosed()
+      for (const post of [...this.#exchanges]) post.onConnectionClosed()
     })
     socket.once('end', () => this.#probe(PROBES_MS))
   }
 
-  /** Finds out whether a client that sends nothing more is still there. Only a write after the reset fails, hence several. */
+  /** Finds out whether a client that closed its side is still there. Only a write after its reset fails, hence several probes. */
   #probe([delay, ...more]: readonly number[]): void {
     let isOpen = false
-    // One is enough: what comes back says the same about all of them.
-    for (const post of this.#visits) {
+    // One probe is enough for the whole connection.
+    for (const post of this.#exchanges) {
       isOpen = post.probe()
       if (isOpen) break
     }
@@ -47,19 +48,19 @@ class Connection {
   }
 
   add(post: NodeExchange): void {
-    this.#visits.add(post)
+    this.#exchanges.add(post)
   }
 
   delete(post: NodeExchange): void {
-    this.#visits.delete(post)
+    this.#exchanges.delete(post)
   }
 }
 
 const CONNECTION = Symbol('connection')
-/** Pauses between the attempts: for a client next door, on this continent, and anywhere. */
+/** The pauses between probes, for a client nearby, on the same continent, and anywhere. */
 const PROBES_MS = [25, 250, 1000]
 
-/** One request and its answer; one object, because there is one for every request. */
+/** One request and its response. A single object, because there is one for every request. */
 export class NodeExchange implements HttpRequestView, HttpReply {
   readonly method: string
   readonly url: string
@@ -78,13 +79,13 @@ export class NodeExchange implements HttpRequestView, HttpReply {
 
   /**
    * @param parsed the body, where a framework has read it
-   * @param stallMs how long the client may take nothing of an answer
+   * @param stallMs how long the client may read nothing of a response
    */
   constructor(request: MaybeParsed, response: ServerResponse, parsed: unknown, stallMs: number) {
     this.#stallMs = stallMs
     this.#request = request
     this.#response = response
-    // A framework that calls with (request, response, next) has no body to give.
+    // Some frameworks pass (request, response, next), without a body.
     const given = typeof parsed === 'function' ? undefined : parsed
     this.#parsed = given ?? (request.readableEnded ? (request.body ?? '') : undefined)
     this.method = request.method as string
@@ -152,9 +153,8 @@ export class NodeExchange implements HttpRequestView, HttpReply {
   }
 
   /**
-   * An answer to a request that is still being sent. All of it is written now; but the response ends only when the rest
-   * of the request has come or some time has passed: a connection that is closed under what is still on its way in takes
-   * the answer with it.
+   * Answers a request that is still being received. The answer is written now, but the response ends when the rest of the
+   * request has come or some time has passed: closing a connection with unread input would discard the answer.
    */
   #sendEarly(body: string | undefined): void {
     const response = this.#response
@@ -181,14 +181,14 @@ export class NodeExchange implements HttpRequestView, HttpReply {
     return sink
   }
 
-  /** The connection closed, whether this response was being written or still waited for its turn. */
+  /** The connection closed, while this response was written or still waited for its turn. */
   onConnectionClosed(): void {
     this.#onClose()
   }
 
   /**
-   * The client sends nothing more. It may wait for its answer, or be gone: a closed and a half-closed connection look
-   * the same from here until something is written, so something is. The machine of a client that is gone then resets it.
+   * The client closed its side of the connection. It may wait for its answer, or be gone. Both look the same until something
+   * is written, so this writes something. The machine of a client that is gone replies with a reset.
    * @returns false for a response that cannot be written to yet
    */
   probe(): boolean {
@@ -196,7 +196,7 @@ export class NodeExchange implements HttpRequestView, HttpReply {
     const { socket } = response
     if (!socket?.writable || response.writableEnded) return false
     if (this.#sink) this.#sink.write(':\n\n')
-    // There is nothing harmless to say to a client of HTTP/1.0, so it counts as gone.
+    // HTTP/1.0 has no harmless bytes to send, so such a client counts as gone.
     else if (this.#request.httpVersionMinor === 0) socket.destroySoon()
     else if (!response.headersSent) response.writeContinue()
     return true
@@ -211,210 +211,6 @@ export class NodeExchange implements HttpRequestView, HttpReply {
   }
 }
 
-/** Whether a request says that it has a body. */
+/** Whether the headers announce a body. */
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-
-// A byte order mark is no JSON, and stays to be found out.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** A body on its way in: bounded in size, and in how slowly it may come. */
-class NodeBody {
-  readonly #request: IncomingMessage
-  readonly #bounds: BodyBounds
-  readonly #grow: (bytes: number) => boolean
-  readonly #done: OnBody
-  #first: Buffer | undefined
-  #more: Buffer[] | undefined
-  #size = 0
-  #judgedAt = 0
-  #judgedSize = 0
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #isOver = false
-
-  constructor(request: IncomingMessage, bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody) {
-    this.#request = request
-    this.#bounds = bounds
-    this.#grow = grow
-    this.#done = done
-    request.on('data', this.#onData)
-    request.on('end', this.#onEnd)
-    process.nextTick(this.#onBegun)
-  }
-
-  onGone(): void {
-    this.#settle(undefined, 'gone')
-  }
-
-  /** A stream may stay open for long; what its request was read from need not. */
-  forget(): void {
-    this.#first = undefined
-    this.#more = undefined
-    this.#request.off('data', this.#onData)
-    this.#request.off('end', this.#onEnd)
-  }
-
-  /** What came together with the head has been read by now. */
-  readonly #onBegun = (): void => {
-    if (!this.#first && !this.#isOver) this.#watchPace()
-  }
-
-  readonly #onData = (chunk: Buffer): void => {
-    if (this.#isOver) return
-    this.#size += chunk.length
-    if (this.#size > this.#bounds.maxBodyBytes) return this.#settle(undefined, 'too-large')
-    const isWhole = !this.#first && this.#size >= Number(this.#request.headers['content-length'])
-    // A body in one piece is counted when it is read, in the same turn.
-    if (!isWhole && !this.#grow(chunk.length)) return this.#settle(undefined, 'no-room')
-    if (!this.#first) this.#first = chunk
-    else if (this.#more) this.#more.push(chunk)
-    else this.#more = [this.#first, chunk]
-    // Nearly every body comes in one piece, and then its pace needs no judge.
-    if (this.#timer === undefined && !(this.#size >= Number(this.#request.headers['content-length']))) this.#watchPace()
-  }
-
-  readonly #onEnd = (): void => {
-    if (this.#isOver) return
-    const bytes = this.#more ? Buffer.concat(this.#more, this.#size) : this.#first
-    const text = bytes ? textOf(bytes) : ''
-    this.#settle(text, text === undefined ? 'not-utf8' : undefined)
-  }
-
-  #watchPace(): void {
-    this.#judgedAt = performance.now()
-    this.#timer = setTimeout(this.#judgePace, this.#bounds.bodyGraceMs)
-  }
-
-  /** Judges what came since the last time: who sends much at once may not be slow for long because of that. */
-  readonly #judgePace = (): void => {
-    const now = performance.now()
-    const seconds = (now - this.#judgedAt) / 1000
-    if (this.#size - this.#judgedSize < seconds * this.#bounds.minBodyRate) return this.#settle(undefined, 'too-slow')
-    this.#judgedAt = now
-    this.#judgedSize = this.#size
-    this.#timer = setTimeout(this.#judgePace, this.#bounds.bodyGraceMs)
-  }
-
-  #settle(text: string | undefined, fault: BodyFault | undefined): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    if (this.#timer !== undefined) clearTimeout(this.#timer)
-    this.#done(text, fault)
-  }
-}
-
-/** Undefined for bytes that are no UTF-8. */
-function textOf(bytes: Buffer): string | undefined {
-  // Native and without a copy for what nearly every message is; the decoder tells bad bytes from replaced ones.
-  const text = bytes.toString('utf8')
-  if (!text.includes('\ufffd')) return text
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
-/** What is written in one turn leaves as one piece; a stream that begins and ends in one turn leaves as one answer. */
-class NodeEventSink implements EventSink {
-  onGone: (() => void) | undefined
-  readonly #response: ServerResponse
-  readonly #headers: Headers
-  readonly #stallMs: number
-  #unsent = ''
-  #isEnded = false
-  #waiting: (() => void)[] | undefined
-
-  constructor(response: ServerResponse, headers: Headers, stallMs: number) {
-    this.#response = response
-    this.#headers = headers
-    this.#stallMs = stallMs
-  }
-
-  get pending(): number {
-    return this.#response.writableLength + this.#unsent.length
-  }
-
-  get taken(): number {
-    const { socket } = this.#response
-    // What Node calls written it may still hold.
-    return socket ? socket.bytesWritten - socket.writableLength : 0
-  }
-
-  write(text: string): void {
-    if (this.#isEnded || this.#response.destroyed) return
-    if (this.#unsent === '') process.nextTick(this.#flush)
-    this.#unsent += text
-  }
-
-  whenDrained(listener: () => void): void {
-    const response = this.#response
-    if (response.destroyed) return listener()
-    if (this.#waiting) return void this.#waiting.push(listener)
-    this.#waiting = [listener]
-    response.on('drain', this.#relieve)
-    response.on('close', this.#relieve)
-  }
-
-  end(): void {
-    if (this.#isEnded) return
-    this.#isEnded = true
-    const response = this.#response
-    const length = Buffer.byteLength(this.#unsent)
-    if (!response.headersSent) response.writeHead(200, { ...this.#headers, 'content-length': length })
-    end(response, this.#unsent, length, this.#stallMs)
-    this.#unsent = ''
-  }
-
-  destroy(): void {
-    this.#isEnded = true
-    const response = this.#response
-    response.destroy()
-    // A response that waits for its turn on the connection is closed when that comes; nobody else waits so long.
-    if (!response.socket) this.abandon()
-  }
-
-  /** The client is gone. */
-  abandon(): void {
-    this.#isEnded = true
-    if (this.#waiting) this.#relieve()
-    this.onGone?.()
-  }
-
-  readonly #flush = (): void => {
-    const response = this.#response
-    if (this.#isEnded || response.destroyed) return
-    if (!response.headersSent) response.writeHead(200, this.#headers)
-    response.write(this.#unsent)
-    this.#unsent = ''
-    // Of what stays under Node's own mark there is no word when it is taken.
-    if (this.#waiting && !response.writableNeedDrain) this.#relieve()
-  }
-
-  readonly #relieve = (): void => {
-    const waiting = this.#waiting ?? []
-    this.#waiting = undefined
-    this.#response.off('drain', this.#relieve)
-    this.#response.off('close', this.#relieve)
-    for (const listener of waiting) listener()
-  }
-}
-
-/** The last of an answer. Node waits for ever for a client that does not take it, unless told how long. */
-const LONG_TEXT = 64 * 1024
-
-function end(response: ServerResponse, text: string | undefined, length: number, stallMs: number): void {
-  // As many bytes as characters: nothing to encode, only to copy.
-  const encoding = length === text?.length ? 'latin1' : 'utf8'
-  // A long text is made bytes once, here; as a string it would go through the stream's own way to do that, which is slower.
-  response.end(length > LONG_TEXT ? Buffer.from(text as string, encoding) : text, encoding)
-  // When all is taken, Node puts the time that an idle connection may have in its place.
-  if (response.writableLength === 0) return
-  if (response.socket) response.socket.setTimeout(stallMs)
-  // Its turn on the connection has not come yet.
-  else response.once('socket', (socket: Socket) => socket.setTimeout(stallMs))
-}
-
-/** Whether an address is this machine's own. */
-export const isLoopbackAddress = (address: string | undefined): boolean =>
-  address !== undefined && (address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.'))

@@ -1,52 +1,56 @@
-/** What a runtime must give the endpoint: a request to look at, and a way to answer it. One pair per runtime. */
+/** The interface between a runtime (Node or web standards) and the endpoint: a request to read and a reply to write. */
 
-/** Why there is no body. */
+/** Why a body could not be read. */
 export type BodyFault = 'too-large' | 'too-slow' | 'not-utf8' | 'no-room' | 'gone'
 
+/** One HTTP request. */
 export interface HttpRequestView {
   readonly method: string
   /** Path and query as the client wrote them, or a whole URL. */
   readonly url: string
-  /** The value of a header, by its lower-case name; values of one that came several times are joined with a comma. */
+  /** The value of a header, by its lower-case name. Repeated headers are joined with a comma. */
   header(name: string): string | undefined
   /** How often a header came. */
   count(name: string): number
   readonly headerCount: number
-  /** Whether the connection ends at a loopback address of ours; undefined where the runtime does not say. */
+  /** Whether the connection ends at a loopback address; undefined where the runtime does not say. */
   readonly isLocal: boolean | undefined
-  /** The client's; the one that the proxies tell where `proxies` is set. */
+  /** The client's address; from X-Forwarded-For when `proxies` is set. */
   readonly remoteAddress: string | undefined
-  /** How many proxies stand in front and tell the client's address; set before anything is asked. */
+  /** How many trusted proxies are in front. The endpoint sets it first. */
   proxies: number
   /**
-   * Reads the body; calls back once.
-   * @param grow hears of every piece of a body that comes in pieces; false when there is no room for it
+   * Reads the body and calls `done` once.
+   * @param grow called with the size of every piece of a body in several pieces; returns false when there is no room for it
    */
-  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: (text: string | undefined, fault: BodyFault | undefined) => void): void
+  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody): void
 }
+
+export type OnBody = (text: string | undefined, fault: BodyFault | undefined) => void
 
 export interface BodyBounds {
   maxBodyBytes: number
-  /** How often the pace of a body is judged. */
+  /** How often the rate of an unfinished body is checked. */
   bodyGraceMs: number
-  /** Bytes a second that must have come since it was judged last. */
+  /** Bytes per second that must have come since the last check. */
   minBodyRate: number
 }
 
 export type Headers = Readonly<Record<string, string>>
 
+/** The response to one HTTP request. */
 export interface HttpReply {
-  /** Added to whatever is sent. */
+  /** Headers added to the response. */
   extraHeaders: Headers | undefined
-  /** When whoever asked may no longer be answered in a stream, on the clock of the endpoint. */
+  /** When a stream must end because the caller's credentials expire, on the clock of the endpoint. */
   endsAt: number | undefined
-  /** The whole answer at once. */
+  /** Sends the complete response. */
   send(status: number, headers: Headers, body?: string): void
-  /** The same for a body in three parts, the middle one as bytes; absent where parts cost more than one. */
+  /** The same for a body in three parts, the middle one as bytes. Absent where that is not faster. */
   sendParts?(status: number, headers: Headers, head: string, body: Uint8Array, tail: string): void
   /** Begins a stream of events. */
   open(headers: Headers): EventSink
-  /** Set to hear that the client went away before the answer was whole. */
+  /** Called when the client disconnects before the response is complete. */
   onGone: (() => void) | undefined
   readonly isGone: boolean
 }
@@ -54,15 +58,15 @@ export interface HttpReply {
 /** The open end of a stream of events. */
 export interface EventSink {
   write(text: string): void
-  /** Bytes handed over that nobody has taken yet. */
+  /** Bytes that the client has not read yet. */
   readonly pending: number
-  /** Grows whenever the other side takes something. */
+  /** Grows whenever the client reads something. */
   readonly taken: number
-  /** Calls back once when little enough is pending again, or when the stream is gone. */
+  /** Calls `listener` once, when little enough is pending again or the stream is gone. */
   whenDrained(listener: () => void): void
   end(): void
-  /** Breaks the connection off. */
+  /** Closes the connection. */
   destroy(): void
-  /** Set to hear that the other side went away. */
+  /** Called when the client disconnects. */
   onGone: (() => void) | undefined
 }

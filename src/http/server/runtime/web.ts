@@ -1,7 +1,7 @@
-/** The endpoint on web-standard requests and responses, for any runtime that has them. */
+/** Web-standard requests and responses, for every runtime that has them. */
 
 import { forwardedAddress } from '../limits/address.ts'
-import type { BodyBounds, BodyFault, EventSink, HttpReply, HttpRequestView, Headers as PlainHeaders } from './view.ts'
+import type { BodyBounds, BodyFault, EventSink, HttpReply, HttpRequestView, OnBody, Headers as PlainHeaders } from './view.ts'
 
 const encoder = new TextEncoder()
 
@@ -30,7 +30,7 @@ export class WebRequestView implements HttpRequestView {
   }
 
   header(name: string): string | undefined {
-    // A runtime that keeps the Host header for itself has put it into the URL.
+    // A runtime that hides the Host header has put it into the URL.
     return this.#request.headers.get(name) ?? (name === 'host' ? this.#url.host : undefined)
   }
 
@@ -46,7 +46,7 @@ export class WebRequestView implements HttpRequestView {
     return undefined
   }
 
-  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: (text: string | undefined, fault: BodyFault | undefined) => void): void {
+  body(bounds: BodyBounds, grow: (bytes: number) => boolean, done: OnBody): void {
     readBody(this.#request, bounds, grow).then(
       (text) => done(text, undefined),
       (fault: unknown) => done(undefined, isFault(fault) ? fault : 'gone'),
@@ -65,16 +65,16 @@ async function readBody(request: Request, bounds: BodyBounds, grow: (bytes: numb
   let size = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   const tooSlow = new Promise<never>((_resolve, reject) => {
-    let judgedAt = performance.now()
-    let judgedSize = 0
-    const judgePace = (): void => {
+    let checkedAt = performance.now()
+    let checkedSize = 0
+    const checkPace = (): void => {
       const now = performance.now()
-      if (size - judgedSize < ((now - judgedAt) / 1000) * bounds.minBodyRate) return reject('too-slow' satisfies BodyFault)
-      judgedAt = now
-      judgedSize = size
-      timer = setTimeout(judgePace, bounds.bodyGraceMs)
+      if (size - checkedSize < ((now - checkedAt) / 1000) * bounds.minBodyRate) return reject('too-slow' satisfies BodyFault)
+      checkedAt = now
+      checkedSize = size
+      timer = setTimeout(checkPace, bounds.bodyGraceMs)
     }
-    timer = setTimeout(judgePace, bounds.bodyGraceMs)
+    timer = setTimeout(checkPace, bounds.bodyGraceMs)
   })
   tooSlow.catch(() => {})
   try {
@@ -96,7 +96,7 @@ async function readBody(request: Request, bounds: BodyBounds, grow: (bytes: numb
 }
 
 function decode(chunks: readonly Uint8Array[]): string {
-  // A byte order mark is no JSON, and stays to be found out.
+  // Keeps a byte order mark, so that the JSON parser refuses it.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   try {
     let text = ''
@@ -112,7 +112,7 @@ export class WebReply implements HttpReply {
   endsAt: number | undefined
   onGone: (() => void) | undefined
   readonly response: Promise<Response>
-  // Held for as long as there is something to answer: the signal of a request that is collected says no more.
+  // Keeps the request alive: the signal of a garbage-collected request never fires.
   readonly #request: Request
   #resolve: (response: Response) => void = () => {}
 
@@ -130,7 +130,7 @@ export class WebReply implements HttpReply {
   }
 
   send(status: number, headers: PlainHeaders, body?: string): void {
-    // Whether it arrives is not told here, and some runtimes abort the signal when all went well.
+    // The runtime does not say whether the response arrives, and some abort the signal after a success.
     this.onGone = undefined
     this.#resolve(new Response(body ?? null, { status, headers: { ...headers, ...this.extraHeaders } }))
   }
@@ -209,11 +209,11 @@ class WebEventSink implements EventSink {
   destroy(): void {
     if (this.#isOver) return
     this.#over()
-    this.#controller?.error(new DOMException('The stream was cut off', 'AbortError'))
+    this.#controller?.error(new DOMException('The stream was closed by the server', 'AbortError'))
     this.onGone?.()
   }
 
-  /** The client is gone: nothing is read any more, and that is no error. */
+  /** The client is gone, which is not an error of the stream. */
   abandon(): void {
     this.end()
     this.onGone?.()
@@ -223,7 +223,7 @@ class WebEventSink implements EventSink {
     this.#settleTaken()
   }
 
-  /** What the queue no longer holds was taken. */
+  /** Whatever is no longer in the queue was read. */
   #settleTaken(): void {
     const held = -(this.#controller?.desiredSize ?? 0)
     while (this.#sizes.length > held) this.#taken += this.#sizes.shift() as number
