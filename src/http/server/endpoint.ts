@@ -1,4 +1,4 @@
-/** The one URL: judges a request, finds out who sent it and what it speaks, and hands it to what answers it. */
+/** The MCP endpoint: checks a request, authenticates its caller, reads the message, and passes it to the part that answers it. */
 
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
@@ -18,28 +18,29 @@ import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
 import { FailedLogins } from './limits/failed-logins.ts'
 import { InFlight } from './limits/in-flight.ts'
 import { KeptBytes } from './limits/kept-bytes.ts'
-import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway, type Visitor } from './options.ts'
+import { type AuthenticatedCaller, type AuthRefusal, DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions } from './options.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import type { BodyFault, Headers, HttpReply, HttpRequestView } from './runtime/view.ts'
 import { SessionRequests } from './session/session-requests.ts'
 import { answerStandingAlone, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
-/** What a handler holds now. */
+/** What a handler holds now, for metrics. */
 export interface HttpCounts {
-  /** Requests that are worked on. */
+  /** Requests in progress. */
   inFlight: number
-  /** Those of them that nobody waits for. */
+  /** Requests in progress whose client has disconnected. */
   abandoned: number
+  /** Open streams of events. */
   streams: number
   sessions: number
-  /** Sessions of the oldest transport. */
+  /** Sessions of the legacy transport (HTTP+SSE). */
   legacySessions: number
-  /** Principals and addresses that hold something, or did a second ago. */
+  /** Principals and addresses that hold something, or did within the last second. */
   callers: number
-  /** What messages take that arrive or are worked on. */
+  /** Memory of the messages that arrive or are in progress. */
   bodyBytes: number
-  /** Bytes kept for clients that come back to a stream. */
+  /** Events kept for clients that resume a stream, in bytes. */
   keptBytes: number
 }
 
@@ -62,7 +63,7 @@ export class Endpoint {
   #isDraining = false
   #lastUrl = ''
   #lastPath = ''
-  #lastPlace = ''
+  #lastSegment = ''
 
   constructor(service: Service, options: HttpOptions, clock: Clock = systemClock) {
     const limits: HttpLimits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits)
@@ -75,7 +76,9 @@ export class Endpoint {
     this.#guard = new Guard(options, limits.maxHeaders)
     this.#inFlight = new InFlight(limits)
     this.#failedLogins = new FailedLogins(limits.failedLogins, now)
-    this.#open = new OpenStreams(limits, clock, (limit) => this.#tell({ status: 0, reason: 'A reader was cut off', limit }))
+    this.#open = new OpenStreams(limits, clock, (limit) =>
+      this.#report({ status: 0, reason: 'A client that did not read was disconnected', limit }),
+    )
     this.#usages = new UsageByCaller(this.#open)
     this.#kept = new KeptBytes(limits.maxKeptBytes, this.#usages)
     this.#proxies = countProxies(options.trustProxy)
@@ -91,12 +94,11 @@ export class Endpoint {
     this.#legacySse = hasSessions && options.legacySse !== false ? new LegacySse({ ...shared, now }) : undefined
   }
 
-  /** False while it takes no more work. */
+  /** False once it accepts no more work. */
   get isReady(): boolean {
     return !this.#isDraining
   }
 
-  /** What is held now, for metrics. */
   get counts(): HttpCounts {
     return {
       inFlight: this.#inFlight.requests,
@@ -110,15 +112,15 @@ export class Endpoint {
     }
   }
 
-  /** Answers one request, sooner or later; never throws. */
+  /** Answers one request, now or later. Never throws. */
   handle(request: HttpRequestView, reply: HttpReply): void {
-    // The client may have gone while whatever stands before us was busy.
+    // The client may have disconnected while middleware in front of the endpoint was busy.
     if (reply.isGone) return
     request.proxies = this.#proxies
     const { auth, authenticate } = this.#options
     const document = auth?.document(request.method, this.#pathOf(request.url))
     if (document) return this.#publish(request, reply, document)
-    const bad = this.#guard.judge(request)
+    const bad = this.#guard.check(request)
     if (bad) return this.#refuse(reply, bad)
     const origin = request.header('origin')
     if (origin !== undefined && this.#guard.isCrossOrigin(origin)) {
@@ -128,17 +130,16 @@ export class Endpoint {
     const prove = auth ? auth.authenticate.bind(auth) : authenticate
     if (!prove) return this.#enter(request, reply, undefined)
     this.#authenticated(request, prove).then(
-      (visitor) => {
-        // Nobody waits any more.
+      (outcome) => {
         if (reply.isGone) return
-        if ('principal' in visitor) return this.#enter(request, reply, visitor)
-        return this.#turnAway(request, visitor).then((refusal) => this.#refuse(reply, refusal))
+        if ('principal' in outcome) return this.#enter(request, reply, outcome)
+        return this.#countFailure(request, outcome).then((refusal) => this.#refuse(reply, refusal))
       },
-      () => this.#refuse(reply, refuse(503, 'Who is calling could not be found out', { headers: { 'retry-after': '5' } })),
+      () => this.#refuse(reply, refuse(503, 'Authentication backend unavailable', { headers: { 'retry-after': '5' } })),
     )
   }
 
-  /** Takes no new work, ends what only waits, and resolves when the work in hand is done or the time is over. */
+  /** Accepts no new work, ends idle streams, and resolves when all requests are answered or the time is over. */
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true
     this.#sessions?.release()
@@ -159,53 +160,58 @@ export class Endpoint {
     this.#open.close()
   }
 
-  /** Rejects when there is no proof and no refusal, as a program without types may have it: nobody comes in by accident. */
-  async #authenticated(request: HttpRequestView, authenticate: NonNullable<HttpOptions['authenticate']>): Promise<Visitor | TurnedAway> {
-    const said: Visitor | TurnedAway = await authenticate(request)
-    const isClear =
-      'principal' in said ? typeof said.principal === 'string' && said.principal !== '' : said.status >= 400 && said.status < 600
-    if (!isClear) throw new TypeError('authenticate gives a principal, or the status of a refusal')
-    return said
+  /** Rejects a malformed return value (possible from untyped callers), so that a bug in `authenticate` never admits anyone. */
+  async #authenticated(
+    request: HttpRequestView,
+    authenticate: NonNullable<HttpOptions['authenticate']>,
+  ): Promise<AuthenticatedCaller | AuthRefusal> {
+    const outcome: AuthenticatedCaller | AuthRefusal = await authenticate(request)
+    const isValid =
+      'principal' in outcome
+        ? typeof outcome.principal === 'string' && outcome.principal !== ''
+        : outcome.status >= 400 && outcome.status < 600
+    if (!isValid) throw new TypeError('authenticate must return a principal, or the status of a refusal')
+    return outcome
   }
 
-  /** Who brings nothing is told how to log in, as often as it takes; who keeps bringing the wrong thing is told to wait. */
-  async #turnAway(request: HttpRequestView, said: TurnedAway): Promise<Refusal> {
-    const credentials = said.status === 401 ? request.header('authorization') : undefined
-    return (credentials !== undefined && (await this.#failedLogins.count(request.remoteAddress, credentials))) || said
+  /** Counts refused credentials. Too many are answered with 429; a request without credentials always learns how to log in. */
+  async #countFailure(request: HttpRequestView, refusal: AuthRefusal): Promise<Refusal> {
+    const credentials = refusal.status === 401 ? request.header('authorization') : undefined
+    return (credentials !== undefined && (await this.#failedLogins.count(request.remoteAddress, credentials))) || refusal
   }
 
-  /** What everybody may read: only the name it is asked under is judged. */
+  /** Sends a public document. Only the Host header is checked. */
   #publish(request: HttpRequestView, reply: HttpReply, { status, headers, body }: PublicDocument): void {
-    const bad = this.#guard.judgeHead(request)
+    const bad = this.#guard.checkHead(request)
     if (bad) return this.#refuse(reply, bad)
     reply.send(status, headers, body)
   }
 
-  #enter(request: HttpRequestView, reply: HttpReply, visitor: Visitor | undefined): void {
-    const principal = visitor?.principal
-    if (visitor?.auth) {
-      // Reckoned once from what time it is now: a wall clock that is set anew lengthens and shortens nothing.
-      const leftMs = Math.max(0, visitor.auth.expiresAt - Date.now())
+  #enter(request: HttpRequestView, reply: HttpReply, caller: AuthenticatedCaller | undefined): void {
+    const principal = caller?.principal
+    if (caller?.auth) {
+      // Converted to the monotonic clock once, so that a change of the wall clock has no effect.
+      const leftMs = Math.max(0, caller.auth.expiresAt - Date.now())
       reply.endsAt = this.#clock.now() + leftMs + this.limits.authGraceMs
     }
-    const place = this.#legacySse ? this.#placeOf(request.url) : undefined
-    // Served at that very URL, the stream of a session is something else.
-    if (place === 'sse' && request.method === 'GET' && request.header('mcp-session-id') === undefined) {
+    const lastSegment = this.#legacySse ? this.#lastSegmentOf(request.url) : undefined
+    // With a session id this GET opens the stream of a session, which may be served at the same URL.
+    if (lastSegment === 'sse' && request.method === 'GET' && request.header('mcp-session-id') === undefined) {
       if (this.#isDraining) return this.#refuse(reply, DRAINING)
       return this.#refuseIf(reply, this.#legacySse?.connect(request, reply, principal, this.#usageOf(request, principal)))
     }
-    if (place === 'messages') {
+    if (lastSegment === 'messages') {
       if (request.method !== 'POST') return this.#refuse(reply, notAllowed('POST'))
       return this.#read(request, reply, principal, (message, body) => {
         if (this.#isDraining && expectsAnswer(message)) return DRAINING
-        return this.#checkScopes(message, visitor) ?? this.#legacySse?.receive(message, { request, reply, body, ...identityOf(visitor) })
+        return this.#checkScopes(message, caller) ?? this.#legacySse?.receive(message, { request, reply, body, ...identityOf(caller) })
       })
     }
     switch (request.method) {
       case 'POST':
-        return this.#read(request, reply, principal, (message, body) => this.#post(message, body, request, reply, visitor))
+        return this.#read(request, reply, principal, (message, body) => this.#post(message, body, request, reply, caller))
       case 'GET':
-        // Whoever comes back for the rest of an answer can have it.
+        // A client that resumes the stream of an answer may still get the rest.
         if (this.#isDraining && request.header('last-event-id') === undefined) return this.#refuse(reply, DRAINING)
         return this.#refuseIf(reply, this.#sessions ? this.#sessions.get(request, reply, principal) : notAllowed('POST'))
       case 'DELETE':
@@ -215,29 +221,29 @@ export class Endpoint {
     }
   }
 
-  /** The last part of the path: `sse` and `messages` are the endpoints of the oldest revision. Nearly every URL is the same. */
-  #placeOf(url: string): string {
+  /** The last segment of the path: `sse` and `messages` are the endpoints of the legacy transport. Cached, because URLs repeat. */
+  #lastSegmentOf(url: string): string {
     this.#pathOf(url)
-    return this.#lastPlace
+    return this.#lastSegment
   }
 
   #pathOf(url: string): string {
     if (url !== this.#lastUrl) {
       this.#lastUrl = url
       this.#lastPath = pathOf(url)
-      this.#lastPlace = this.#lastPath.slice(this.#lastPath.lastIndexOf('/') + 1)
+      this.#lastSegment = this.#lastPath.slice(this.#lastPath.lastIndexOf('/') + 1)
     }
     return this.#lastPath
   }
 
-  /** What the caller lacks is said in the status, before anything is done. */
-  #checkScopes(message: Incoming, visitor: Visitor | undefined): Refusal | undefined {
+  /** Missing scopes are refused with a status before anything is done. */
+  #checkScopes(message: Incoming, caller: AuthenticatedCaller | undefined): Refusal | undefined {
     const { auth } = this.#options
-    if (!auth || !visitor) return undefined
+    if (!auth || !caller) return undefined
     const requests = message.kind === 'batch' ? message.messages : [message]
     const needed = requests.flatMap((each) => (each.kind === 'request' ? this.#service.requiredScopes(each) : []))
-    if (permits(visitor.auth ?? null, needed)) return undefined
-    return about(auth.forbid([...new Set(needed)], visitor), message.kind === 'request' ? message.id : undefined)
+    if (permits(caller.auth ?? null, needed)) return undefined
+    return about(auth.forbid([...new Set(needed)], caller), message.kind === 'request' ? message.id : undefined)
   }
 
   #post(
@@ -245,14 +251,14 @@ export class Endpoint {
     body: BodyMemory,
     request: HttpRequestView,
     reply: HttpReply,
-    visitor: Visitor | undefined,
+    caller: AuthenticatedCaller | undefined,
   ): Refusal | undefined {
     if (this.#isDraining && expectsAnswer(message)) return DRAINING
     const accepts = this.#acceptedTypes(request)
-    if (!accepts) return refuse(406, 'The answer is application/json or text/event-stream; the Accept header takes neither')
-    const lacking = this.#checkScopes(message, visitor)
+    if (!accepts) return refuse(406, 'The Accept header must allow application/json or text/event-stream')
+    const lacking = this.#checkScopes(message, caller)
     if (lacking) return lacking
-    const post: HttpPost = { request, reply, body, accepts, usage: this.#usageOf(request, visitor?.principal), ...identityOf(visitor) }
+    const post: HttpPost = { request, reply, body, accepts, usage: this.#usageOf(request, caller?.principal), ...identityOf(caller) }
     if (!this.#sessions || standsAlone(message, request.header('mcp-protocol-version'))) {
       return answerStandingAlone(message, post, this.#stateless)
     }
@@ -263,7 +269,7 @@ export class Endpoint {
     return this.#usages.of(principal, request.remoteAddress)
   }
 
-  /** What the client takes of what we are set to give; undefined for nothing. */
+  /** The response types that both the client and the option `responses` allow; undefined for none. */
   #acceptedTypes(request: HttpRequestView): { json: boolean; events: boolean } | undefined {
     const { responses = 'auto' } = this.#options
     const accepts = acceptsOf(request.header('accept'))
@@ -272,7 +278,7 @@ export class Endpoint {
     return accepts.events ? ONLY_EVENTS : undefined
   }
 
-  /** Reads the body as a message, unless its head says that there is no point. */
+  /** Reads the body as a message, unless the headers already rule it out. */
   #read(
     request: HttpRequestView,
     reply: HttpReply,
@@ -286,19 +292,18 @@ export class Endpoint {
     if (length !== undefined && Number(length) > limits.maxBodyBytes) return this.#refuse(reply, this.#bodyRefusal('too-large'))
     const usage = this.#usageOf(request, principal)
     const body = new BodyMemory(this.#inFlight, usage)
-    // Keeps the count of a caller whose body is still on its way.
+    // Keeps the entry of a caller whose body is still arriving.
     usage.arriving++
     request.body(limits, body.grow, (text, fault) => {
       usage.arriving--
       if (text === undefined || reply.isGone) {
         body.release()
-        // Nobody waits any more.
         if (text !== undefined) return
-        return this.#refuse(reply, fault === 'no-room' ? withoutRest(body.refusal as Refusal) : this.#bodyRefusal(fault as BodyFault))
+        return this.#refuse(reply, fault === 'no-room' ? thenClose(body.refusal as Refusal) : this.#bodyRefusal(fault as BodyFault))
       }
       this.#tally.values = 0
       const message = read(text, limits, 0, text.length, this.#tally)
-      // What wants no answer is taken all the same: it may be what a call in hand waits for.
+      // A message without an answer is always accepted: a call in progress may wait for it.
       const hasRoom = !expectsAnswer(message) || body.settle(estimateMemory(text, this.#tally.values))
       const refusal = hasRoom ? then(message, body) : body.refusal
       if (!body.isInFlight) body.release()
@@ -311,11 +316,11 @@ export class Endpoint {
     const headers = { connection: 'close' }
     switch (fault) {
       case 'too-slow':
-        return refuse(408, `The body came slower than ${minBodyRate} bytes a second for ${bodyGraceMs} ms (limits.minBodyRate)`, {
+        return refuse(408, `The body came slower than ${minBodyRate} bytes per second for ${bodyGraceMs} ms (limits.minBodyRate)`, {
           headers,
         })
       case 'gone':
-        return refuse(400, 'The body broke off')
+        return refuse(400, 'The connection closed before the body was complete')
       case 'not-utf8':
         return refuse(400, 'The message is not UTF-8', { code: PARSE_ERROR })
       default:
@@ -330,33 +335,33 @@ export class Endpoint {
   #refuse(reply: HttpReply, refusal: Refusal): void {
     const { status, message, limit, headers } = refusal
     if (!reply.isGone) reply.send(status, headers ? { ...JSON_TYPE, ...headers } : JSON_TYPE, refusalJson(refusal))
-    this.#tell(limit === undefined ? { status, reason: message } : { status, reason: message, limit })
+    this.#report(limit === undefined ? { status, reason: message } : { status, reason: message, limit })
   }
 
-  /** Whoever keeps the log can fail; requests, which anybody may send, are not what brings the process down then. */
-  #tell(what: Parameters<NonNullable<HttpOptions['onRefused']>>[0]): void {
+  /** A logger that throws must not let any request bring the process down. */
+  #report(what: Parameters<NonNullable<HttpOptions['onRefused']>>[0]): void {
     try {
       this.#options.onRefused?.(what)
     } catch {}
   }
 }
 
-/** Somebody who has proved nothing may use nothing that needs a scope. */
-const identityOf = (visitor: Visitor | undefined): { principal: string | undefined; access: Access } => ({
-  principal: visitor?.principal,
-  access: visitor?.auth ?? null,
+/** A caller without authentication has no access to anything that needs a scope. */
+const identityOf = (caller: AuthenticatedCaller | undefined): { principal: string | undefined; access: Access } => ({
+  principal: caller?.principal,
+  access: caller?.auth ?? null,
 })
 
-/** The rest of the body is not read. */
-const withoutRest = (refusal: Refusal): Refusal => ({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })
+/** Closes the connection, because the rest of the body is not read. */
+const thenClose = (refusal: Refusal): Refusal => ({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })
 
 const ONLY_JSON = { json: true, events: false }
 const ONLY_EVENTS = { json: false, events: true }
 
-const NOT_JSON = refuse(415, 'The body of a POST is application/json')
-const COMPRESSED = refuse(415, 'Compressed bodies are not taken', { headers: { 'accept-encoding': 'identity' } })
+const NOT_JSON = refuse(415, 'The body of a POST must be application/json')
+const COMPRESSED = refuse(415, 'Compressed bodies are not supported', { headers: { 'accept-encoding': 'identity' } })
 
-const notAllowed = (methods: string): Refusal => refuse(405, `Only ${methods} can be used here`, { headers: { allow: methods } })
+const notAllowed = (methods: string): Refusal => refuse(405, `Method not allowed; use ${methods}`, { headers: { allow: methods } })
 
 /** The path of a request target, without the query. */
 export function pathOf(url: string): string {
@@ -365,7 +370,7 @@ export function pathOf(url: string): string {
   return path.startsWith('/') ? path : path.replace(/^https?:\/\/[^/]*/i, '') || '/'
 }
 
-/** How many proxies tell the address of a client. */
+/** The number of trusted proxies. */
 function countProxies(trustProxy: boolean | number | undefined): number {
   const count = Number(trustProxy ?? 0)
   if (Number.isInteger(count) && count >= 0) return count
@@ -381,7 +386,7 @@ const corsHeaders = (origin: string): Headers => ({
 const ALLOWED_HEADERS =
   'Content-Type, Accept, Authorization, DPoP, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID'
 
-/** What a page may do, asked before it does. Headers that mirror arguments have names of their own, so those asked for are told. */
+/** The response to a preflight request. `Mcp-Param-*` headers have names of their own, so the requested ones are allowed. */
 function preflight(wanted = ''): Headers {
   const mirrors = wanted
     .split(',')

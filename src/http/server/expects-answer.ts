@@ -1,8 +1,7 @@
-/** What a message in a session wants. */
+/** Whether a message expects an answer, and for which id. */
 
 import type { Id, Incoming } from '../../jsonrpc/message.ts'
 
-/** Whether a message wants an answer. */
 export const expectsAnswer = (message: Incoming): boolean =>
   message.kind === 'request' ||
   (message.kind === 'batch' && message.messages.some(({ kind }) => kind === 'request' || kind === 'malformed'))

@@ -1,4 +1,4 @@
-/** The transport of the oldest revision: one endpoint to listen at, one to send to, tied together by an id. */
+/** The transport of the oldest revision (HTTP+SSE): a GET stream for the server, POSTs for the client, connected by a session id. */
 
 import { randomId } from '../../base/bytes.ts'
 import type { Incoming } from '../../jsonrpc/message.ts'
@@ -30,7 +30,7 @@ interface LegacySession {
   channel: Channel
   stream: PlainStream
   inFlight: number
-  /** Takes no new work, and ends when what is in hand is done. */
+  /** Accepts no new requests, and ends when those in progress are answered. */
   isRetired: boolean
   pingedAt: number
   missedPings: number
@@ -47,7 +47,7 @@ export class LegacySse {
     this.#options = options
   }
 
-  /** Opens the stream that everything the server says goes to; its first event says where to send to. */
+  /** Opens the stream for everything that the server sends. Its first event names the URL for POSTs. */
   connect(request: HttpRequestView, reply: HttpReply, principal: string | undefined, usage: CallerUsage): Refusal | undefined {
     const { service, open, now } = this.#options
     const full = this.#checkRoom(usage)
@@ -60,23 +60,23 @@ export class LegacySse {
     usage.legacySessions++
     this.#sessions.set(id, { principal, usage, channel, stream, inFlight: 0, isRetired: false, pingedAt: now(), missedPings: 0 })
     this.#stopTending ??= open.everyTick(() => this.#tend())
-    stream.event('endpoint', `${sendingPath(request.url)}?sessionId=${id}`)
+    stream.event('endpoint', `${messagesPath(request.url)}?sessionId=${id}`)
     return undefined
   }
 
   receive(message: Incoming, { request, reply, principal, access, body }: Omit<HttpPost, 'accepts' | 'usage'>): Refusal | undefined {
     const id = /[?&]sessionId=([A-Za-z0-9_-]+)/.exec(request.url)?.[1]
-    if (id === undefined) return refuse(400, 'The query must have sessionId, as the endpoint event gave it')
+    if (id === undefined) return refuse(400, 'The query must contain the sessionId from the endpoint event')
     const session = this.#sessions.get(id)
     if (session?.principal !== principal || !session) return NOT_FOUND
     if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
     if (message.kind === 'ignored') return refuse(400, message.reason)
-    const owesAnswer = expectsAnswer(message)
-    if (owesAnswer && session.isRetired) return about(NOT_FOUND, idOf(message))
-    const full = owesAnswer ? this.#enter(session, body) : undefined
+    const hasAnswer = expectsAnswer(message)
+    if (hasAnswer && session.isRetired) return about(NOT_FOUND, idOf(message))
+    const full = hasAnswer ? this.#enter(session, body) : undefined
     if (full) return about(full, idOf(message))
     reply.send(202, {})
-    session.channel.receive(message, this.#outletOf(id, session, owesAnswer, access, body))
+    session.channel.receive(message, this.#outletOf(id, session, hasAnswer, access, body))
     return undefined
   }
 
@@ -88,7 +88,7 @@ export class LegacySse {
     return this.#sessions.size
   }
 
-  /** Each has an open stream, so none is idle that could give way. */
+  /** Every session has an open stream, so none is idle and could be closed for a new one. */
   #checkRoom(usage: CallerUsage): Refusal | undefined {
     const { limits, inFlight, open } = this.#options
     const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = limits
@@ -109,9 +109,9 @@ export class LegacySse {
     return full
   }
 
-  #outletOf(id: string, session: LegacySession, owesAnswer: boolean, sender: Access, body: BodyMemory): Outlet {
+  #outletOf(id: string, session: LegacySession, hasAnswer: boolean, sender: Access, body: BodyMemory): Outlet {
     const over = (): void => {
-      if (!owesAnswer) return
+      if (!hasAnswer) return
       session.inFlight--
       this.#options.inFlight.leave(session.usage, body)
       if (session.isRetired) queueMicrotask(() => this.#retire(id))
@@ -127,7 +127,7 @@ export class LegacySse {
     }
   }
 
-  /** Asks those who only listen for a sign of life: a line that broke without a word shows in nothing else. */
+  /** Pings idle clients, because a silently broken connection is not noticed otherwise. */
   #tend(): void {
     const { limits, now } = this.#options
     for (const [id, session] of this.#sessions) {
@@ -138,7 +138,7 @@ export class LegacySse {
           session.missedPings = 0
         },
         () => {
-          if (++session.missedPings >= limits.maxMissedPings) this.#end(id, 'The client does not answer')
+          if (++session.missedPings >= limits.maxMissedPings) this.#end(id, 'The client does not answer pings')
         },
       )
     }
@@ -164,8 +164,8 @@ export class LegacySse {
   }
 }
 
-/** The endpoint to send to stands beside the one that is listened at. */
-function sendingPath(url: string): string {
+/** The path for POSTs, next to the path of the stream. */
+function messagesPath(url: string): string {
   const query = url.indexOf('?')
   const path = query < 0 ? url : url.slice(0, query)
   return `${path.slice(0, path.lastIndexOf('/') + 1)}messages`

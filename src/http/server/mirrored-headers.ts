@@ -1,16 +1,14 @@
-/** Headers that repeat parts of the message must say what the message says: proxies decide by them, we act on the body. */
+/** Checks that headers agree with the message whose parts they repeat: proxies route by the headers, the server acts on the body. */
 
-import type { Params } from '../../jsonrpc/message.ts'
+import type { NotificationMessage, Params, RequestMessage } from '../../jsonrpc/message.ts'
 import { integerOf, type ParamHeader, valueAt } from '../../protocol/model/param-headers.ts'
+import type { Service } from '../../protocol/seams/service.ts'
+import type { Revision } from '../../revisions/revision.ts'
 import { decodeHeaderValue } from '../header-value.ts'
+import { about, type Refusal, refuse } from './refusal.ts'
 import type { HttpRequestView } from './runtime/view.ts'
 
-export interface MirroredMessage {
-  method: string
-  params: Params | undefined
-}
-
-/** Which member of the parameters `Mcp-Name` repeats. */
+/** The parameter that `Mcp-Name` repeats. */
 const NAMED: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -22,21 +20,26 @@ const NAMED: Readonly<Record<string, string>> = {
 const named: ReadonlyMap<string, string> = new Map(Object.entries(NAMED))
 
 /**
- * @param areRequired a header that is missing is as bad as one that is wrong
- * @returns what is wrong, for the sender to read
+ * Compares the headers with the message that they repeat.
+ * @param isRequired whether a missing header is a mismatch
+ * @param revision gives the error its code
  */
 export function checkMirroredHeaders(
   request: HttpRequestView,
-  { method, params }: MirroredMessage,
-  mirroredParams: (tool: string) => readonly ParamHeader[],
-  areRequired: boolean,
-): string | undefined {
+  message: RequestMessage | NotificationMessage,
+  service: Pick<Service, 'mirroredParams'>,
+  isRequired: boolean,
+  revision: Revision,
+): Refusal | undefined {
+  const { method, params } = message
   const member = named.get(method)
-  return (
-    checkTextHeader(request, 'Mcp-Method', 'mcp-method', method, areRequired) ??
-    (member === undefined ? undefined : checkTextHeader(request, 'Mcp-Name', 'mcp-name', params?.[member], areRequired)) ??
-    (method === 'tools/call' ? checkParamHeaders(request, params, mirroredParams, areRequired) : undefined)
-  )
+  const mismatch =
+    checkTextHeader(request, 'Mcp-Method', 'mcp-method', method, isRequired) ??
+    (member === undefined ? undefined : checkTextHeader(request, 'Mcp-Name', 'mcp-name', params?.[member], isRequired)) ??
+    (method === 'tools/call' ? checkParamHeaders(request, params, service, isRequired) : undefined)
+  if (mismatch === undefined) return undefined
+  const refusal = refuse(400, `Header mismatch: ${mismatch}`, { code: revision.errorCode('ERR_HEADER_MISMATCH') })
+  return about(refusal, message.kind === 'request' ? message.id : undefined)
 }
 
 function checkTextHeader(request: HttpRequestView, shown: string, header: string, value: unknown, isRequired: boolean): string | undefined {
@@ -45,21 +48,21 @@ function checkTextHeader(request: HttpRequestView, shown: string, header: string
   if (text === value && !text.includes(',') && !text.startsWith('=?')) return undefined
   if (request.count(header) > 1) return `${shown} came more than once`
   const decoded = decodeHeaderValue(text)
-  if (decoded === undefined) return `${shown} has characters that are not allowed, or Base64 that is none`
+  if (decoded === undefined) return `${shown} has characters that are not allowed, or invalid Base64`
   return decoded === value ? undefined : `${shown} says ${quoted(decoded)}, the message says ${quoted(value)}`
 }
 
 function checkParamHeaders(
   request: HttpRequestView,
   params: Params | undefined,
-  mirroredParams: (tool: string) => readonly ParamHeader[],
-  areRequired: boolean,
+  service: Pick<Service, 'mirroredParams'>,
+  isRequired: boolean,
 ): string | undefined {
   const name = params?.name
   if (typeof name !== 'string') return undefined
-  for (const mirrored of mirroredParams(name)) {
-    const fault = checkParamHeader(request, mirrored, valueAt(params?.arguments, mirrored.path), areRequired)
-    if (fault !== undefined) return fault
+  for (const mirrored of service.mirroredParams(name)) {
+    const mismatch = checkParamHeader(request, mirrored, valueAt(params?.arguments, mirrored.path), isRequired)
+    if (mismatch !== undefined) return mismatch
   }
   return undefined
 }
@@ -72,12 +75,12 @@ function checkParamHeader(request: HttpRequestView, { name, type }: ParamHeader,
   if (text === undefined) return isGiven && isRequired ? `${header} is missing` : undefined
   if (request.count(lower) > 1) return `${header} came more than once`
   const decoded = decodeHeaderValue(text)
-  if (decoded === undefined) return `${header} has characters that are not allowed, or Base64 that is none`
+  if (decoded === undefined) return `${header} has characters that are not allowed, or invalid Base64`
   if (!isGiven) return `${header} says ${quoted(decoded)}, the message has no such argument`
   if (type === 'integer') {
     const said = integerOf(decoded)
-    if (said === undefined) return `${header} says ${quoted(decoded)}, which is no integer from -(2^53)+1 to 2^53-1`
-    // Beyond that range two integers may be the same number here, and not to whoever reads the header.
+    if (said === undefined) return `${header} says ${quoted(decoded)}, which is not an integer from -(2^53)+1 to 2^53-1`
+    // Beyond that range two different integers can be the same number here, but not for a proxy that reads the header.
     if (Number.isSafeInteger(value) && said === value) return undefined
   } else if (decoded === String(value)) return undefined
   return `${header} says ${quoted(decoded)}, the message says ${quoted(value)}`

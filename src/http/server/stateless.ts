@@ -1,7 +1,7 @@
-/** One POST of a revision without sessions: the request says everything, and its stream is its life. */
+/** Answers one POST of a stateless revision. The request carries everything, and ends when its client disconnects. */
 
 import { type Incoming, METHOD_NOT_FOUND, type NotificationMessage, type RequestMessage } from '../../jsonrpc/message.ts'
-import { McpError } from '../../protocol/errors.ts'
+import type { McpError } from '../../protocol/errors.ts'
 import type { Access } from '../../protocol/seams/access.ts'
 import type { Answering, Service } from '../../protocol/seams/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
@@ -26,25 +26,26 @@ export interface StatelessOptions {
   limits: HttpLimits
   inFlight: InFlight
   open: OpenStreams
-  /** Whether there are streams at all. */
+  /** Whether the server sends streams at all. */
   canListen: boolean
-  /** Headers that mirror the message must be there also where the revision leaves it open. */
+  /** Whether the mirrored headers are required also where the revision does not. */
   requireMcpHeaders: boolean
 }
 
+/** A POST that passed the guard, with its caller. */
 export interface HttpPost {
   request: HttpRequestView
   reply: HttpReply
   principal: string | undefined
-  /** Whoever this request is counted as. */
+  /** Where this request is counted. */
   usage: CallerUsage
-  /** What its body takes. */
+  /** The memory of its body. */
   body: BodyMemory
   access: Access
   accepts: AcceptedTypes
 }
 
-/** Refuses or answers; a refusal is the caller's to send. */
+/** Answers the message, or returns a refusal for the caller to send. */
 export function answerStandingAlone(message: Incoming, post: HttpPost, options: StatelessOptions): Refusal | undefined {
   switch (message.kind) {
     case 'request':
@@ -53,7 +54,7 @@ export function answerStandingAlone(message: Incoming, post: HttpPost, options: 
       return takeNotification(message, post, options)
     case 'result':
     case 'error':
-      return refuse(400, 'In this revision a client sends no responses')
+      return refuse(400, 'Clients send no responses in this protocol revision')
     case 'batch':
       return refuse(400, 'Batches are not part of this protocol revision')
     case 'malformed':
@@ -63,16 +64,12 @@ export function answerStandingAlone(message: Incoming, post: HttpPost, options: 
   }
 }
 
-/** None means anything here. One whose headers say something else than the message is refused like a request. */
+/** The server ignores notifications in stateless revisions, but refuses those whose headers do not match. */
 function takeNotification(message: NotificationMessage, { request, reply }: HttpPost, options: StatelessOptions): Refusal | undefined {
   const { service, supported, requireMcpHeaders } = options
-  const fault = checkMirroredHeaders(request, message, (tool) => service.mirroredParams(tool), requireMcpHeaders)
-  if (fault === undefined) {
-    reply.send(202, {})
-    return undefined
-  }
-  const error = new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`)
-  return refuse(400, error.message, { code: (supported.at(-1) as Revision).errorCode(error.code) })
+  const mismatch = checkMirroredHeaders(request, message, service, requireMcpHeaders, supported.at(-1) as Revision)
+  if (!mismatch) reply.send(202, {})
+  return mismatch
 }
 
 function answerRequest(message: RequestMessage, post: HttpPost, options: StatelessOptions): Refusal | undefined {
@@ -82,18 +79,21 @@ function answerRequest(message: RequestMessage, post: HttpPost, options: Statele
   if (disagreement) return badRequest(message, disagreement, supported.at(-1) as Revision)
   const { revision, error } = route(message, undefined, supported)
   if (error) return badRequest(message, error, revision)
-  const fault = checkMirroredHeaders(request, message, (tool) => service.mirroredParams(tool), true)
-  if (fault !== undefined) return badRequest(message, new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`), revision)
+  const mismatch = checkMirroredHeaders(request, message, service, true, revision)
+  if (mismatch) return mismatch
   const isListen = message.method === 'subscriptions/listen'
   if (isListen && !post.accepts.events)
-    return about(refuse(406, 'subscriptions/listen is answered with text/event-stream, which is not taken or not given here'), message.id)
+    return about(
+      refuse(406, 'subscriptions/listen needs text/event-stream, which the Accept header or the server does not allow'),
+      message.id,
+    )
   const full = isListen ? enterListen(usage, options) : inFlight.enter(usage, post.body)
   if (full) return about(full, message.id)
   new StandingAlone(principal, usage, post.body, isListen, options).start(message, post, revision.version)
   return undefined
 }
 
-/** One request while it is answered: what its stream ends with, and who is told that it did. */
+/** One stateless request in progress. */
 class StandingAlone implements ReplyOwner {
   readonly #options: StatelessOptions
   readonly #principal: string | undefined
@@ -140,7 +140,7 @@ class StandingAlone implements ReplyOwner {
     reply.send(200, EVENT_STREAM_HEADERS, eventText(json, undefined))
   }
 
-  /** What the request itself did wrong shows in the status; what its handler says does not. */
+  /** Errors of the request itself set the status. Errors of its handler do not. */
   statusOf(errorCode: number | undefined): number {
     if (errorCode === undefined) return 200
     if (errorCode === METHOD_NOT_FOUND) return 404
@@ -163,7 +163,7 @@ class StandingAlone implements ReplyOwner {
   #cancel(): void {
     const answering = this.#answering
     if (!answering || this.#isOver) return
-    // The request is over, but its handler may not look at the signal: until it ends it is work for nobody.
+    // The handler may ignore its signal. Until it ends, the request counts as abandoned.
     const { inFlight } = this.#options
     inFlight.abandon(this.#usage)
     this.#isAbandoned = true
@@ -172,7 +172,7 @@ class StandingAlone implements ReplyOwner {
       inFlight.unabandon(this.#usage)
       this.#body.release()
     }
-    answering.cancel(new DOMException('The client went away', 'AbortError'))
+    answering.cancel(new DOMException('The client disconnected', 'AbortError'))
   }
 }
 

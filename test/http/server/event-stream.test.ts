@@ -102,7 +102,7 @@ describe('what a stream keeps', () => {
     [2, 'no longer kept'],
     [3, undefined],
     [6, undefined],
-    [7, 'never sent'],
+    [7, 'was not sent'],
   ])('of six events with room for three lets a reader go on after event %i, or says why not: %s', (sequence, words) => {
     const { stream } = streamOf({ limits: { maxEvents: 3 } })
     for (let i = 1; i <= 6; i++) void stream.push(String(i))

@@ -148,7 +148,7 @@ describe('the transport of 2024-11-05', () => {
     expect((await stream.message()).id).toBe(5)
   })
 
-  test('the conversation ends with its stream: what is in hand is aborted, what is sent later is not found', async () => {
+  test('the session ends with its stream: what is in hand is aborted, what is sent later is not found', async () => {
     const server = testServer()
     const begun = gate()
     const aborted = gate()

@@ -179,7 +179,7 @@ test('a stream that never gets its turn is given up after stallMs, and reported 
   await pass(20_000)
   // What is left is the stream of the call, which got one in the meantime.
   expect(endpoint.counts).toMatchObject({ streams: 1, inFlight: 1 })
-  expect(onRefused.mock.calls).toEqual([[{ status: 0, reason: 'A reader was cut off', limit: 'stallMs' }]])
+  expect(onRefused.mock.calls).toEqual([[{ status: 0, reason: 'A client that did not read was disconnected', limit: 'stallMs' }]])
   raw.destroy()
   await until(() => endpoint.counts.streams === 0 && endpoint.counts.inFlight === 0)
 })

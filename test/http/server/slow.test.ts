@@ -191,7 +191,7 @@ describe('C9: readers that do not read', () => {
     expect(written).toBeLessThan(16 * MIB)
     await until(() => state.aborted === 1)
     expect(performance.now() - startedAt).toBeLessThan(3000)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit: 'stallMs' })
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit: 'stallMs' })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })
 
@@ -201,7 +201,7 @@ describe('C9: readers that do not read', () => {
     const { port, handler } = await serve(server, { limits: { hardBufferBytes: 256 * 1024 }, onRefused })
     deafCall(port, 'flood')
     await until(() => state.aborted === 1)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit: 'hardBufferBytes' })
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit: 'hardBufferBytes' })
     expect(state.written).toBeLessThan(32 * MIB)
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })

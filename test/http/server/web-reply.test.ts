@@ -114,7 +114,7 @@ describe('a stream to a web client', () => {
     const { sink, reader, onGone } = await streamed()
     sink.destroy()
     sink.destroy()
-    await expect(reader.read()).rejects.toThrow('cut off')
+    await expect(reader.read()).rejects.toThrow('closed by the server')
     expect(onGone).toHaveBeenCalledOnce()
   })
 

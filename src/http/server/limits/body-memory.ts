@@ -1,22 +1,22 @@
-/** What the body of one request takes in memory: while it arrives, and until the request has its answer. */
+/** Counts the memory of one request's body, from its arrival until the request is answered. */
 
 import type { Refusal } from '../refusal.ts'
 import type { CallerUsage } from './caller-usage.ts'
 import type { InFlight } from './in-flight.ts'
 
-/** What one value costs beside its text: about that of a number in an array, or half of an empty object. */
+/** The memory of one value in addition to its text: about a number in an array, or half of an empty object. */
 const VALUE_COST = 32
 
-/** About how much memory a message takes once it is parsed. */
+/** Estimates the memory of a parsed message. */
 export const estimateMemory = (text: string, values: number): number => text.length + values * VALUE_COST
 
 export class BodyMemory {
   readonly #inFlight: InFlight
   readonly #usage: CallerUsage
   #bytes = 0
-  /** The request is worked on: whoever ends that gives the bytes back. */
+  /** Set while the request is in progress. The end of the request releases the bytes then. */
   isInFlight = false
-  /** Why there was no room. */
+  /** The reason why there was no room. */
   refusal: Refusal | undefined
 
   constructor(inFlight: InFlight, usage: CallerUsage) {
@@ -24,7 +24,7 @@ export class BodyMemory {
     this.#usage = usage
   }
 
-  /** False when there is no room for so many more. */
+  /** Counts more bytes; false when there is no room for them. */
   readonly grow = (bytes: number): boolean => {
     this.refusal = this.#inFlight.takeBytes(this.#usage, bytes)
     if (this.refusal) return false
@@ -32,7 +32,7 @@ export class BodyMemory {
     return true
   }
 
-  /** Counts what the parsed message takes instead of what came. */
+  /** Replaces the received bytes by the memory of the parsed message. */
   settle(bytes: number): boolean {
     return this.grow(bytes - this.#bytes)
   }

@@ -1,45 +1,44 @@
-/** Who holds how much of what is shared: counted for each principal, and for each address where nobody authenticates. */
+/** What each caller uses: counted by principal, or by address without authentication. */
 
-import type { OpenStreams } from '../streams/open-streams.ts'
 import { addressKey } from './address.ts'
 
-/** Something kept for a client that comes back, which can be given up. */
+/** Events kept for a client that may resume a stream. */
 export interface EventStore {
-  /** Gives up the oldest part of what it keeps; false when nothing is left. */
+  /** Drops the oldest events; false when there are none. */
   evictOldest(): boolean
 }
 
-/** A session as far as its usage must know it. */
+/** A session, as far as the usage counts need it. */
 export interface HeldSession {
   readonly id: string
-  /** Since when nobody has used it; undefined while it is in use. */
+  /** Since when it is idle; undefined while it is in use. */
   readonly idleSince: number | undefined
 }
 
-/** One caller, as far as callers can be told apart. */
+/** What one caller uses now. */
 export class CallerUsage {
-  /** An `unknown` caller is one whose address the runtime does not tell: only the bounds of the process hold for it. */
+  /** `unknown` where the runtime does not tell the address. Only the limits of the process apply then. */
   readonly kind: 'principal' | 'address' | 'unknown'
-  /** The principal, or what counts as one address. */
+  /** The principal, or the key of the address. */
   readonly key: string
-  /** Requests that are worked on. */
+  /** Requests in progress. */
   inFlight = 0
-  /** Those of them that nobody waits for any more. */
+  /** Requests in progress whose client has disconnected. */
   abandoned = 0
   /** Open `subscriptions/listen` requests. */
   listens = 0
   /** Open streams of every kind. */
   streams = 0
-  /** Sessions of the oldest transport. */
+  /** Sessions of the legacy transport. */
   legacySessions = 0
   readonly sessions = new Set<HeldSession>()
-  /** What the bodies of its requests take: those that arrive, and those in hand. */
+  /** Memory of the bodies that arrive or are in progress. */
   bodyBytes = 0
-  /** Bodies that arrive. */
+  /** Bodies that are arriving. */
   arriving = 0
-  /** Bytes kept for clients that come back. */
+  /** Memory of the events kept for clients that resume. */
   keptBytes = 0
-  /** What keeps them, oldest first: streams that ended, and streams that did not. */
+  /** The streams that keep them, oldest first: ended and open ones. */
   readonly ended = new Set<EventStore>()
   readonly live = new Set<EventStore>()
 
@@ -63,18 +62,24 @@ export class CallerUsage {
   }
 }
 
+/** Calls a function on every tick until the returned function is called. */
+export interface Ticks {
+  everyTick(chore: () => void): () => void
+}
+
+/** The usage of all callers. */
 export class UsageByCaller {
-  readonly #open: OpenStreams
+  readonly #ticks: Ticks
   readonly #principals = new Map<string, CallerUsage>()
   readonly #addresses = new Map<string, CallerUsage>()
   readonly #unknown = new CallerUsage('unknown')
-  /** Nearly every request comes from where the last one came from. */
+  /** Cached, because nearly every request comes from the same address as the last one. */
   #lastAddress: string | undefined
   #lastHolder: CallerUsage | undefined
   #stopSweeping: (() => void) | undefined
 
-  constructor(open: OpenStreams) {
-    this.#open = open
+  constructor(ticks: Ticks) {
+    this.#ticks = ticks
   }
 
   /** How many callers are counted now. */
@@ -82,7 +87,7 @@ export class UsageByCaller {
     return this.#principals.size + this.#addresses.size + (this.#unknown.isIdle ? 0 : 1)
   }
 
-  /** Use it in the same turn: a usage that holds nothing is forgotten at the next tick. */
+  /** The usage of one caller. Use it in the same turn: an empty one is removed on the next tick. */
   of(principal: string | undefined, address: string | undefined): CallerUsage {
     if (principal !== undefined) return this.#at(this.#principals, principal, 'principal')
     if (address === undefined) return this.#unknown
@@ -92,7 +97,7 @@ export class UsageByCaller {
     return this.#lastHolder
   }
 
-  /** The one that holds most. */
+  /** The caller that uses most. */
   largest(size: (usage: CallerUsage) => number): CallerUsage {
     let largest = this.#unknown
     for (const usages of [this.#principals, this.#addresses]) {
@@ -106,12 +111,12 @@ export class UsageByCaller {
     if (!usage) {
       usage = new CallerUsage(kind, key)
       usages.set(key, usage)
-      this.#stopSweeping ??= this.#open.everyTick(() => this.#sweep())
+      this.#stopSweeping ??= this.#ticks.everyTick(() => this.#sweep())
     }
     return usage
   }
 
-  /** Once a tick, not after every request: whoever sent one is likely to send another. */
+  /** Removes empty entries on every tick, not after every request, because most callers send several. */
   #sweep(): void {
     this.#lastHolder = undefined
     for (const usages of [this.#principals, this.#addresses]) {

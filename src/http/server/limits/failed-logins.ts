@@ -1,17 +1,17 @@
-/** Who keeps coming with credentials that are none: told to wait, by address, instead of what was wrong with them. */
+/** Counts refused credentials by address. An address with too many is told to wait. */
 
 import { toBase64Url } from '../../../base/bytes.ts'
 import { Bucket, type Rate } from '../../../base/rate.ts'
 import { busy, type Refusal } from '../refusal.ts'
 import { addressKey } from './address.ts'
 
-/** How many addresses are remembered; the one known longest is forgotten. */
+/** Addresses remembered. The oldest is forgotten first. */
 const MAX_ADDRESSES = 10_000
 
 interface Known {
   bucket: Bucket
-  /** Stands for the credentials that were refused last. */
-  last: string | undefined
+  /** The digest of the credentials that were refused last. */
+  lastDigest: string | undefined
 }
 
 export class FailedLogins {
@@ -25,21 +25,21 @@ export class FailedLogins {
   }
 
   /**
-   * Counts a failure; a refusal in place of its own when there were too many. The same credentials again are no new
-   * guess: a client whose token has ended finds that out in every request it has in hand.
+   * Counts a failure, and returns a refusal when there were too many. Repeating the same credentials does not count: a client
+   * whose token has expired fails in every request that it has sent.
    */
   async count(address: string | undefined, credentials: string): Promise<Refusal | undefined> {
     const rate = this.#rate
     if (rate === false) return undefined
-    const mark = await markOf(credentials)
+    const digest = await digestOf(credentials)
     const known = this.#of(addressKey(address ?? ''), rate)
-    if (known.last === mark) return undefined
+    if (known.lastDigest === digest) return undefined
     const waitMs = known.bucket.take(this.#now())
     if (waitMs === 0) {
-      known.last = mark
+      known.lastDigest = digest
       return undefined
     }
-    const refusal = busy(429, 'failedLogins', rate.burst, 'credentials that were refused, from one address')
+    const refusal = busy(429, 'failedLogins', rate.burst, 'refused credentials from one address')
     return { ...refusal, headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) } }
   }
 
@@ -48,18 +48,15 @@ export class FailedLogins {
     if (!known) {
       const [oldest] = this.#addresses.keys()
       if (this.#addresses.size >= MAX_ADDRESSES && oldest !== undefined) this.#addresses.delete(oldest)
-      known = { bucket: new Bucket(rate, this.#now()), last: undefined }
+      known = { bucket: new Bucket(rate, this.#now()), lastDigest: undefined }
       this.#addresses.set(address, known)
     }
     return known
   }
 }
 
-/**
- * Enough to know the same credentials again, and nothing to get them back from. A digest that nobody can make collide:
- * whoever guesses would give every guess the mark of the one before.
- */
-async function markOf(credentials: string): Promise<string> {
+/** Recognizes repeated credentials without storing them. Collision-resistant, so that different guesses never look the same. */
+async function digestOf(credentials: string): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(credentials))))
 }
 

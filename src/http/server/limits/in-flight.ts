@@ -1,4 +1,4 @@
-/** How much is going on at once, and whether there is room for more. */
+/** Counts requests and bytes in progress, and refuses more than the limits allow. */
 
 import type { HttpLimits } from '../options.ts'
 import { busy, type Refusal } from '../refusal.ts'
@@ -20,17 +20,17 @@ export class InFlight {
     return this.#inFlight
   }
 
-  /** Requests in hand that nobody waits for. */
+  /** Requests in progress whose client has disconnected. */
   get abandoned(): number {
     return this.#abandoned
   }
 
-  /** What the bodies take that arrive or are in hand. */
+  /** Memory of the bodies that arrive or are in progress. */
   get bodyBytes(): number {
     return this.#bodyBytes
   }
 
-  /** Counts one more request in hand; a refusal when there is no room, and then nothing is counted. */
+  /** Counts one more request. A refused request is not counted. */
   enter(usage: CallerUsage, body: BodyMemory): Refusal | undefined {
     const { maxInFlight, maxAbandoned } = this.#limits
     if (this.#inFlight >= maxInFlight) return busy(503, 'maxInFlight', maxInFlight, 'requests at once')
@@ -38,7 +38,7 @@ export class InFlight {
       const limit = usage.kind === 'principal' ? 'maxInFlightPerPrincipal' : 'maxInFlightPerAddress'
       const max = this.#limits[limit]
       if (max !== false && usage.inFlight >= max) return busy(429, limit, max, OF[usage.kind].requests)
-      if (usage.abandoned >= maxAbandoned) return busy(429, 'maxAbandoned', maxAbandoned, 'requests in hand that nobody waits for')
+      if (usage.abandoned >= maxAbandoned) return busy(429, 'maxAbandoned', maxAbandoned, 'abandoned requests in progress')
     }
     this.#inFlight++
     usage.inFlight++
@@ -46,13 +46,13 @@ export class InFlight {
     return undefined
   }
 
-  /** Counts bytes of a body; a refusal when there is no room, and then nothing is counted. */
+  /** Counts bytes of a body. Refused bytes are not counted. */
   takeBytes(usage: CallerUsage, bytes: number): Refusal | undefined {
     const { maxBodyBytesInHand: max, maxBodyBytesInHandPerAddress: maxEach } = this.#limits
     if (bytes > 0) {
-      if (this.#bodyBytes + bytes > max) return busy(503, 'maxBodyBytesInHand', max, 'bytes of messages in hand')
+      if (this.#bodyBytes + bytes > max) return busy(503, 'maxBodyBytesInHand', max, 'bytes of messages in progress')
       if (usage.kind !== 'unknown' && maxEach !== false && usage.bodyBytes + bytes > maxEach)
-        return busy(429, 'maxBodyBytesInHandPerAddress', maxEach, 'bytes of messages in hand from one caller')
+        return busy(429, 'maxBodyBytesInHandPerAddress', maxEach, 'bytes of messages in progress from one caller')
     }
     this.#bodyBytes += bytes
     usage.bodyBytes += bytes
@@ -64,7 +64,7 @@ export class InFlight {
     usage.bodyBytes -= bytes
   }
 
-  /** @param body none when it is still in use */
+  /** @param body undefined while a handler still uses it */
   leave(usage: CallerUsage, body: BodyMemory | undefined): void {
     body?.release()
     this.#inFlight--
@@ -72,13 +72,13 @@ export class InFlight {
     if (this.#inFlight === 0 && this.#onIdle.length > 0) for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
-  /** A request in hand lost whoever waited for it. */
+  /** The client of a request in progress disconnected. */
   abandon(usage: CallerUsage): void {
     this.#abandoned++
     usage.abandoned++
   }
 
-  /** Somebody waits for it again, or it is over. */
+  /** An abandoned request has a client again, or has ended. */
   unabandon(usage: CallerUsage): void {
     this.#abandoned--
     usage.abandoned--
@@ -95,7 +95,7 @@ export class InFlight {
     usage.listens--
   }
 
-  /** Whether there is room for one more stream that may stay open for long. */
+  /** Refuses one more long-lived stream when there are too many. */
   checkStreams(usage: CallerUsage, open: number): Refusal | undefined {
     const { maxStreams, maxStreamsPerAddress: max } = this.#limits
     if (open >= maxStreams) return busy(503, 'maxStreams', maxStreams, 'open streams')

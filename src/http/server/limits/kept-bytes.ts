@@ -1,11 +1,11 @@
-/** One budget for everything that is kept for clients that come back: whoever keeps most gives way first. */
+/** The memory limit for all kept events. The caller with the most loses its oldest events first. */
 
 import type { CallerUsage, UsageByCaller } from './caller-usage.ts'
 
-/** What an event costs beside its text. */
+/** The memory of an event in addition to its text. */
 const EVENT_COST = 64
 
-/** How much memory a text takes: a byte a character, or two when one of them needs it. */
+/** The memory of a text: one byte per character, or two if any character needs two. */
 export const sizeOf = (text: string): number => EVENT_COST + (WIDE.test(text) ? text.length * 2 : text.length)
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of characters that take one byte in memory
@@ -25,13 +25,13 @@ export class KeptBytes {
     return this.#total
   }
 
-  /** Counts bytes that are kept, or with a negative number those that no longer are. */
+  /** Adds to the kept bytes; a negative number subtracts. */
   count(usage: CallerUsage, bytes: number): void {
     usage.keptBytes += bytes
     this.#total += bytes
   }
 
-  /** Makes room if there is too much, and some more, so that this is not done for every event. */
+  /** Drops events beyond the limit, and some more, so that this is not needed for every event. */
   makeRoom(): void {
     if (this.#total <= this.#max) return
     const enough = this.#max - this.#max / 16
@@ -43,7 +43,7 @@ export class KeptBytes {
   }
 }
 
-/** Streams that ended go first: most of their readers have read them. */
+/** Ended streams go first, because most of their readers have read them. */
 function forgetOldest({ ended, live }: CallerUsage): boolean {
   for (const keepers of [ended, live]) {
     for (const keeper of keepers) {

@@ -1,10 +1,10 @@
-/** The revisions with a handshake: what POST, GET and DELETE mean in and services a session. */
+/** Handles POST, GET and DELETE of the revisions with sessions. */
 
-import { INVALID_REQUEST, type Incoming, type RequestMessage } from '../../../jsonrpc/message.ts'
+import type { Incoming, RequestMessage } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
-import { McpError } from '../../../protocol/errors.ts'
 import type { Service } from '../../../protocol/seams/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
+import type { Revision } from '../../../revisions/revision.ts'
 import { VERSION_WITHOUT_HEADER } from '../../../revisions/route.ts'
 import { expectsAnswer, idOf } from '../expects-answer.ts'
 import { acceptsOf } from '../guard.ts'
@@ -34,10 +34,12 @@ export interface SessionRequestsOptions {
   now(): number
 }
 
+/** The error codes of all revisions with sessions are the same. */
+const REVISION_WITHOUT_HEADER = revisionOf(VERSION_WITHOUT_HEADER) as Revision
 const NOT_FOUND = refuse(404, 'Session not found')
-const NO_SESSION_ID = refuse(400, 'Mcp-Session-Id is missing; a session begins with initialize')
-const NOT_HERE = refuse(405, 'Only POST can be used here', { headers: { allow: 'POST' } })
-const NO_EVENTS = refuse(406, 'A GET is answered with text/event-stream, which the Accept header does not take')
+const NO_SESSION_ID = refuse(400, 'Mcp-Session-Id is missing; open a session with initialize')
+const NOT_HERE = refuse(405, 'Method not allowed; use POST', { headers: { allow: 'POST' } })
+const NO_EVENTS = refuse(406, 'The Accept header of a GET must allow text/event-stream')
 const SILENT: Outlet = { push: () => undefined, answer: () => {}, drop: () => {}, canPush: false }
 
 export class SessionRequests {
@@ -98,7 +100,7 @@ export class SessionRequests {
     return undefined
   }
 
-  /** Sends clients away from streams that only wait. */
+  /** Ends the standing streams, so that clients reconnect elsewhere. */
   release(): void {
     this.#sessions.breakOffAll()
   }
@@ -124,8 +126,8 @@ export class SessionRequests {
     }
     const session = this.#sessions.begin(principal, usage)
     const over = (): void => inFlight.leave(usage, body)
-    // Also when the answer was sent and did not arrive: nobody knows the id then.
-    reply.onGone = () => this.#sessions.end(session, 'The client went away during the handshake')
+    // Also when the answer was sent but did not arrive: the client does not know the id then.
+    reply.onGone = () => this.#sessions.end(session, 'The client disconnected during the handshake')
     session.channel.receive(message, {
       sender: access,
       push: () => undefined,
@@ -135,7 +137,7 @@ export class SessionRequests {
           this.#sessions.end(session, 'The handshake failed')
           return reply.send(statusOf(errorCode), JSON_TYPE, json)
         }
-        if (reply.isGone) return this.#sessions.end(session, 'The client went away during the handshake')
+        if (reply.isGone) return this.#sessions.end(session, 'The client disconnected during the handshake')
         const headers = { 'mcp-session-id': session.id }
         if (accepts.json) reply.send(200, { ...JSON_TYPE, ...headers }, json)
         else reply.send(200, { ...EVENT_STREAM_HEADERS, ...headers }, eventText(json, undefined))
@@ -172,7 +174,7 @@ export class SessionRequests {
     return undefined
   }
 
-  /** A request of an older revision where nothing is kept: it is answered as if a session stood services it. */
+  /** Answers a request of a revision with sessions where the server keeps none: in a channel of its own. */
   #postWithoutSession(message: Incoming, { request, reply, principal, usage, access, accepts, body }: HttpPost): Refusal | undefined {
     const isHandshake = message.kind === 'request' && message.method === 'initialize'
     const assumed = isHandshake ? undefined : (request.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
@@ -207,12 +209,8 @@ export class SessionRequests {
     const version = this.#checkVersion(request)
     if (version) return version
     if (message.kind !== 'request' && message.kind !== 'notification') return undefined
-    const areRequired = this.#options.options.requireMcpHeaders === true
-    const fault = checkMirroredHeaders(request, message, (tool) => this.#service.mirroredParams(tool), areRequired)
-    if (fault === undefined) return undefined
-    const revision = revisionOf(VERSION_WITHOUT_HEADER)
-    const error = new McpError('ERR_HEADER_MISMATCH', `Header mismatch: ${fault}`)
-    return about(refuse(400, error.message, { code: revision?.errorCode(error.code) ?? INVALID_REQUEST }), idOf(message))
+    const isRequired = this.#options.options.requireMcpHeaders === true
+    return checkMirroredHeaders(request, message, this.#service, isRequired, REVISION_WITHOUT_HEADER)
   }
 
   #checkVersion(request: HttpRequestView): Refusal | undefined {
@@ -223,13 +221,13 @@ export class SessionRequests {
   }
 }
 
-/** What cannot be accepted for what it is; undefined for everything that can. */
+/** Refuses malformed messages. */
 function checkShape(message: Incoming): Refusal | undefined {
   if (message.kind === 'malformed') return about(refuse(400, message.error.message, { code: message.error.code }), message.id)
   return message.kind === 'ignored' ? refuse(400, message.reason) : undefined
 }
 
-/** A batch that owes no answer to any of its messages is refused here; for the others the channel says the same. */
+/** Refuses a batch without requests in a revision without batches. The channel refuses the others. */
 function checkBatch(message: Incoming, version: string | undefined): Refusal | undefined {
   if (message.kind !== 'batch' || revisionOf(version)?.hasBatches) return undefined
   return refuse(400, 'Batches are not part of this protocol revision')

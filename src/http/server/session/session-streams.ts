@@ -1,34 +1,46 @@
-/** The streams of one session: one for each answer that became one, and the one that belongs to no request. */
+/** The streams of one session: one for each answer that became a stream, and the standing stream that a GET opens. */
 
 import { randomId } from '../../../base/bytes.ts'
-import type { Channel } from '../../../protocol/seams/service.ts'
+import type { Channel, Service } from '../../../protocol/seams/service.ts'
 import { revisionOf } from '../../../revisions/index.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
+import type { InFlight } from '../limits/in-flight.ts'
+import type { KeptBytes } from '../limits/kept-bytes.ts'
 import type { HttpLimits } from '../options.ts'
 import { busy, DRAINING, type Refusal, refuse } from '../refusal.ts'
 import type { HttpReply } from '../runtime/view.ts'
 import { EVENT_STREAM_HEADERS, EventStream, type EventStreamOwner, readEventId } from '../streams/event-stream.ts'
+import type { OpenStreams } from '../streams/open-streams.ts'
 import type { AnswerStream } from '../streams/reply-outlet.ts'
-import type { SessionServices } from './session.ts'
 
-/** What is said before the client has opened its stream is kept for it, but not much. */
+/** What all sessions share. */
+export interface SessionServices {
+  service: Service
+  limits: HttpLimits
+  inFlight: InFlight
+  open: OpenStreams
+  kept: KeptBytes
+  now(): number
+}
+
+/** The messages kept for the standing stream before the client opens it. */
 const EARLY_EVENTS = 64
 const EARLY_EVENT_BYTES = 64 * 1024
 
 export class SessionStreams implements EventStreamOwner {
-  /** Begins every event id of the session, so that ids of others mean nothing in it. */
+  /** The prefix of every event id of the session. Ids of other sessions do not match it. */
   readonly prefix = randomId().slice(0, 12)
   readonly isPolled: boolean
   readonly usage: CallerUsage
   readonly #channel: Channel
   readonly #services: SessionServices
-  /** A handful, so a list: a Map that is filled and emptied without pause leaves its outgrown tables to the collector. */
+  /** An array, because there are few: a Map that constantly grows and shrinks causes garbage. */
   readonly #streams: EventStream[] = []
-  /** Streams that are over but kept for a client that missed the end, oldest first. */
+  /** Ended streams that are kept for a client that missed the end, oldest first. */
   readonly #ended: EventStream[] = []
   #count = 0
   #keptBytes = 0
-  /** For messages that belong to no request. */
+  /** The standing stream, for messages that belong to no request. */
   #standing: EventStream | undefined
   #pingedAt = 0
   #missedPings = 0
@@ -61,47 +73,47 @@ export class SessionStreams implements EventStreamOwner {
     return stream
   }
 
-  /** A whole stream at once; kept like any other, for a client that loses the connection while it reads. */
+  /** Sends a complete stream at once. It is kept like any other, for a client that loses the connection while it reads. */
   answerAsEvent(reply: HttpReply, json: string): void {
     reply.send(200, EVENT_STREAM_HEADERS, this.#add().atOnce(json))
   }
 
-  /** Says something that belongs to no request. */
+  /** Sends a message that belongs to no request. */
   push(json: string): undefined | Promise<void> {
     return this.#standingStream().push(json)
   }
 
-  /** Opens the stream that belongs to no request; what another reader of it was sent is not sent again. */
+  /** Opens the standing stream. Events that an earlier reader was sent are not repeated. */
   listen(reply: HttpReply): Refusal | undefined {
     const standing = this.#standingStream()
-    if (standing.isConnected) return refuse(409, 'The session has its stream already; it can have one')
+    if (standing.isConnected) return refuse(409, 'The session already has its stream; only one is allowed')
     return this.#connect(standing, reply, standing.written)
   }
 
-  /** Goes on with a stream that broke, after the event the client saw last. */
+  /** Resumes a broken stream after the last event that the client saw. */
   resume(reply: HttpReply, lastEventId: string): Refusal | undefined {
-    const place = readEventId(lastEventId, this.prefix)
-    if (!place) return refuse(400, 'The last event id is not one of this session')
-    const stream = this.#streams.find(({ number }) => number === place.stream)
+    const position = readEventId(lastEventId, this.prefix)
+    if (!position) return refuse(400, 'The last event id does not belong to this session')
+    const stream = this.#streams.find(({ number }) => number === position.stream)
     if (!stream) return refuse(400, 'The stream of that event id is no longer kept')
     if (stream === this.#standing && this.open.isEnding) return DRAINING
-    const fault = stream.checkResume(place.sequence)
+    const fault = stream.checkResume(position.sequence)
     if (fault !== undefined) return refuse(400, fault)
-    if (!stream.isDroppedAfter(place.sequence)) return this.#connect(stream, reply, place.sequence)
-    // What tells a reader of events not to come back. The SDKs would, for ever, for the answer to a call they gave up.
+    if (!stream.isDroppedAfter(position.sequence)) return this.#connect(stream, reply, position.sequence)
+    // 204 tells a client not to reconnect. Without it the SDKs would reconnect for ever for a call that they cancelled.
     reply.send(204, {})
     return undefined
   }
 
-  /** Forgets what need not be kept, and asks for a sign of life. */
+  /** Called on every tick: drops expired events and pings the client. */
   tend(now: number): void {
     for (const stream of [...this.#streams]) {
       if (stream.unattendedSince !== undefined && now - stream.unattendedSince >= this.limits.eventTtlMs) this.#forget(stream)
     }
-    if (this.#standing?.isConnected) this.#askForLife(now)
+    if (this.#standing?.isConnected) this.#ping(now)
   }
 
-  /** Ends the standing stream in a way that lets the client come back elsewhere. */
+  /** Ends the standing stream, so that the client reconnects elsewhere. */
   readonly breakOff = (): void => this.#standing?.breakOff()
 
   close(): void {
@@ -122,12 +134,12 @@ export class SessionStreams implements EventStreamOwner {
     if (this.#isOver) return
     stream.unattendedSince = this.open.now
     if (!stream.isOver) return this.#abandon(stream)
-    // It was given up already, and nobody can come back to it.
+    // It was dropped already and cannot be resumed.
     if (!this.#streams.includes(stream)) return
     this.usage.live.delete(stream)
     this.usage.ended.add(stream)
-    // It may have been here before, when a client came back to it.
-    takeOut(this.#ended, stream)
+    // It may be listed already, if a client resumed it.
+    removeFrom(this.#ended, stream)
     this.#ended.push(stream)
     const oldest = this.#ended.length > this.limits.maxEndedStreams ? this.#ended.shift() : undefined
     if (oldest && !oldest.isConnected) this.#forget(oldest)
@@ -139,7 +151,7 @@ export class SessionStreams implements EventStreamOwner {
     kept.count(this.usage, bytes)
     if (bytes <= 0) return
     if (!stream.isOver) this.usage.live.add(stream)
-    while (this.#keptBytes > this.limits.maxKeptBytesPerSession) if (!this.#forgetSome()) break
+    while (this.#keptBytes > this.limits.maxKeptBytesPerSession) if (!this.#evictOldest()) break
     kept.makeRoom()
   }
 
@@ -147,8 +159,8 @@ export class SessionStreams implements EventStreamOwner {
     this.#forget(stream)
   }
 
-  /** Streams that ended first, then the oldest events of the others. */
-  #forgetSome(): boolean {
+  /** Ended streams go first, then the oldest events of the others. */
+  #evictOldest(): boolean {
     const [oldest] = this.#ended
     if (oldest) {
       this.#forget(oldest)
@@ -157,7 +169,7 @@ export class SessionStreams implements EventStreamOwner {
     return this.#streams.some((stream) => stream.evictOldest())
   }
 
-  /** Nobody reads the stream of a request any more, though the request goes on. */
+  /** The client left the stream of a request that is still in progress. */
   #abandon(stream: EventStream): void {
     if (stream === this.#standing || stream.isReleased || stream.isAbandoned) return
     stream.isAbandoned = true
@@ -200,19 +212,19 @@ export class SessionStreams implements EventStreamOwner {
   }
 
   #forget(stream: EventStream): void {
-    takeOut(this.#streams, stream)
-    takeOut(this.#ended, stream)
+    removeFrom(this.#streams, stream)
+    removeFrom(this.#ended, stream)
     this.usage.live.delete(stream)
     this.usage.ended.delete(stream)
     stream.forget()
     if (stream === this.#standing) this.#standing = undefined
   }
 
-  #askForLife(now: number): void {
+  #ping(now: number): void {
     const { pingMs, maxMissedPings } = this.limits
     if (now - this.#pingedAt < pingMs) return
     this.#pingedAt = now
-    // Time enough for an answer, and short enough that the last miss is noticed before the next ping is due.
+    // Long enough for an answer, and short enough that a miss is noticed before the next ping.
     this.#channel.ping(pingMs / 3).then(
       () => {
         this.#missedPings = 0
@@ -224,7 +236,7 @@ export class SessionStreams implements EventStreamOwner {
   }
 }
 
-function takeOut<T>(list: T[], item: T): void {
+function removeFrom<T>(list: T[], item: T): void {
   const at = list.indexOf(item)
   if (at >= 0) list.splice(at, 1)
 }

@@ -1,43 +1,29 @@
-/** One session over HTTP: who it belongs to, the conversation in it, and when it was last used. */
+/** One session over HTTP: its owner, its channel, and when it was last used. */
 
 import { randomId } from '../../../base/bytes.ts'
 import { INVALID_REQUEST, PARSE_ERROR } from '../../../jsonrpc/message.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
-import type { Channel, Service } from '../../../protocol/seams/service.ts'
+import type { Channel } from '../../../protocol/seams/service.ts'
 import type { BodyMemory } from '../limits/body-memory.ts'
 import type { CallerUsage, HeldSession } from '../limits/caller-usage.ts'
-import type { InFlight } from '../limits/in-flight.ts'
-import type { KeptBytes } from '../limits/kept-bytes.ts'
-import type { HttpLimits } from '../options.ts'
 import { busy, type Refusal } from '../refusal.ts'
 import type { HttpReply } from '../runtime/view.ts'
-import type { OpenStreams } from '../streams/open-streams.ts'
 import type { AnswerStream, ReplyOwner } from '../streams/reply-outlet.ts'
 import type { SlowAnswers } from '../streams/slow-answers.ts'
-import { SessionStreams } from './session-streams.ts'
+import { type SessionServices, SessionStreams } from './session-streams.ts'
 
-/** What all sessions share. */
-export interface SessionServices {
-  service: Service
-  limits: HttpLimits
-  inFlight: InFlight
-  open: OpenStreams
-  kept: KeptBytes
-  now(): number
-}
-
-/** There may be many thousands, most of them idle: everything that is not always needed is made when it is. */
+/** There may be many thousands, most of them idle, so everything that is not always needed is created on use. */
 export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   readonly id = randomId()
   readonly principal: string | undefined
-  /** Whoever opened it: what happens in it counts as theirs. */
+  /** Of the caller that opened it. Its requests are counted here. */
   readonly usage: CallerUsage
   readonly channel: Channel
   readonly createdAt: number
   readonly #services: SessionServices
   #streams: SessionStreams | undefined
   #seenAt: number
-  /** Something came since the session was last looked at: cheaper to note than the time. */
+  /** Whether a message came since the last tick. Cheaper than storing the time. */
   #isUsed = false
   #inFlight = 0
 
@@ -50,7 +36,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
     this.channel = services.service.open({ outlet: this, principal })
   }
 
-  /** Counts a request in hand; a refusal when there are too many. */
+  /** Counts a request in progress, or refuses it when there are too many. */
   enter(): Refusal | undefined {
     const max = this.#services.limits.maxInFlightPerSession
     if (this.#inFlight >= max) return busy(429, 'maxInFlightPerSession', max, 'requests at once in this session')
@@ -73,7 +59,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   }
 
   get idleSince(): number | undefined {
-    // Before the handshake is answered nobody can use it.
+    // Before the handshake is answered the client cannot use it.
     const isBusy = this.channel.version === undefined || this.#inFlight > 0 || this.#streams?.isAttended
     if (isBusy) return undefined
     return this.#isUsed ? this.#services.now() : this.#seenAt
@@ -109,7 +95,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
     return this.#allStreams.resume(reply, lastEventId)
   }
 
-  /** As an outlet, the session takes what belongs to no request. */
+  /** As an outlet, the session takes messages that belong to no request. */
   push(json: string): undefined | Promise<void> {
     return this.#allStreams.push(json)
   }
@@ -120,7 +106,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
 
   drop(): void {}
 
-  /** Does what has to be done now and then. True when the session has expired. */
+  /** Called on every tick. Returns true when the session has expired. */
   tend(now: number): boolean {
     const { sessionIdleMs, sessionMaxAgeMs } = this.#services.limits
     if (now - this.createdAt >= sessionMaxAgeMs) return true
@@ -135,7 +121,7 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
     this.#streams?.close()
   }
 
-  /** Lets a client that only waits come back elsewhere. */
+  /** Ends the standing stream, so that the client reconnects elsewhere. */
   breakOff(): void {
     this.#streams?.breakOff()
   }
@@ -146,5 +132,5 @@ export class HttpSession implements Outlet, ReplyOwner, HeldSession {
   }
 }
 
-/** A message that is no proper request shows in the status; an error of its handler does not. */
+/** An invalid message sets the status. An error of its handler does not. */
 export const statusOf = (errorCode: number | undefined): number => (errorCode === INVALID_REQUEST || errorCode === PARSE_ERROR ? 400 : 200)

@@ -1,9 +1,10 @@
-/** The sessions of this process: found by id and owner, bounded in number, ended when nobody needs them. */
+/** The sessions of this process: found by id and owner, limited in number, closed when they expire. */
 
 import type { CallerUsage, UsageByCaller } from '../limits/caller-usage.ts'
 import type { HttpLimits } from '../options.ts'
 import { busy, type Refusal } from '../refusal.ts'
-import { HttpSession, type SessionServices } from './session.ts'
+import { HttpSession } from './session.ts'
+import type { SessionServices } from './session-streams.ts'
 
 export class Sessions {
   readonly #limits: HttpLimits
@@ -22,7 +23,7 @@ export class Sessions {
     return this.#sessions.size
   }
 
-  /** Makes room for one more, at the cost of a session that nobody uses if it must be; a refusal when all are in use. */
+  /** Makes room for one more session, if necessary by closing an idle one. Refuses when all are in use. */
   checkRoom(usage: CallerUsage): Refusal | undefined {
     const { maxSessions, maxSessionsPerPrincipal, maxSessionsPerAddress } = this.#limits
     const count = usage.sessions.size
@@ -37,7 +38,7 @@ export class Sessions {
     return this.#endLongestIdle(largest, 'maxSessions') ? undefined : busy(503, 'maxSessions', maxSessions, 'sessions')
   }
 
-  /** A session that takes its room at once; nobody knows its id before the handshake is answered. */
+  /** Opens a session. Its client learns the id with the answer to the handshake. */
   begin(principal: string | undefined, usage: CallerUsage): HttpSession {
     const session = new HttpSession(principal, usage, this.#services)
     this.#sessions.set(session.id, session)
@@ -46,7 +47,7 @@ export class Sessions {
     return session
   }
 
-  /** The session of this id, if it belongs to this caller. Whose it is otherwise, nobody is told. */
+  /** The session with this id, if it belongs to this caller. Sessions of others look as if they did not exist. */
   find(id: string, principal: string | undefined): HttpSession | undefined {
     const session = this.#sessions.get(id)
     return session?.principal === principal ? session : undefined
@@ -74,7 +75,7 @@ export class Sessions {
     for (const session of [...this.#sessions.values()]) if (session.tend(now)) this.end(session, 'The session expired')
   }
 
-  /** Its client is told so by a 404, and begins anew. False when all sessions of this usage are in use. */
+  /** Closes the session that was idle longest. Its client gets a 404 and opens a new one. False when all are in use. */
   #endLongestIdle(usage: CallerUsage, limit: string): boolean {
     let longest: string | undefined
     let since = Number.POSITIVE_INFINITY

@@ -1,4 +1,4 @@
-/** One resumable stream of events: what was said, under which ids, and whoever listens now. */
+/** One resumable stream of events: the events that are kept, their ids, and the connected reader. */
 
 import type { CallerUsage, EventStore } from '../limits/caller-usage.ts'
 import { sizeOf } from '../limits/kept-bytes.ts'
@@ -16,29 +16,29 @@ export const EVENT_STREAM_HEADERS = {
 export const eventText = (json: string, id: string | undefined): string =>
   id === undefined ? `event: message\ndata: ${json}\n\n` : `event: message\nid: ${id}\ndata: ${json}\n\n`
 
-/** Where in a stream a client left off, as its last event id says. */
+/** The position that an event id names. */
 export interface EventPosition {
   stream: number
   sequence: number
 }
 
-/** Whose stream it is. */
+/** The owner of a stream. */
 export interface EventStreamOwner {
-  /** Begins every event id; only this owner has it. */
+  /** The prefix of every event id, unique to this owner. */
   readonly prefix: string
   readonly limits: HttpLimits
   readonly open: OpenStreams
-  /** Streams begin with an event that says nothing but its id, and may be broken off before their end. */
+  /** Whether streams begin with an event that carries only an id, and may be closed before their end. */
   readonly isPolled: boolean
-  /** Whose streams and kept bytes they are counted as. */
+  /** Where streams and kept bytes are counted. */
   readonly usage: CallerUsage
   /** The stream has a reader again. */
   onAttended(stream: EventStream): void
   /** The stream ended, or lost its reader. */
   onUnattended(stream: EventStream): void
-  /** The stream keeps so many bytes more, or fewer. */
+  /** The kept bytes of the stream changed by this number. */
   onKept(stream: EventStream, bytes: number): void
-  /** There is no room for what the stream keeps. */
+  /** The events of an ended stream have to be dropped. */
   onTooMuch(stream: EventStream): void
 }
 
@@ -50,7 +50,7 @@ interface KeptEvent {
 export class EventStream implements AnswerStream, EventStore {
   readonly number: number
   readonly #owner: EventStreamOwner
-  /** The events from `#firstKept` on. */
+  /** The kept events, from number `#firstKept` on. */
   #kept: KeptEvent[] = []
   #keptBytes = 0
   #firstKept = 1
@@ -62,11 +62,11 @@ export class EventStream implements AnswerStream, EventStore {
   #isForgotten = false
   #maxEvents: number
   #maxEventBytes: number
-  /** When the stream ended or its reader went away; what is kept is forgotten some time after. */
+  /** When the stream ended or its reader disconnected. Its events expire some time later. */
   unattendedSince: number | undefined
-  /** The server let the reader go, who comes back for the rest: nobody gave it up. */
+  /** The server disconnected the reader, which will come back. The request is not abandoned. */
   isReleased = false
-  /** Counted as the stream of a request that nobody waits for. */
+  /** Counted as the stream of an abandoned request. */
   isAbandoned = false
 
   constructor(number: number, owner: EventStreamOwner) {
@@ -76,7 +76,7 @@ export class EventStream implements AnswerStream, EventStore {
     this.#maxEventBytes = owner.limits.maxEventBytes
   }
 
-  /** Until there is a reader. */
+  /** Lowers the limits until a reader connects. */
   keepAtMost(events: number, bytes: number): void {
     this.#maxEvents = Math.min(events, this.#maxEvents)
     this.#maxEventBytes = Math.min(bytes, this.#maxEventBytes)
@@ -90,7 +90,7 @@ export class EventStream implements AnswerStream, EventStore {
     return this.#isOver
   }
 
-  /** The last event that some reader was sent; a new reader that names no event goes on after it. */
+  /** The last event that was sent to a reader. A new reader without a last event id continues after it. */
   get written(): number {
     return this.#written
   }
@@ -99,25 +99,25 @@ export class EventStream implements AnswerStream, EventStore {
     return this.#firstKept + this.#kept.length - 1
   }
 
-  /** Why a client cannot go on after event `sequence`; undefined when it can. */
+  /** Why a client cannot resume after event `sequence`; undefined when it can. */
   checkResume(sequence: number): string | undefined {
-    if (sequence > this.#last) return 'The last event id names an event that was never sent'
+    if (sequence > this.#last) return 'The last event id names an event that was not sent'
     if (sequence < this.#firstKept - 1) return 'Events after that id are no longer kept'
     return undefined
   }
 
-  /** The stream ended with event `sequence`, and without the answer it was for. */
+  /** Whether the stream ended with event `sequence` and without an answer. */
   isDroppedAfter(sequence: number): boolean {
     return this.#isDropped && sequence === this.#last
   }
 
   /**
-   * Gives the stream a reader, in place of the one before.
+   * Connects a reader, and disconnects the previous one.
    * @param after the last event it has seen
    */
   connect(sink: EventSink, after: number, { onTooOld, endsAt }: { onTooOld?: (() => void) | undefined; endsAt: number | undefined }): void {
     const { open, limits, isPolled, usage } = this.#owner
-    if (this.#sink) this.#hangUp()
+    if (this.#sink) this.#disconnect()
     this.#maxEvents = limits.maxEvents
     this.#maxEventBytes = limits.maxEventBytes
     this.#sink = sink
@@ -131,21 +131,21 @@ export class EventStream implements AnswerStream, EventStore {
       this.#owner.onUnattended(this)
     }
     open.add({ sink, usage, onTooOld, endsAt, onEnded: () => this.breakOff() })
-    if (isPolled) sink.write(this.#mark(after))
+    if (isPolled) sink.write(this.#idEvent(after))
     for (let i = Math.max(0, after + 1 - this.#firstKept); i < this.#kept.length; i++) sink.write((this.#kept[i] as KeptEvent).text)
     this.#written = this.#last
     if (!this.#isOver) return
-    this.#hangUp()
+    this.#disconnect()
     this.#owner.onUnattended(this)
   }
 
-  /** The text of a stream that begins and ends with its one event. */
+  /** The text of a complete stream with one event. */
   atOnce(json: string): string {
     const text = eventText(json, this.#idOf(1))
     this.#keep(text)
     this.#isOver = true
     this.#owner.onUnattended(this)
-    return this.#owner.isPolled ? this.#mark(0) + text : text
+    return this.#owner.isPolled ? this.#idEvent(0) + text : text
   }
 
   greet(): void {
@@ -167,7 +167,7 @@ export class EventStream implements AnswerStream, EventStore {
     if (json !== undefined) void this.push(json)
     else this.#isDropped = true
     this.#isOver = true
-    this.#hangUp()
+    this.#disconnect()
     this.#owner.onUnattended(this)
   }
 
@@ -177,16 +177,16 @@ export class EventStream implements AnswerStream, EventStore {
     this.breakOff()
   }
 
-  /** Ends the connection, not the stream: the reader comes back for the rest. */
+  /** Closes the connection but not the stream. The reader reconnects for the rest. */
   breakOff(): void {
     if (!this.#sink) return
     this.#sink.write(`retry: ${this.#owner.limits.retryMs}\n\n`)
-    this.#hangUp()
+    this.#disconnect()
     this.#owner.onUnattended(this)
   }
 
-  /** An event that says nothing but its id, so that the reader has one to come back with. */
-  #mark(sequence: number): string {
+  /** An event that carries only an id, so that the reader can resume. */
+  #idEvent(sequence: number): string {
     return `id: ${this.#idOf(sequence)}\nretry: ${this.#owner.limits.retryMs}\ndata:\n\n`
   }
 
@@ -194,7 +194,7 @@ export class EventStream implements AnswerStream, EventStore {
     return `${this.#owner.prefix}.${this.number}.${sequence}`
   }
 
-  #hangUp(): void {
+  #disconnect(): void {
     const sink = this.#sink
     if (!sink) return
     this.#sink = undefined
@@ -202,7 +202,7 @@ export class EventStream implements AnswerStream, EventStore {
     sink.end()
   }
 
-  /** Makes room: all of a stream that ended, or the oldest event of one that goes on. */
+  /** Drops all events of an ended stream, or the oldest event of an open one. */
   evictOldest(): boolean {
     if (this.#kept.length === 0) return false
     if (this.#isOver) this.#owner.onTooMuch(this)
@@ -210,7 +210,7 @@ export class EventStream implements AnswerStream, EventStore {
     return true
   }
 
-  /** Keeps nothing from now on; what is still said goes to the reader, if there is one. */
+  /** Keeps no events from now on. New ones only go to the reader, if there is one. */
   forget(): void {
     this.#isForgotten = true
     const bytes = this.#keptBytes
@@ -243,7 +243,7 @@ export class EventStream implements AnswerStream, EventStore {
   }
 }
 
-/** The place an event id of this session stands for; undefined for anything else. */
+/** Reads an event id of this session; undefined for any other text. */
 export function readEventId(eventId: string, prefix: string): EventPosition | undefined {
   const match = /^([A-Za-z0-9_-]+)\.(\d{1,15})\.(\d{1,15})$/.exec(eventId)
   if (!match || match[1] !== prefix) return undefined

@@ -1,4 +1,4 @@
-/** Every stream that is open now, looked after by one timer: kept alive, cut when nobody reads, ended when too old. */
+/** All open streams, with one timer: keep-alive, disconnecting clients that do not read, the age limit. */
 
 import type { Clock, Timer } from '../../../base/clock.ts'
 import type { CallerUsage } from '../limits/caller-usage.ts'
@@ -8,12 +8,13 @@ import { SlowAnswers } from './slow-answers.ts'
 
 export interface OpenStream {
   sink: EventSink
-  /** Whose stream it is. */
+  /** Where the stream is counted. */
   usage: CallerUsage
-  /** Ends it in the way its kind ends; the age limit is not for streams of a request that is being worked on. */
+  /** Ends a standing stream that is too old. Undefined for streams of a request, which have no age limit. */
   onTooOld: (() => void) | undefined
-  /** When it must end whatever it is for, and how, unless as one that is too old. */
+  /** When the stream must end in any case. */
   endsAt?: number | undefined
+  /** How it ends then. Default: like a stream that is too old, or by closing the connection. */
   onEnded?: () => void
 }
 
@@ -24,7 +25,7 @@ interface Watched extends OpenStream {
   stalledSince: number | undefined
 }
 
-/** How often everything is looked at; more often where a limit is shorter than that. */
+/** How often all streams are checked; more often where a limit is shorter. */
 const TICK_MS = 1000
 const SHORTEST_TICK_MS = 20
 
@@ -33,16 +34,16 @@ export class OpenStreams {
   readonly #clock: Clock
   readonly #onCut: (limit: string) => void
   readonly #streams = new Map<EventSink, Watched>()
-  /** How many of them belong to no request, and who waits until none does. */
+  /** The number of standing streams, which belong to no request, and the listeners for its return to zero. */
   #standing = 0
   #isEnding = false
   readonly #onNoneStanding: (() => void)[] = []
   readonly #chores = new Set<() => void>()
-  /** Requests whose answers become streams when they take long. */
+  /** Requests whose answers become streams when they take too long. */
   readonly slow: SlowAnswers
   readonly #tickMs: number
   #timer: Timer | undefined
-  /** The time of the last tick: near enough for everything here, and free. */
+  /** The time of the last tick. Precise enough here, and reading it costs nothing. */
   #now = 0
 
   constructor(limits: HttpLimits, clock: Clock, onCut: (limit: string) => void) {
@@ -54,12 +55,12 @@ export class OpenStreams {
     this.slow = new SlowAnswers(Math.ceil(limits.streamAfterMs / this.#tickMs), () => this.#start())
   }
 
-  /** True when there shall be no more streams that belong to no request. */
+  /** True once no more standing streams are opened. */
   get isEnding(): boolean {
     return this.#isEnding
   }
 
-  /** The time, a second late at most while anything is open. */
+  /** The time, at most one second old while anything is open. */
   get now(): number {
     return this.#now
   }
@@ -68,7 +69,7 @@ export class OpenStreams {
     return this.#streams.size
   }
 
-  /** Something else to do now and then, while there is a reason to; the function ends it. */
+  /** Calls `chore` on every tick until the returned function is called. */
   everyTick(chore: () => void): () => void {
     this.#chores.add(chore)
     this.#start()
@@ -91,7 +92,7 @@ export class OpenStreams {
     if (watched.onTooOld && --this.#standing === 0) for (const resolve of this.#onNoneStanding.splice(0)) resolve()
   }
 
-  /** Writes an event, unless the reader has fallen too far behind: then it is cut off. A promise asks to wait for it. */
+  /** Writes an event. Disconnects a client that is too far behind. A promise asks the writer to wait for the client. */
   write(sink: EventSink, text: string): undefined | Promise<void> {
     if (sink.pending >= this.#limits.hardBufferBytes) {
       this.#cut(sink, 'hardBufferBytes')
@@ -104,7 +105,7 @@ export class OpenStreams {
     return new Promise((resolve) => sink.whenDrained(resolve))
   }
 
-  /** Ends all streams that belong to no request, and resolves when they have ended: some have a last word to say. */
+  /** Ends all standing streams, and resolves when they have ended. Some send a last message first. */
   endStanding(): Promise<void> {
     this.#isEnding = true
     for (const { onTooOld } of [...this.#streams.values()]) onTooOld?.()
@@ -134,13 +135,13 @@ export class OpenStreams {
   #tick(): void {
     this.#timer = undefined
     this.#now = this.#clock.now()
-    for (const watched of [...this.#streams.values()]) this.#look(watched, this.#now)
+    for (const watched of [...this.#streams.values()]) this.#check(watched, this.#now)
     for (const chore of [...this.#chores]) chore()
     this.slow.tick()
     if (this.#streams.size > 0 || this.#chores.size > 0 || !this.slow.isEmpty) this.#start()
   }
 
-  /** Once: an end that takes a moment is not asked for again. */
+  /** Ends a stream once, even if the end takes several ticks. */
   #end(watched: Watched): void {
     watched.endsAt = undefined
     if (watched.onTooOld) watched.onTooOld()
@@ -148,7 +149,7 @@ export class OpenStreams {
     else watched.sink.destroy()
   }
 
-  #look(watched: Watched, now: number): void {
+  #check(watched: Watched, now: number): void {
     const { sink, onTooOld, endsAt } = watched
     if (endsAt !== undefined && now >= endsAt) return this.#end(watched)
     if (sink.pending === 0 || sink.taken !== watched.takenBefore) {

@@ -1,4 +1,4 @@
-/** A stream of events that nobody can come back to: when it breaks, it is over. */
+/** A stream of events that cannot be resumed. */
 
 import type { CallerUsage } from '../limits/caller-usage.ts'
 import type { EventSink, HttpReply } from '../runtime/view.ts'
@@ -28,7 +28,7 @@ export class PlainStream implements AnswerStream {
     return this.#open.write(this.#sink, eventText(json, undefined))
   }
 
-  /** An event of another kind than a message. */
+  /** Sends an event that is not a message. */
   event(name: string, data: string): void {
     this.#sink.write(`event: ${name}\ndata: ${data}\n\n`)
   }

@@ -1,4 +1,4 @@
-/** The outlet of one POST: an answer in JSON, or a stream of events as soon as there is something to say before it. */
+/** The outlet of one POST: JSON, or a stream of events as soon as a message has to be sent before the answer. */
 
 import type { KeptText } from '../../../jsonrpc/kept-text.ts'
 import type { Outlet } from '../../../jsonrpc/outlet.ts'
@@ -13,29 +13,30 @@ import { SlowAnswer, type SlowAnswers } from './slow-answers.ts'
 export interface AnswerStream {
   push(json: string): undefined | Promise<void>
   finish(json: string | undefined): void
-  /** Shows that the stream is open before there is an event. */
+  /** Sends a comment, so that the client sees the open stream before the first event. */
   greet(): void
-  /** Lets the client hang up and come back; absent where it cannot. */
+  /** Disconnects the client, which comes back later. Absent where streams cannot be resumed. */
   release?(): void
 }
 
-/** What stands behind the answer to one request, or to all requests of one session. */
+/** The owner of the answers: one stateless request, or one session. */
 export interface ReplyOwner {
   readonly slow: SlowAnswers
   /** Begins a stream on the reply. */
   beginAnswer(reply: HttpReply): AnswerStream
-  /** A whole stream of one event: there was nothing to say before the answer. */
+  /** Sends the answer as a complete stream with one event. */
   answerAsEvent(reply: HttpReply, json: string): void
   /** The status of an answer in JSON. */
   statusOf(errorCode: number | undefined): number
-  /** The request has its answer, or will have none. */
+  /** The request has its answer, or will get none. */
   onOver(body: BodyMemory): void
-  /** Nobody waits for the answer any more, but it is still worked on; and the end of that. */
+  /** The client disconnected while the request is in progress. */
   onAbandoned?(): void
+  /** An abandoned request has ended. */
   onAbandonedOver?(): void
 }
 
-/** What the client takes and the server is set to give. */
+/** The response types that both the client and the server allow. */
 export interface AcceptedTypes {
   json: boolean
   events: boolean
@@ -45,20 +46,20 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
   readonly sender: Access
   readonly #reply: HttpReply
   readonly #accepts: AcceptedTypes
-  readonly #host: ReplyOwner
+  readonly #owner: ReplyOwner
   readonly #body: BodyMemory
   #stream: AnswerStream | undefined
   #isOver = false
   #isAbandoned = false
 
-  constructor(reply: HttpReply, accepts: AcceptedTypes, host: ReplyOwner, sender: Access, body: BodyMemory) {
+  constructor(reply: HttpReply, accepts: AcceptedTypes, owner: ReplyOwner, sender: Access, body: BodyMemory) {
     super()
     this.sender = sender
     this.#reply = reply
     this.#accepts = accepts
-    this.#host = host
+    this.#owner = owner
     this.#body = body
-    if (accepts.events) host.slow.add(this)
+    if (accepts.events) owner.slow.add(this)
   }
 
   get canPush(): boolean {
@@ -73,8 +74,8 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     this.#end()
     if (this.#stream) this.#stream.finish(json)
     else if (this.#reply.isGone) return
-    else if (this.#accepts.json || errorCode !== undefined) this.#reply.send(this.#host.statusOf(errorCode), JSON_TYPE, json)
-    else this.#host.answerAsEvent(this.#reply, json)
+    else if (this.#accepts.json || errorCode !== undefined) this.#reply.send(this.#owner.statusOf(errorCode), JSON_TYPE, json)
+    else this.#owner.answerAsEvent(this.#reply, json)
   }
 
   answerKept(head: string, kept: KeptText, tail: string): void {
@@ -85,7 +86,7 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     if (!reply.isGone) reply.sendParts(200, JSON_TYPE, head, kept.bytes, tail)
   }
 
-  /** A request is owed JSON or events, and clients complain of anything else: events, then, of which there are none. */
+  /** Clients expect JSON or events as the response to a request, so a dropped one gets an empty stream of events. */
   drop(): void {
     const { events } = this.#accepts
     this.#end()
@@ -97,34 +98,34 @@ export class ReplyOutlet extends SlowAnswer implements Outlet {
     if (!this.#isOver) this.#toStream()?.release?.()
   }
 
-  /** The client went away, and there is no stream that it could come back to. */
+  /** The client disconnected, and there is no stream that it could resume. */
   abandon(): void {
     if (this.#isOver || this.#isAbandoned) return
     this.#isAbandoned = true
-    this.#host.onAbandoned?.()
+    this.#owner.onAbandoned?.()
   }
 
-  /** It takes long: a stream can be kept alive. */
+  /** The answer takes long, so it becomes a stream, which can be kept alive. */
   onSlow(): void {
     this.#toStream()?.greet()
   }
 
   #toStream(): AnswerStream | undefined {
     if (this.#stream || !this.#accepts.events || this.#reply.isGone) return this.#stream
-    this.#host.slow.remove(this)
-    this.#stream = this.#host.beginAnswer(this.#reply)
+    this.#owner.slow.remove(this)
+    this.#stream = this.#owner.beginAnswer(this.#reply)
     return this.#stream
   }
 
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#host.slow.remove(this)
-    if (this.#isAbandoned) this.#host.onAbandonedOver?.()
-    this.#host.onOver(this.#body)
+    this.#owner.slow.remove(this)
+    if (this.#isAbandoned) this.#owner.onAbandonedOver?.()
+    this.#owner.onOver(this.#body)
   }
 }
 
 const NO_HEADERS: Headers = {}
-/** Shorter text is copied in less time than three parts are sent. */
+/** Below this length copying is faster than sending three parts. */
 const WORTH_PARTS = 16 * 1024

@@ -1,12 +1,12 @@
-/** Requests without an answer yet: one that takes long is told so, by the one timer that looks after streams too. */
+/** Requests without an answer, checked on every tick. Each is told when its answer takes too long. */
 
-/** A link of a list, not an entry of a Set: requests come and go without pause. */
+/** An entry of a linked list, which costs less per request than a Set. */
 export abstract class SlowAnswer {
   ticks = 0
   previous: SlowAnswer | undefined
   next: SlowAnswer | undefined
 
-  /** No answer within the time set. */
+  /** There was no answer within `streamAfterMs`. */
   abstract onSlow(): void
 }
 
@@ -16,7 +16,7 @@ export class SlowAnswers {
   #first: SlowAnswer | undefined
   #last: SlowAnswer | undefined
 
-  /** @param start makes ticks come, for as long as `isEmpty` is false */
+  /** @param start starts the ticks, which go on until `isEmpty` */
   constructor(maxTicks: number, start: () => void) {
     this.#maxTicks = maxTicks
     this.#start = start
