@@ -2,6 +2,7 @@
 
 import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
 import { read } from '../../jsonrpc/read.ts'
+import { isUnusable } from '../../jsonrpc/unusable.ts'
 import { answerBounds } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { About, Link, LinkReceiver } from '../../protocol/seams/link.ts'
@@ -13,7 +14,7 @@ import type { HttpConnection, HttpRequest } from './http-connection.ts'
 import { HttpNotification } from './http-notification.ts'
 import { Lane, LanePlace } from './lane.ts'
 import { LegacySseStream } from './legacy-sse.ts'
-import { describeMessage, isUnusable } from './match-answer.ts'
+import { describeMessage } from './match-answer.ts'
 import { RemoteSession } from './session.ts'
 
 const MAX_UNUSABLE_WARNINGS = 10
