@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type HttpOptions, httpHandler } from '../../../src/http/index.ts'
 import type { Server } from '../../../src/server/index.ts'
@@ -5,7 +6,6 @@ import { callTool, collectGarbage, initializeMessage, modern, testServer, until,
 import type { Message } from '../../support/raw-channel.ts'
 
 const URL_HERE = 'http://localhost/mcp'
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 function handling(server: Server, options: HttpOptions = {}) {
   const onRefused = vi.fn()

@@ -5,6 +5,7 @@ import {
   gate,
   type HttpSession,
   initializeMessage,
+  LISTEN,
   modern,
   openSession,
   serve,
@@ -15,7 +16,6 @@ import {
 } from '../../support/http-service.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 
-const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
 const inSession = (session: HttpSession, body: unknown) => rawRequest({ headers: session.headers, body })
 
 /** A server with a tool that waits until it is let go or cancelled, and says which. */
