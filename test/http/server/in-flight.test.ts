@@ -222,7 +222,7 @@ describe('a request that stands alone', () => {
     })
     start()
     expect([work.reasons.length, inFlight.abandoned]).toEqual([1, 1])
-    expect(String(work.reasons[0])).toContain('The client went away')
+    expect(String(work.reasons[0])).toContain('The client disconnected')
   })
 
   test('is not cancelled when it has its answer', () => {
