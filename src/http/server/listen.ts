@@ -142,7 +142,7 @@ function checkPublicAddress({ host, allowedHosts, auth, authenticate, dangerousl
   if (host === 'localhost' || isLoopbackAddress(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
   throw new McpError(
     'ERR_DEFINITION',
-    `Listening on ${host} makes the server public: set allowedHosts to the host names that clients use, or set auth`,
+    `Listening on ${host} makes the server public: set allowedHosts to the host names that clients use, or make callers authenticate (auth)`,
   )
 }
 

@@ -75,7 +75,7 @@ export class UsageByCaller {
   readonly #unknown = new CallerUsage('unknown')
   /** Cached, because nearly every request comes from the same address as the last one. */
   #lastAddress: string | undefined
-  #lastHolder: CallerUsage | undefined
+  #lastUsage: CallerUsage | undefined
   #stopSweeping: (() => void) | undefined
 
   constructor(ticks: Ticks) {
@@ -91,10 +91,10 @@ export class UsageByCaller {
   of(principal: string | undefined, address: string | undefined): CallerUsage {
     if (principal !== undefined) return this.#at(this.#principals, principal, 'principal')
     if (address === undefined) return this.#unknown
-    if (address === this.#lastAddress && this.#lastHolder) return this.#lastHolder
+    if (address === this.#lastAddress && this.#lastUsage) return this.#lastUsage
     this.#lastAddress = address
-    this.#lastHolder = this.#at(this.#addresses, addressKey(address), 'address')
-    return this.#lastHolder
+    this.#lastUsage = this.#at(this.#addresses, addressKey(address), 'address')
+    return this.#lastUsage
   }
 
   /** The caller that uses most. */
@@ -118,7 +118,7 @@ export class UsageByCaller {
 
   /** Removes empty entries on every tick, not after every request, because most callers send several. */
   #sweep(): void {
-    this.#lastHolder = undefined
+    this.#lastUsage = undefined
     for (const usages of [this.#principals, this.#addresses]) {
       for (const [key, usage] of usages) if (usage.isIdle) usages.delete(key)
     }
