@@ -11,7 +11,7 @@ import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
 import { standsAlone } from '../../revisions/route.ts'
 import { expectsAnswer } from './expects-answer.ts'
-import { acceptsOf, Guard, isJsonType } from './guard.ts'
+import { acceptsOf, corsHeaders, Guard, isJsonType, preflight } from './guard.ts'
 import { LegacySse } from './legacy-sse.ts'
 import { BodyMemory, estimateMemory } from './limits/body-memory.ts'
 import { type CallerUsage, UsageByCaller } from './limits/caller-usage.ts'
@@ -20,7 +20,7 @@ import { InFlight } from './limits/in-flight.ts'
 import { KeptBytes } from './limits/kept-bytes.ts'
 import { type AuthenticatedCaller, type AuthRefusal, DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions } from './options.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
-import type { BodyFault, Headers, HttpReply, HttpRequestView } from './runtime/view.ts'
+import type { BodyFault, HttpReply, HttpRequestView } from './runtime/view.ts'
 import { SessionRequests } from './session/session-requests.ts'
 import { answerStandingAlone, type HttpPost, type StatelessOptions } from './stateless.ts'
 import { OpenStreams } from './streams/open-streams.ts'
@@ -375,26 +375,4 @@ function countProxies(trustProxy: boolean | number | undefined): number {
   const count = Number(trustProxy ?? 0)
   if (Number.isInteger(count) && count >= 0) return count
   throw new McpError('ERR_DEFINITION', `trustProxy must be true, false or the number of proxies, not ${String(trustProxy)}`)
-}
-
-const corsHeaders = (origin: string): Headers => ({
-  'access-control-allow-origin': origin,
-  'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce',
-  vary: 'Origin',
-})
-
-const ALLOWED_HEADERS =
-  'Content-Type, Accept, Authorization, DPoP, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID'
-
-/** The response to a preflight request. `Mcp-Param-*` headers have names of their own, so the requested ones are allowed. */
-function preflight(wanted = ''): Headers {
-  const mirrors = wanted
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => /^mcp-param-[\w!#$%&'*+.^`|~-]+$/i.test(name))
-  return {
-    'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
-    'access-control-allow-headers': [ALLOWED_HEADERS, ...mirrors].join(', '),
-    'access-control-max-age': '600',
-  }
 }

@@ -2,7 +2,7 @@
 
 import type { HttpOptions } from './options.ts'
 import { type Refusal, refuse } from './refusal.ts'
-import type { HttpRequestView } from './runtime/view.ts'
+import type { Headers, HttpRequestView } from './runtime/view.ts'
 
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/i
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -142,4 +142,27 @@ function accepts(ranges: readonly MediaRange[], type: string, subtype: string): 
     if (covering.length > 0) return covering.some(({ isWanted }) => isWanted)
   }
   return false
+}
+
+/** Lets a page of an allowed origin read the response. */
+export const corsHeaders = (origin: string): Headers => ({
+  'access-control-allow-origin': origin,
+  'access-control-expose-headers': 'Mcp-Session-Id, WWW-Authenticate, DPoP-Nonce',
+  vary: 'Origin',
+})
+
+const ALLOWED_HEADERS =
+  'Content-Type, Accept, Authorization, DPoP, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID'
+
+/** The response to a preflight request. `Mcp-Param-*` headers have names of their own, so the requested ones are allowed. */
+export function preflight(wanted = ''): Headers {
+  const mirrors = wanted
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => /^mcp-param-[\w!#$%&'*+.^`|~-]+$/i.test(name))
+  return {
+    'access-control-allow-methods': 'POST, GET, DELETE, OPTIONS',
+    'access-control-allow-headers': [ALLOWED_HEADERS, ...mirrors].join(', '),
+    'access-control-max-age': '600',
+  }
 }
