@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Answers, Client } from '../../src/client/index.ts'
-import { type DeployOptions, type DeployServer, deployServer } from '../../src/demo/index.ts'
+import { type DeployOptions, type DeployServer, deployServer } from '../../src/demo/deploy/server.ts'
 import { REVISIONS } from '../../src/revisions/index.ts'
 import type { PairOptions } from '../../src/testing/index.ts'
 import { pair, rehearse } from '../../src/testing/index.ts'

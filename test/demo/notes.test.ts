@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, trunca
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Client } from '../../src/client/index.ts'
-import { type NotesOptions, notesServer } from '../../src/demo/index.ts'
+import { type NotesOptions, notesServer } from '../../src/demo/notes/server.ts'
 import { REVISIONS } from '../../src/revisions/index.ts'
 import { processTarget } from '../../src/stdio/index.ts'
 import { type PairOptions, pair, rehearse } from '../../src/testing/index.ts'

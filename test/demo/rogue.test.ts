@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Answers, Client } from '../../src/client/index.ts'
-import { type Misbehaviour, type RogueOptions, type RogueServer, rogueServer } from '../../src/demo/index.ts'
 import { MISBEHAVIOURS } from '../../src/demo/rogue/misbehaviour.ts'
+import { type Misbehaviour, type RogueOptions, type RogueServer, rogueServer } from '../../src/demo/rogue/server.ts'
 import { McpError } from '../../src/protocol/errors.ts'
 import { REVISIONS } from '../../src/revisions/index.ts'
 import { pair, rehearse } from '../../src/testing/index.ts'

@@ -1,5 +1,6 @@
 /** Validates sampling requests and answers, also after a person edited them. */
 
+import { isBase64 } from '../../base/bytes.ts'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isContentBlock } from '../../protocol/model/content.ts'
@@ -57,7 +58,6 @@ export function checkSamplingResult(value: unknown): CreateMessageResult {
 
 const CONTEXTS = new Set<unknown>(['none', 'thisServer', 'allServers'])
 const MODES = new Set<unknown>([undefined, 'auto', 'required', 'none'])
-const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 const invalid = (what: string): McpError => new McpError('ERR_INVALID_PARAMS', what)
 
@@ -84,7 +84,7 @@ function checkBlock(block: unknown, where: string): void {
       return
     case 'image':
     case 'audio':
-      if (typeof block.mimeType !== 'string' || !isBase64(block.data))
+      if (typeof block.mimeType !== 'string' || typeof block.data !== 'string' || !isBase64(block.data))
         throw invalid(`${where} has ${block.type} without mimeType or base64 data`)
       return
     case 'tool_use':
@@ -99,8 +99,6 @@ function checkBlock(block: unknown, where: string): void {
       throw invalid(`${where} must have content of the type text, image, audio, tool_use or tool_result`)
   }
 }
-
-const isBase64 = (data: unknown): boolean => typeof data === 'string' && data.length % 4 === 0 && BASE64.test(data)
 
 function checkPreferences(preferences: unknown): void {
   if (preferences === undefined) return
