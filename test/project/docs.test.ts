@@ -156,8 +156,8 @@ test('the table of errors in the documentation is the table in the code', () => 
   const page = [
     '# Errors',
     '',
-    'What went wrong on this side is a `McpError` with one of these codes. A server answers with the JSON-RPC code beside it.',
-    'What the other side reported is a `RemoteError` with its JSON-RPC code.',
+    'An error on your side of the connection is an `McpError` with one of these codes. A server sends the JSON-RPC code of the same row to',
+    "its client. An error that the peer reports is a `RemoteError` with the peer's JSON-RPC code.",
     '',
     '| code | JSON-RPC | when |',
     '|---|---|---|',
