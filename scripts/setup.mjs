@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
@@ -68,6 +68,21 @@ export function installDependencies({ isForTests = true } = {}) {
   run('npm', args, { stdio: ['ignore', process.stderr, 'inherit'] })
 }
 
+/**
+ * Lets programs in test/ and bench/ import the package by its name. Node finds a package by its own name only from inside, and these
+ * folders are packages themselves.
+ */
+export function linkPackage(project = root) {
+  const link = `${project}/node_modules/portico`
+  if (existsSync(link)) return
+  try {
+    symlinkSync('..', link, 'junction')
+  } catch (error) {
+    // Another command made the link at the same time.
+    if (error.code !== 'EEXIST') throw error
+  }
+}
+
 /** Builds if the output is stale. Only programs that compile against the package need `types`. */
 export async function buildIfStale({ types = true } = {}) {
   const stamp = `${root}/.cache/build`
@@ -111,6 +126,7 @@ async function alone(lock, run) {
 /** Installs and builds. `isForTests: false` installs and builds only what running the product needs. Default: true. */
 export async function setUp({ isForTests = true } = {}) {
   installDependencies({ isForTests })
+  if (isForTests) linkPackage()
   await buildIfStale({ types: isForTests })
 }
 
