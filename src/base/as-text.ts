@@ -1,8 +1,8 @@
 /** Any value as text. */
 
 /**
- * Never throws. `String(value)` runs the value's own `toString`, which anyone who sends JSON can replace with something that
- * cannot be called, and so turn a message about bad input into a crash.
+ * Never throws. `String(value)` calls the value's own `toString`. JSON from a peer can replace that with something that is
+ * not a function, and then an error message about bad input would crash.
  */
 export function asText(value: unknown): string {
   if (typeof value === 'string') return value
@@ -10,6 +10,6 @@ export function asText(value: unknown): string {
     if (typeof value !== 'object' || value === null || value instanceof Error) return String(value)
     return JSON.stringify(value) ?? 'undefined'
   } catch {
-    return `(${typeof value} without a text)`
+    return `(${typeof value} that has no text)`
   }
 }

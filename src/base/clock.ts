@@ -1,28 +1,28 @@
-/** Time as a dependency, so that tests can turn it by hand. Monotonic: a wall clock that jumps changes nothing. */
+/** Time as a dependency, so that tests can control it. It is monotonic: changes of the system time do not affect it. */
 
 export interface Timer {
   cancel(): void
-  /** Whether this timer alone keeps the process alive; it does not until told so. */
+  /** Sets whether this timer keeps the process alive. Default: false. */
   hold(isHeld: boolean): void
 }
 
 export interface Clock {
-  /** Milliseconds since an arbitrary start; never goes back. */
+  /** Milliseconds since an arbitrary start. Never decreases. */
   now(): number
-  /** Calls `fire` once after `ms`; after many days it may be earlier. */
+  /** Calls `fire` once after `ms`, but after 24 days at the latest. */
   after(ms: number, fire: () => void): Timer
 }
 
-/** What Node's timer objects add; elsewhere timers never hold a process. */
+/** The methods of Node's timers. Timers of other runtimes never keep a process alive. */
 interface HoldingTimer {
   ref?(): void
   unref?(): void
 }
 
-// Node fires a timer that is set for longer at once.
+// Node fires longer timers immediately.
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-// In Node the global is a getter, which costs more than the reading; looked up late, because it loads a module.
+// In Node the global `performance` is a getter that costs more than `now`. Read on first use, because it loads a module.
 let timeline: typeof performance | undefined
 
 export const systemClock: Clock = {

@@ -1,11 +1,11 @@
 /**
- * One listener for each signal, however many wait on it: the signal of an agent's run is given to hundreds of calls,
- * and Node takes more than ten listeners for a leak and warns.
+ * One listener per signal, for any number of callbacks. An agent may pass one signal to hundreds of calls, and Node
+ * warns about a leak at more than ten listeners.
  */
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** Runs `run` when `signal` is aborted, at once when it is already. Call what comes back once it no longer matters. */
+/** Calls `run` when `signal` aborts, or immediately if it has aborted. Returns a function that removes the callback. */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
   if (signal.aborted) {
     run()

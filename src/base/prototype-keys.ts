@@ -1,10 +1,10 @@
-/** Keys that reach the prototype of an object. Messages with them are refused on the way in; what we send must not have them either. */
+/** Finds prototype keys in values before they are sent. `jsonrpc/scan.ts` rejects the same keys in text that arrives. */
 
 import { isObject } from './json.ts'
 
 /**
- * Where such a key stands in a JSON value, as a JSON pointer; undefined when there is none.
- * The rule is that of messages on the way in: `__proto__` anywhere, and `prototype` in an object under `constructor`.
+ * The JSON pointer of the first prototype key in a JSON value: `__proto__` anywhere, or `prototype` in an object under
+ * `constructor`. Undefined when there is none.
  */
 export function prototypeKeyIn(root: unknown): string | undefined {
   const open: { value: unknown; pointer: string; isConstructor: boolean }[] = [{ value: root, pointer: '', isConstructor: false }]

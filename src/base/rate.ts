@@ -1,5 +1,6 @@
-/** A token bucket: so many at once, so many a second after that. */
+/** A token bucket. */
 
+/** A rate limit: `burst` at once, then `perSecond`. */
 export interface Rate {
   perSecond: number
   burst: number
@@ -7,7 +8,7 @@ export interface Rate {
 
 export class Bucket {
   readonly #rate: Rate
-  /** In thousandths, so that whole rates and whole milliseconds add up without rounding. */
+  /** In thousandths of a token, so that whole rates and whole milliseconds add up without rounding. */
   #thousandths: number
   #filledAt: number
 
@@ -17,7 +18,7 @@ export class Bucket {
     this.#filledAt = now
   }
 
-  /** Takes one token; returns 0, or how many milliseconds to wait for the next. */
+  /** Takes one token and returns 0; or returns the milliseconds to wait for the next one. */
   take(now: number): number {
     const { perSecond, burst } = this.#rate
     this.#thousandths = Math.min(burst * 1000, this.#thousandths + (now - this.#filledAt) * perSecond)

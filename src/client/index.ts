@@ -1,4 +1,4 @@
-/** portico/client: one client for every protocol revision. Transports come from their own subpaths. */
+/** portico/client: one client for all protocol revisions. Transports have their own subpaths. */
 
 export { RemoteError } from '../jsonrpc/remote-error.ts'
 export { Cancelled, Declined, type ErrorCode, McpError } from '../protocol/errors.ts'
@@ -30,7 +30,6 @@ export { Client, type ToolResult } from './client.ts'
 export type { ServerDescription } from './dialect/dialect.ts'
 export { type ClientLimits, DEFAULT_CLIENT_LIMITS } from './limits.ts'
 export { memoryTarget } from './memory-link.ts'
-export type { CallOptions, ConnectOptions } from './options.ts'
+export type { CallOptions, ConnectOptions, TraceSource } from './options.ts'
 export type { List } from './paging.ts'
-export { type Verdict, type VerdictMemory, verdictMemory } from './probe.ts'
-export type { TraceSource } from './trace.ts'
+export { type Verdict, type VerdictMemory, verdictMemory } from './verdict-memory.ts'

@@ -3,7 +3,7 @@
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { OAuth } from '../auth/client/oauth.ts'
-import { fileTokenStore } from '../auth/store/local.ts'
+import { fileTokenStore } from '../auth/store/local-stores.ts'
 import { systemClock } from '../base/clock.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Authorizer } from '../protocol/seams/authorizer.ts'
@@ -43,7 +43,7 @@ import type { HostServices } from './services/services.ts'
 export async function createHost(options: HostOptions = {}): Promise<Host> {
   const limits = withDefaults(DEFAULT_HOST_LIMITS, options.limits)
   const { clock = systemClock, onEvent = () => {} } = options
-  const secrets = redactor([], limits.redactor)
+  const secrets = redactor([])
   const ask = options.ask && redactingAsker(options.ask, secrets)
   const emit = (event: HostEvent): void => onEvent(redactEvent(event, secrets))
   const warn = (text: string, server?: string): void => emit({ kind: 'warning', text, ...(server !== undefined && { server }) })
@@ -64,7 +64,6 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     isVisible: (id, kind, name) => hosted.get(id)?.stateOf(kind, name) === 'pinned',
     onChange: (kinds) => emit({ kind: 'catalog', kinds }),
     clock,
-    ...(limits.catalog && { limits: limits.catalog }),
   })
   const approvals = new ReviewQueue({
     parts,
@@ -87,7 +86,6 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     canAsk: ask !== undefined,
     onChange: (id) => hosted.get(id)?.supervised.announceRoots(),
     onWarning: warn,
-    ...(limits.roots && { limits: limits.roots }),
   })
   const broker = createBroker({
     models,
@@ -102,7 +100,7 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     ...(limits.budget && { budget: limits.budget }),
     ...(options.allowedModels && { allowedModels: (id: string) => options.allowedModels?.(id) }),
   })
-  const openUrl = options.openUrl ?? (async (url: string) => (await import('../auth/client/node/browser.ts')).openBrowser(url))
+  const openUrl = options.openUrl ?? (async (url: string) => (await import('../auth/client/login/node/browser.ts')).openBrowser(url))
 
   const supervise = (spec: ServerSpec) => {
     // One of this name that was configured otherwise may have been given what is not meant for this one.
@@ -114,7 +112,6 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
       auth: authFor(spec, own),
       input: async (asking, id, signal) =>
         inputsFor(spec, { vault: await parts.vault(), ask: (input) => askForInput(parts, asking, input, signal) })(id),
-      ...(limits.launch && { launchLimits: limits.launch }),
       onOther: ({ id }) => roots.forget(id),
       onListing: (listed, { surface }) => {
         try {
@@ -195,10 +192,8 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
     limits: {
       maxDefinitionTokens: limits.maxDefinitionTokens,
       chat: limits.chat ?? {},
-      search: limits.search ?? {},
-      flow: limits.flow ?? {},
     },
-    favourites: options.favourites ?? [],
+    favorites: options.favorites ?? [],
     policy: () => policy,
     setPolicy: async (next) => {
       policy = await loadPolicy({ ...options, policy: next })
@@ -224,13 +219,13 @@ export async function createHost(options: HostOptions = {}): Promise<Host> {
 
 /** A file that cannot be read is no reason to start without what it says. */
 async function specsOf(options: HostOptions, warn: (text: string) => void): Promise<ServerSpec[]> {
-  const { config, servers = {}, project = process.cwd(), limits, folder } = options
+  const { config, servers = {}, project = process.cwd(), folder } = options
   if (config === undefined) return inlineServers(servers)
   const own = serverFile(hostFolder(folder)).file
   const files = [config as GivenConfig | GivenConfig[]].flat().map((given) => (typeof given === 'string' ? { file: given } : given))
   const read = await readConfig(
     files.map(({ file, isOurs }) => ({ file, isOurs: isOurs ?? resolve(file) === own })),
-    { project, ...(limits?.config && { limits: limits.config }) },
+    { project },
   )
   for (const { file, where, text } of read.problems) {
     const words = `${file}${where === '' ? '' : `, ${where}`}: ${text}`
@@ -251,7 +246,7 @@ function partsOf(
   const principal = options.principal ?? userInfo().username
   const project = options.project ?? process.cwd()
   const wallNow = (): number => Date.now()
-  const usage = new UsageCounter({ now: wallNow, ...(limits.usage && { limits: limits.usage }) })
+  const usage = new UsageCounter({ now: wallNow })
   const gate = new Gate({
     principal,
     project,
@@ -274,7 +269,7 @@ function partsOf(
     lastArguments: new LastArguments(),
     maxResultBytes,
     hasRules: (kind) => (policy().byKind.get(kind) ?? []).length > 0,
-    run: new Run({ limits: limits.flow }),
+    run: new Run(),
     principal,
     project,
     clock,

@@ -1,4 +1,4 @@
-/** The host's face: many servers behind one catalogue, and nothing done with them but through its gate. */
+/** The host's face: many servers behind one catalog, and nothing done with them but through its gate. */
 
 import { McpError } from '../protocol/errors.ts'
 import type { CompleteParams, Completion } from '../protocol/model/completion.ts'
@@ -54,8 +54,8 @@ export interface HostInsides {
   broker: Broker
   roots: RootConsent
   models: readonly Model[]
-  limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat' | 'search' | 'flow'>
-  favourites: readonly string[]
+  limits: Pick<HostLimits, 'maxDefinitionTokens' | 'chat'>
+  favorites: readonly string[]
   policy(): CompiledPolicy
   setPolicy(policy: NonNullable<HostOptions['policy']>): Promise<void>
   server(id: string): HostedServer
@@ -85,7 +85,7 @@ export class Host {
 
   constructor(insides: HostInsides) {
     this.#insides = insides
-    this.#search = new ToolSearch(insides.catalog, insides.limits.search)
+    this.#search = new ToolSearch(insides.catalog)
   }
 
   /** Where it keeps what must outlive it. */
@@ -181,7 +181,7 @@ export class Host {
     return this.#search.search(query, options)
   }
 
-  /** Calls a tool for the person: by its name in the catalogue, or by server and the server's own name. */
+  /** Calls a tool for the person: by its name in the catalog, or by server and the server's own name. */
   async call(
     tool: string | { server: string; name: string },
     args: Readonly<Record<string, unknown>> = {},
@@ -236,10 +236,10 @@ export class Host {
 
   /** A conversation to have with the model: a new one, or one that was kept. */
   talk(conversation: Conversation = new Conversation()): Talk {
-    return new Talk(conversation, new Run({ conversation, limits: this.#insides.limits.flow }))
+    return new Talk(conversation, new Run({ conversation }))
   }
 
-  /** Says something to the model, which may use the catalogue, under the policy. Ends with exactly one `end`. */
+  /** Says something to the model, which may use the catalog, under the policy. Ends with exactly one `end`. */
   async *chat(said: string, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
     const { models, parts, limits, kept } = this.#insides
     const { talk = this.talk(), model = models[0], system, signal } = options
@@ -306,8 +306,8 @@ export class Host {
   }
 
   #toolsForModel(): ChatTool[] {
-    const { catalog, limits, favourites } = this.#insides
-    const { inline, search } = offerToModel(catalog, { maxTokens: limits.maxDefinitionTokens, favourites })
+    const { catalog, limits, favorites } = this.#insides
+    const { inline, search } = offerToModel(catalog, { maxTokens: limits.maxDefinitionTokens, favorites })
     return [...inline.map(({ exposed, definition }) => ({ ...definition, name: exposed })), ...search]
   }
 

@@ -7,29 +7,19 @@ import type { Implementation } from '../protocol/model/base.ts'
 import type { Authorizer } from '../protocol/seams/authorizer.ts'
 import type { Service } from '../protocol/seams/service.ts'
 import type { ProcessTargetOptions } from '../stdio/connect.ts'
-import type { PinLimits } from './approval/pin-store.ts'
 import type { Review } from './approval/review.ts'
-import type { CatalogLimits, EntryKind } from './catalog/catalog.ts'
+import type { EntryKind } from './catalog/catalog.ts'
 import { DEFAULT_MAX_DEFINITION_TOKENS } from './catalog/offer.ts'
-import type { SearchLimits } from './catalog/search.ts'
-import type { ConfigLimits } from './config/limits.ts'
 import type { GateLimits } from './consent/gate/gate.ts'
-import type { GrantLimits } from './consent/grants/grant-store.ts'
-import type { UsageLimits } from './consent/usage.ts'
 import type { ChatLimits } from './conversation/chat/limits.ts'
-import type { ProvenanceLimits } from './conversation/flow/provenance.ts'
 import { DEFAULT_RESULT_LIMITS } from './conversation/flow/result-gate.ts'
-import type { EntryFileLimits } from './launch/entry-file.ts'
 import type { Health } from './model/health.ts'
 import type { Asker } from './model/question.ts'
 import type { Policy, PolicyLayer, Rule } from './model/rule.ts'
 import type { ServerSpec } from './model/server-spec.ts'
 import type { Model } from './models/model.ts'
-import type { PolicyLimits } from './policy/policy-schema.ts'
-import type { RootLimits } from './roots/root-registry.ts'
 import type { BrokerLimits } from './sampling/broker.ts'
 import type { BudgetLimits } from './sampling/budget.ts'
-import type { RedactorLimits } from './secrets/redactor.ts'
 import { DEFAULT_FLEET_LIMITS } from './servers/fleet.ts'
 import type { ServerLimits } from './servers/limits.ts'
 import type { ServerLog } from './servers/log-gate.ts'
@@ -84,7 +74,7 @@ export interface HostOptions {
   /** Where checkpoints of the audit log go as well. */
   anchor?: AnchorSink
   /** Tools whose definitions models get in any case, by their exposed names. */
-  favourites?: readonly string[]
+  favorites?: readonly string[]
   limits?: Partial<HostLimits>
   clock?: Clock
   onEvent?(event: HostEvent): void
@@ -93,30 +83,12 @@ export interface HostOptions {
 export interface HostLimits {
   server: Partial<ServerLimits>
   client: Partial<ClientLimits>
-  catalog: Partial<CatalogLimits>
   gate: Partial<GateLimits>
   chat: Partial<ChatLimits>
   sampling: Partial<BrokerLimits>
   /** What each server may ask of the models; for all of them, or by name. */
   budget: Partial<BudgetLimits> | ((server: string) => Partial<BudgetLimits>)
   audit: Partial<AuditLogLimits>
-  /** The search over tools. */
-  search: Partial<SearchLimits>
-  grants: Partial<GrantLimits>
-  pins: Partial<PinLimits>
-  /** What is counted, for limits of rules and to notice loops. */
-  usage: Partial<UsageLimits>
-  roots: Partial<RootLimits>
-  /** What of private data is remembered, to recognise it where it would leave. */
-  flow: Partial<ProvenanceLimits>
-  /** The files of `config`. */
-  config: Partial<ConfigLimits>
-  /** The files of `policy`. */
-  policy: Partial<PolicyLimits>
-  /** What is looked at of a program before it is started. */
-  launch: Partial<EntryFileLimits>
-  /** Values of secrets that are looked for in what servers write. */
-  redactor: Partial<RedactorLimits>
   /** Servers in the configuration. */
   maxServers: number
   /** Bytes of a result that are let in; the rest is cut off. */

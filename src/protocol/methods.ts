@@ -1,10 +1,10 @@
-/** Every method of every revision, by name. */
+/** All methods of all revisions, by name. */
 
-import type { MethodRow } from './method.ts'
 import { completionMethods } from './model/completion.ts'
 import { elicitationMethods } from './model/elicitation.ts'
 import { lifecycleMethods } from './model/lifecycle.ts'
 import { loggingMethods } from './model/logging.ts'
+import type { MethodRow } from './model/method.ts'
 import { progressMethods } from './model/progress.ts'
 import { promptMethods } from './model/prompts.ts'
 import { resourceMethods } from './model/resources.ts'
@@ -27,7 +27,7 @@ const rows: readonly MethodRow[] = [
   ...subscriptionMethods,
 ]
 
-/** A row with the feature that its capability belongs to. */
+/** A method with the feature that its capability belongs to. */
 export type KnownMethod = MethodRow & { feature: string | undefined }
 
 export const METHODS: ReadonlyMap<string, KnownMethod> = new Map(

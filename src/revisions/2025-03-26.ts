@@ -1,10 +1,10 @@
-/** 2025-03-26: batches, audio, tool annotations, progress messages, the completions capability. */
+/** Revision 2025-03-26: batches, audio, tool annotations, progress messages, the completions capability. */
 
 import { asText } from '../base/as-text.ts'
 import type { Delta, Downgrade } from './revision.ts'
 import { each, inContent, ofType, within, without } from './shapes.ts'
 
-// An embedded resource keeps the bytes; older peers have no audio block but can carry any blob.
+// Older peers do not have audio blocks, so the bytes travel in an embedded resource.
 const audioAsResource: Downgrade = ({ data, mimeType, annotations }) => ({
   type: 'resource',
   resource: { uri: 'urn:portico:audio', mimeType, blob: data },
@@ -13,7 +13,7 @@ const audioAsResource: Downgrade = ({ data, mimeType, annotations }) => ({
 
 const audioAsNote: Downgrade = ({ mimeType }) => ({
   type: 'text',
-  text: `[audio of type ${asText(mimeType)} left out: this protocol revision has none]`,
+  text: `[audio of type ${asText(mimeType)} omitted: this protocol revision has no audio]`,
 })
 
 const { 'tools/call': toolContent, 'prompts/get': promptContent } = inContent(ofType('audio', audioAsResource))

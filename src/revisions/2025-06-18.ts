@@ -1,4 +1,4 @@
-/** 2025-06-18: no more batches; elicitation, structured output, resource links, titles, completion context. */
+/** Revision 2025-06-18: no batches; elicitation, structured output, resource links, titles, completion context. */
 
 import { asText } from '../base/as-text.ts'
 import { isObject } from '../base/json.ts'
@@ -7,7 +7,7 @@ import { each, inOrder, ofType, within, without } from './shapes.ts'
 
 const undated: Downgrade = within('annotations', without('lastModified'))
 
-// Before titles, the name of a resource was what people read.
+// Before there were titles, people read the name of a resource.
 const titleAsName: Downgrade = (item) => (typeof item.title === 'string' ? { ...item, name: item.title } : item)
 
 const plainResource: Downgrade = inOrder(titleAsName, without('title', '_meta'), undated)
@@ -37,8 +37,8 @@ export const r20250618: Delta = {
     },
     results: {
       initialize: within('serverInfo', without('title')),
-      // Structured output stays: the older schemas allow members they do not know, every known client ignores those it
-      // does not use, and a bridge may name an old revision for a client that is newer.
+      // Structured output stays: the older schemas allow unknown members, clients ignore them, and a bridge may name an
+      // old revision for a newer client.
       'tools/list': each('tools', without('title', '_meta')),
       'tools/call': each('content', plainBlock),
       'resources/list': each('resources', plainResource),

@@ -1,4 +1,4 @@
-/** 2025-11-25: icons, URL elicitation, richer forms, tools in sampling, bad arguments shown to the model. */
+/** Revision 2025-11-25: icons, URL elicitation, richer forms, tools in sampling, bad arguments shown to the model. */
 
 import { asText } from '../base/as-text.ts'
 import { isObject } from '../base/json.ts'
@@ -8,7 +8,7 @@ import { joinTyped, splitTyped, typedField } from './typed-choices.ts'
 
 const plainImplementation: Downgrade = without('icons', 'description', 'websiteUrl')
 
-/** `{form, url}` was `{}`, which meant form; a client with URL mode only had nothing to say. */
+/** Older revisions have `{}` for forms, and nothing for URL mode. */
 const formOnly: Downgrade = (capabilities) => {
   const { elicitation, ...rest } = capabilities
   if (!isObject(elicitation)) return capabilities
@@ -17,7 +17,7 @@ const formOnly: Downgrade = (capabilities) => {
 
 const plainSampling: Downgrade = within('sampling', without('context', 'tools'))
 
-// A conversation that was held with tools can still be read without them.
+// Tool use in a conversation is shown as text to models of older revisions.
 const toolUseAsText: Downgrade = ({ name, input }) => ({ type: 'text', text: `[call of tool ${asText(name)}: ${JSON.stringify(input)}]` })
 
 const toolResultAsText: Downgrade = ({ content }) => {
@@ -27,7 +27,7 @@ const toolResultAsText: Downgrade = ({ content }) => {
 
 const withoutTools: Downgrade = inBlocks(inOrder(ofType('tool_use', toolUseAsText), ofType('tool_result', toolResultAsText)))
 
-/** One block a message: several blocks become several messages of the same role. */
+/** Older messages have one block each, so several blocks become several messages of the same role. */
 const oneBlockEach: Downgrade = (params) => {
   if (!Array.isArray(params.messages)) return params
   const split = objectsIn(params.messages).flatMap(({ role, content }) =>
@@ -36,7 +36,7 @@ const oneBlockEach: Downgrade = (params) => {
   return { ...params, messages: split }
 }
 
-/** One block an answer: texts are joined, of anything else the first is kept. */
+/** Older answers have one block: texts are joined, otherwise only the first block is kept. */
 const oneBlock: Downgrade = (result) => {
   if (!Array.isArray(result.content)) return result
   const blocks = objectsIn(result.content)
@@ -45,7 +45,7 @@ const oneBlock: Downgrade = (result) => {
   return { ...result, content: { type: 'text', text: blocks.map(({ text }) => text).join('\n') } }
 }
 
-/** Titles of choices were a parallel list; several choices of one field did not exist and are typed in, comma by comma. */
+/** In older forms, titles of choices are a parallel list, and multiple choices are typed as text with commas. */
 const plainField: Downgrade = (field) => {
   const bare = field.type === 'boolean' ? field : without('default', 'pattern')(field)
   const { oneOf, items, type, minItems: _min, maxItems: _max, ...rest } = bare

@@ -1,4 +1,4 @@
-/** 2026-07-28: no handshake, no session, no server requests; questions travel in answers, changes on one stream. */
+/** Revision 2026-07-28: no handshake, no sessions and no server requests. Questions are in answers, change notices on one stream. */
 
 import { isObject } from '../base/json.ts'
 import type { Delta, Downgrade } from './revision.ts'
@@ -8,14 +8,14 @@ const whole: Downgrade = without('resultType')
 const uncached: Downgrade = without('resultType', 'ttlMs', 'cacheScope')
 const firstRound: Downgrade = without('inputResponses', 'requestState')
 
-// Until now structured output was an object, and so was what described it.
+// In older revisions structured output and its schema must be objects.
 const objectOutput: Downgrade = (tool) =>
   isObject(tool.outputSchema) && tool.outputSchema.type !== 'object' ? without('outputSchema')(tool) : tool
 
 const objectContent: Downgrade = (result) =>
   'structuredContent' in result && !isObject(result.structuredContent) ? without('structuredContent')(result) : result
 
-// Until now the schema of a property was an object: a list with `true` in it was refused as a whole.
+// In older revisions the schema of a property must be an object. Clients reject a whole list because of one `true`.
 const objectProperties: Downgrade = within('properties', (properties) => {
   if (!Object.values(properties).some((schema) => typeof schema === 'boolean')) return properties
   return Object.fromEntries(

@@ -1,34 +1,34 @@
 /**
- * A revision of the protocol as a value: which methods exist, which error codes, and how the neutral model's
- * messages must look to a peer that speaks it. Nothing outside this folder compares versions.
+ * A revision of the protocol as a value: its methods, its error codes, and the conversion of messages for peers that use
+ * it. No code outside of this folder compares versions.
  */
 
 import { ERRORS, type ErrorCode } from '../protocol/errors.ts'
 
 export type Json = Record<string, unknown>
 
-/** Takes a message apart that is too new for a peer; may return the same object when nothing needs to go. */
+/** Converts a message to the previous revision. Returns the same object if there is nothing to change. */
 export type Downgrade = (value: Json) => Json
 
-/** Brings an answer from an older peer up to the question as it was meant. */
+/** Converts an answer of an older peer to the newer revision. */
 export type Upgrade = (answer: Json, question: Json) => Json
 
 export interface RevisionFacts {
-  /** How caller, questions, changes and logging work. */
+  /** How identity, questions, change notices and logging work. */
   dialect: 'session' | 'stateless'
-  /** A message may be an array of messages. */
+  /** Batches of messages are allowed. */
   hasBatches: boolean
-  /** An error about an unreadable message leaves the id out; before that it is null, as JSON-RPC says. */
+  /** An error about an unreadable message has no id. Otherwise its id is null, as JSON-RPC requires. */
   omitsUnreadableId: boolean
-  /** Arguments that do not fit a tool's schema are a result the model sees, not a protocol error. */
+  /** Invalid tool arguments give a result that the model sees, not a protocol error. */
   reportsBadArgumentsInResult: boolean
-  /** A server may answer that a page must be visited first. */
+  /** A server may answer with an error that asks for a page visit. */
   hasUrlElicitationError: boolean
-  /** Completion exists without a capability to announce it. */
+  /** Completion needs no capability. */
   completesUnannounced: boolean
-  /** A result may say how long it can be kept. */
+  /** Results may say how long they can be cached. */
   hasCaching: boolean
-  /** A stream of events begins with a mark to come back to, and may be broken off before its answer. */
+  /** An event stream starts with an event id, and the server may close it before the answer. */
   hasPolledStreams: boolean
 }
 
@@ -36,7 +36,7 @@ export interface Revision extends RevisionFacts {
   version: string
   has(method: string): boolean
   errorCode(code: ErrorCode): number
-  /** What of outgoing params or results a peer of this revision can take. */
+  /** Converts outgoing params and results for a peer of this revision. */
   downgradeParams(method: string, params: Json): Json
   downgradeResult(method: string, result: Json): Json
   upgradeResult(method: string, result: Json, params: Json): Json
@@ -48,9 +48,9 @@ export interface Delta {
   adds?: readonly string[]
   removes?: readonly string[]
   errorCodes?: Partial<Record<ErrorCode, number>>
-  /** What this revision brought into existing messages, taken back for a peer that speaks the one before. */
+  /** Removes what this revision added to messages, for peers of the previous revision. */
   downgrade?: { params?: Record<string, Downgrade>; results?: Record<string, Downgrade> }
-  /** How what was taken back is put into an answer again. */
+  /** Restores in answers what `downgrade` changed in questions. */
   upgrade?: { results?: Record<string, Upgrade> }
 }
 
@@ -59,7 +59,7 @@ export interface Base extends Delta {
   adds: readonly string[]
 }
 
-/** Turns a first revision and the changes since into one value a revision, oldest first. */
+/** Builds all revisions from the first one and the changes since, oldest first. */
 export function line(base: Base, ...deltas: Delta[]): Revision[] {
   const all: Delta[] = [base, ...deltas]
   let facts = base.facts
@@ -81,11 +81,11 @@ function revision(
   errorCodes: Partial<Record<ErrorCode, number>>,
   newer: readonly Delta[],
 ): Revision {
-  // Newest first: each step hands the next one a message of its own revision.
-  const undone = [...newer].reverse()
-  const params = composeFits(undone.map(({ downgrade: undo }) => undo?.params ?? {}))
-  const results = composeFits(undone.map(({ downgrade: undo }) => undo?.results ?? {}))
-  const mends = composeMends(newer.map(({ upgrade: redo }) => redo?.results ?? {}))
+  // Newest first: each step converts a message to the previous revision.
+  const newestFirst = [...newer].reverse()
+  const params = composeDowngrades(newestFirst.map(({ downgrade }) => downgrade?.params ?? {}))
+  const results = composeDowngrades(newestFirst.map(({ downgrade }) => downgrade?.results ?? {}))
+  const upgrades = composeUpgrades(newer.map(({ upgrade }) => upgrade?.results ?? {}))
   return {
     version,
     ...facts,
@@ -93,27 +93,27 @@ function revision(
     errorCode: (code) => errorCodes[code] ?? ERRORS[code].rpc,
     downgradeParams: (method, value) => params.get(method)?.(value) ?? value,
     downgradeResult: (method, value) => results.get(method)?.(value) ?? value,
-    upgradeResult: (method, value, question) => mends.get(method)?.(value, question) ?? value,
+    upgradeResult: (method, value, question) => upgrades.get(method)?.(value, question) ?? value,
   }
 }
 
-function composeFits(steps: readonly Record<string, Downgrade>[]): Map<string, Downgrade> {
+function composeDowngrades(steps: readonly Record<string, Downgrade>[]): Map<string, Downgrade> {
   const composed = new Map<string, Downgrade>()
-  for (const fits of steps) {
-    for (const [method, fit] of Object.entries(fits)) {
+  for (const step of steps) {
+    for (const [method, downgrade] of Object.entries(step)) {
       const before = composed.get(method)
-      composed.set(method, before ? (value) => fit(before(value)) : fit)
+      composed.set(method, before ? (value) => downgrade(before(value)) : downgrade)
     }
   }
   return composed
 }
 
-function composeMends(steps: readonly Record<string, Upgrade>[]): Map<string, Upgrade> {
+function composeUpgrades(steps: readonly Record<string, Upgrade>[]): Map<string, Upgrade> {
   const composed = new Map<string, Upgrade>()
-  for (const mends of steps) {
-    for (const [method, mend] of Object.entries(mends)) {
+  for (const step of steps) {
+    for (const [method, upgrade] of Object.entries(step)) {
       const before = composed.get(method)
-      composed.set(method, before ? (answer, question) => mend(before(answer, question), question) : mend)
+      composed.set(method, before ? (answer, question) => upgrade(before(answer, question), question) : upgrade)
     }
   }
   return composed

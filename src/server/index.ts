@@ -1,4 +1,4 @@
-/** portico/server: write a server once, serve every protocol revision. */
+/** portico/server: write a server once and serve it in every protocol revision. */
 
 export type { Rate } from '../base/rate.ts'
 export { RemoteError } from '../jsonrpc/remote-error.ts'
@@ -26,16 +26,16 @@ export {
   type UriTemplate,
   uriTemplate,
 } from '../protocol/uri-template/index.ts'
-export { type FormAnswer, form, page, type Question, rootList, sampling, type UrlAnswer } from './ask/question.ts'
 export type { Caller } from './call.ts'
 export { audio, embed, image, link, text } from './content.ts'
 export type { AnswersTo, Context, Questions } from './context.ts'
-export type { Failure, ServerOptions } from './core.ts'
-export type { Completer, Completers, CompletionContext } from './features/completion.ts'
-export type { Log, LoggingOptions } from './features/logging.ts'
+export type { Completer, Completers, CompletionContext } from './features/completer.ts'
 export type { PromptDefinition, PromptHandle } from './features/prompts.ts'
 export type { ResourceDefinition, ResourceHandle } from './features/resources.ts'
 export type { ToolDefinition, ToolHandle } from './features/tools.ts'
+export { type FormAnswer, form, page, type Question, rootList, sampling, type UrlAnswer } from './input/question.ts'
 export { DEFAULT_LIMITS, type ServerLimits } from './limits.ts'
+export type { Log, LoggingOptions } from './logging.ts'
 export type { Middleware, MiddlewareCall } from './middleware.ts'
+export type { Failure, ServerOptions } from './options.ts'
 export { createServer, pageRequired, type Server } from './server.ts'

@@ -2,8 +2,7 @@
 
 import { LineReader } from '../jsonrpc/lines.ts'
 import type { Incoming } from '../jsonrpc/message.ts'
-import { type ReadBounds, read } from '../jsonrpc/read.ts'
-import { answerBounds, DEFAULT_MAX_LINE_BYTES } from '../protocol/bounds.ts'
+import { answerBounds, DEFAULT_MAX_LINE_BYTES, type ReadBounds, read } from '../jsonrpc/read.ts'
 import { McpError } from '../protocol/errors.ts'
 import type { Link, LinkReceiver } from '../protocol/seams/link.ts'
 import { type Child, endChild, endChildrenAtExit, endGroup, Stderr, startChild } from './child.ts'

@@ -1,4 +1,4 @@
-/** portico/testing: everything a test of a server or client needs, in one process. */
+/** portico/testing: tools to test servers and clients in one process. */
 
 export { everythingServer } from './everything.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'

@@ -60,7 +60,7 @@ test('a script runs where nothing forbids it, which proves that the browser test
   expect(await runsScripts(page)).toBe(true)
 })
 
-const THANKS = 'Thank you. You can close this window and go back to the program.'
+const THANKS = 'Login complete. You can close this window and return to the program.'
 const HOSTILE = `"><script>alert(1)</script><img src="http://127.0.0.1:9/spy" onerror="alert(2)"><h1>Call 555-0100</h1>`
 
 /** All that a page does besides being shown. */
@@ -75,7 +75,7 @@ function watch(page: Page): { dialogs: string[]; asked: string[] } {
 }
 
 async function expectThanks(page: Page): Promise<void> {
-  expect(await page.title()).toBe('Login')
+  expect(await page.title()).toBe('Login complete')
   expect(await textOf(page)).toBe(THANKS)
   expect(await page.locator('script, img, a, h1, style, link, iframe').count()).toBe(0)
   expect(await runsScripts(page)).toBe(false)
@@ -231,12 +231,12 @@ describe('a page to connect an account', () => {
       expect(response?.status()).toBe(200)
       expect(await headingOf(page)).toBe('Do you agree?')
       expect(await textOf(page)).toContain('May this server use your Photos account on your behalf?')
-      expect(await textOf(page)).toContain('through the application the-client.')
-      expect(await page.getByRole('button').allInnerTexts()).toEqual(['Yes, go on', 'No'])
+      expect(await textOf(page)).toContain('Requested by the application the-client.')
+      expect(await page.getByRole('button').allInnerTexts()).toEqual(['Yes, continue', 'No'])
       expect(await runsScripts(page)).toBe(false)
       expect(await visitCookies(page)).toEqual([])
 
-      await page.getByRole('button', { name: 'Yes, go on' }).click()
+      await page.getByRole('button', { name: 'Yes, continue' }).click()
       await page.waitForURL(/^http:\/\/localhost:/)
       const tenMinutes = Date.now() / 1000 + 600
       const [cookie, ...others] = await visitCookies(page)
@@ -254,7 +254,7 @@ describe('a page to connect an account', () => {
       expect(await visitCookies(page)).toEqual([])
       // Once, and not again.
       await page.goto(href)
-      expect(await headingOf(page)).toBe('No longer here')
+      expect(await headingOf(page)).toBe('Page expired')
     })
     expect(answer).toMatchObject([{ text: 'alice at sea, alice in the hills' }])
     expect(seen.dialogs).toEqual([])
@@ -266,7 +266,7 @@ describe('a page to connect an account', () => {
     const answer = await call('alice', async (href) => {
       await page.goto(href)
       await page.getByRole('button', { name: 'No' }).click()
-      await page.getByRole('heading', { name: 'Nothing was done' }).waitFor()
+      await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
       expect(await visitCookies(page)).toEqual([])
     })
     expect(answer).toMatchObject([{ text: 'The person declined: Connect your Photos account' }])
@@ -279,14 +279,14 @@ describe('a page to connect an account', () => {
     const refusedTo = async (stranger: Page, href: string): Promise<void> => {
       const response = await stranger.goto(href)
       expect(response?.status()).toBe(403)
-      expect(await headingOf(stranger)).toBe('Not for you')
+      expect(await headingOf(stranger)).toBe('Access denied')
       expect(await stranger.locator('form').count()).toBe(0)
       expect(await visitCookies(stranger)).toEqual([])
     }
     const answer = await call('alice', async (href) => {
       await refusedTo(mallory, href)
       await page.goto(href)
-      await page.getByRole('button', { name: 'Yes, go on' }).click()
+      await page.getByRole('button', { name: 'Yes, continue' }).click()
       const onward = (await page.getByRole('link', { name: 'Allow' }).getAttribute('href'))!
       // The link leads to the way back, with the right state: for Mallory, and for Alice at another browser.
       await refusedTo(mallory, onward)
@@ -304,7 +304,7 @@ describe('a page to connect an account', () => {
     const alice = await browserOf('alice')
     const answer = await call('mallory', async (href) => {
       await alice.goto(href)
-      expect(await headingOf(alice)).toBe('Not for you')
+      expect(await headingOf(alice)).toBe('Access denied')
     })
     expect(answer).toMatchObject([{ text: 'The person declined: Connect your Photos account' }])
   })
@@ -326,7 +326,7 @@ describe('a page to connect an account', () => {
       const [, plain, ours] = page.frames()
       expect(await plain!.getByRole('button').allInnerTexts()).toEqual(['Click me'])
       expect(ours!.url()).toBe('chrome-error://chromewebdata/')
-      expect(await ours!.getByRole('button', { name: 'Yes, go on' }).count()).toBe(0)
+      expect(await ours!.getByRole('button', { name: 'Yes, continue' }).count()).toBe(0)
       expect(await ours!.content()).not.toContain('on your behalf')
       // By itself it is there.
       await page.goto(href)

@@ -2,16 +2,12 @@
 
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose'
 import { expect, test } from 'vitest'
-import {
-  clientCredentials,
-  enterprise,
-  fileTokenStore,
-  type OAuthOptions,
-  oauth,
-  resourceServer,
-  type TokenStore,
-  workloadIdentity,
-} from '../../src/auth/index.ts'
+import { clientCredentials, enterprise, workloadIdentity } from '../../src/auth/client/login/machine-grants.ts'
+import { oauth } from '../../src/auth/client/oauth.ts'
+import type { OAuthOptions } from '../../src/auth/client/options.ts'
+import { fileTokenStore } from '../../src/auth/index.ts'
+import { resourceServer } from '../../src/auth/server/resource-server.ts'
+import type { TokenStore } from '../../src/auth/store/token-store.ts'
 import { listen } from '../../src/http/index.ts'
 import { connect } from '../../src/index.ts'
 import { createServer } from '../../src/server/index.ts'

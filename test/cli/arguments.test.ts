@@ -76,7 +76,7 @@ describe('words become what the schema wants', () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'body.txt'), '12345')
     expect(await assign(['title=@body.txt'], { schema, cwd: folder, maxFileBytes: 5 })).toEqual({ title: '12345' })
-    await expect(assign(['title=@body.txt'], { schema, cwd: folder, maxFileBytes: 4 })).rejects.toThrow('has 5 bytes; at most 4')
+    await expect(assign(['title=@body.txt'], { schema, cwd: folder, maxFileBytes: 4 })).rejects.toThrow('has 5 bytes: expected at most 4')
   })
 })
 

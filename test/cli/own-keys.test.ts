@@ -7,7 +7,7 @@ import { checkArguments } from '../../src/cli/arguments/check.ts'
 import { coerce } from '../../src/cli/arguments/coerce.ts'
 import { MediaFolder } from '../../src/cli/output/media.ts'
 import { differences } from '../../src/cli/transcript/difference.ts'
-import { withDefaults } from '../../src/client/form.ts'
+import { fillDefaults } from '../../src/client/answers.ts'
 import { splitTyped } from '../../src/revisions/typed-choices.ts'
 import { stem } from '../../src/testing/scripted-model/words.ts'
 import { temporaryFolders } from '../support/folders.ts'
@@ -42,7 +42,7 @@ describe.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('%s', 
 
 test('a field named like a built-in property gets its default, and no text that was not typed', () => {
   const properties = { constructor: { type: 'string' as const, default: 'x' } }
-  expect(withDefaults({}, { type: 'object', properties })).toEqual({ constructor: 'x' })
+  expect(fillDefaults({}, { type: 'object', properties })).toEqual({ constructor: 'x' })
   const question = { requestedSchema: { properties: { toString: { type: 'array', items: { enum: ['a'] } } } } }
   expect(splitTyped({ content: {} }, question)).toEqual({ content: {} })
 })

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Answers, Cancelled, Client, type ConnectOptions, Declined } from '../../src/index.ts'
+import { type Answers } from '../../src/client/answers.ts'
+import { Cancelled, Declined } from '../../src/protocol/errors.ts'
+import { Client } from '../../src/client/client.ts'
+import { type ConnectOptions } from '../../src/client/options.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
@@ -62,7 +65,7 @@ describe('a form', () => {
       const { error } = await asked('elicitation/create', form(properties), {
         elicit: () => ({ action: 'accept', content: content as never }),
       })
-      expect(error).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
+      expect(error).toEqual({ code: -32603, message: 'The answer does not match the question' })
     }
   })
 
@@ -165,7 +168,7 @@ test('an address that a browser must not open never reaches the person', async (
     5,
   ]) {
     const { error } = await asked('elicitation/create', { mode: 'url', message: 'Go', url, elicitationId: '1' }, { elicitUrl })
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('https, or http to this machine') })
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('https URL, or http to this machine') })
   }
   expect(shown).toBe(0)
 })
@@ -350,8 +353,8 @@ describe('roots', () => {
     ]) {
       const warnings: string[] = []
       const { error } = await asked('roots/list', undefined, { roots: [uri] }, { onWarning: (message) => warnings.push(message) })
-      expect(error, uri).toEqual({ code: -32603, message: 'The answer does not fit what was asked' })
-      expect(warnings.join()).toContain('Not a root')
+      expect(error, uri).toEqual({ code: -32603, message: 'The answer does not match the question' })
+      expect(warnings.join()).toContain('Invalid root')
     }
   })
 

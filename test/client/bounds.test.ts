@@ -1,11 +1,11 @@
 /** What a client keeps, at the bound: the oldest goes, and nothing else. */
 
 import { describe, expect, test } from 'vitest'
+import { Deadlines } from '../../src/base/deadlines.ts'
 import { Completer } from '../../src/client/completion.ts'
 import { verdictMemory } from '../../src/client/index.ts'
-import { Pages } from '../../src/client/pages.ts'
+import { PageVisits } from '../../src/client/page-visits.ts'
 import { ChangeQueue, Watching } from '../../src/client/watching.ts'
-import { Deadlines } from '../../src/jsonrpc/deadlines.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { watchedClock } from '../support/watched-clock.ts'
 
@@ -92,7 +92,7 @@ describe('pages that a person has to visit', () => {
   const required = (...ids: string[]) => new RemoteError({ code: -32042, message: 'Visit', data: { elicitations: ids.map(page) } })
   const visiting = () => {
     const clock = watchedClock()
-    const pages = new Pages()
+    const pages = new PageVisits()
     const answerer = { answers: { elicitUrl: () => {} }, answer: async () => ({ action: 'accept' }) }
     const signal = new AbortController().signal
     const deadlines = new Deadlines(clock, { holdsProcess: true })

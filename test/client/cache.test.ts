@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Client, type ConnectOptions, ResponseCache } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import { type ConnectOptions } from '../../src/client/options.ts'
+import { ResponseCache } from '../../src/client/cache.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'

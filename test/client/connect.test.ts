@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  Client,
-  connect,
-  type LinkReceiver,
-  McpError,
-  type Target,
-  type Verdict,
-  type VerdictMemory,
-  verdictMemory,
-} from '../../src/index.ts'
+import { connect, type Verdict } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import { type LinkReceiver, type Target } from '../../src/protocol/seams/link.ts'
+import { McpError } from '../../src/protocol/errors.ts'
+import { type VerdictMemory, verdictMemory } from '../../src/client/verdict-memory.ts'
 import { createServer } from '../../src/server/index.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
@@ -77,7 +72,7 @@ describe('connecting', () => {
       })
       await expect(Client.connect(server.target, { memory: verdictMemory() })).rejects.toMatchObject({
         code: 'ERR_VERSION_UNSUPPORTED',
-        message: `The server speaks ${revision}; this client speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28`,
+        message: `The server supports ${revision}; this client supports 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28`,
       })
       expect(server.isClosed).toBe(true)
       expect(methods(server.received)).not.toContain('notifications/initialized')
@@ -108,7 +103,7 @@ describe('connecting', () => {
             : { code: -32601, message: 'no' },
       })
     })
-    await expect(Client.connect(server.target)).rejects.toThrow('The server speaks 2023-01-01; this client speaks')
+    await expect(Client.connect(server.target)).rejects.toThrow('The server supports 2023-01-01; this client supports')
   })
 
   test('connecting to something that is not a server says which targets are possible', async () => {
@@ -116,8 +111,8 @@ describe('connecting', () => {
       code: 'ERR_UNSUPPORTED',
       message: expect.stringContaining('Cannot connect to "nonsense"'),
     })
-    await expect(connect({} as never)).rejects.toThrow('give a URL, { command, args }')
-    await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('not "1999-01-01"')
+    await expect(connect({} as never)).rejects.toThrow('expected a URL, { command, args }')
+    await expect(connect(newServer(), { revisions: ['1999-01-01'] })).rejects.toThrow('Unknown revision "1999-01-01"')
   })
 
   test('connecting declares exactly the capabilities it has handlers for', async () => {
@@ -188,7 +183,7 @@ describe('the probe', () => {
         error: { code: -32022, message: 'Unsupported protocol version', data: { supported: ['2030-01-01'], requested: '2026-07-28' } },
       }),
     )
-    await expect(Client.connect(refusing.target)).rejects.toThrow('The server speaks 2030-01-01; this client speaks')
+    await expect(Client.connect(refusing.target)).rejects.toThrow('The server supports 2030-01-01; this client supports')
     expect(methods(refusing.received)).toEqual(['server/discover'])
     const dual = scriptedServer(({ id, method }, send) => {
       if (method === 'initialize')
@@ -384,7 +379,7 @@ describe('the probe', () => {
     expect((await Client.connect(server(true).target, { memory: verdictMemory() })).revision).toBe('2025-11-25')
     const invalid = {
       code: 'ERR_ANSWER_INVALID',
-      message: 'The result of server/discover has the type "x"; known is "complete"',
+      message: 'The result of server/discover has the type "x", expected "complete"',
     }
     await expect(Client.connect(server(false).target, { memory: verdictMemory() })).rejects.toMatchObject(invalid)
     const only = Client.connect(server(true).target, { memory: verdictMemory(), revisions: ['2026-07-28'] })
@@ -514,7 +509,7 @@ describe('what was not agreed on', () => {
     expect((await stateless.client.call('ask')).content[0]).toMatchObject({ text: '[{"uri":"file:///a"}]' })
     const session = await connectPair(server, { revision: '2025-11-25', answer: { roots: ['file:///a'] } })
     expect(() => session.client.answer({ elicit: () => ({ action: 'cancel' }) })).toThrow(
-      'This session began without elicitation; give the handlers to connect()',
+      'This session began without elicitation; pass the handlers to connect()',
     )
     session.client.answer({ roots: ['file:///b'] })
     expect((await session.client.call('ask')).content[0]).toMatchObject({ text: '[{"uri":"file:///b"}]' })

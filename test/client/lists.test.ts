@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Client } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
@@ -102,7 +102,7 @@ describe('a list', () => {
     const client = await Client.connect(stuck.target, { onWarning })
     expect(await client.tools().all()).toEqual([tool('a')])
     expect(sent).toEqual([undefined, cursor])
-    expect(warnings).toEqual([`tools/list gave the cursor ${JSON.stringify(cursor)} again in answer to it; the list ends there`])
+    expect(warnings).toEqual([`tools/list returned the cursor ${JSON.stringify(cursor)} that it was called with; the list ends there`])
   })
 
   test('a list whose last page gives its own cursor again is read to that page', async () => {
@@ -120,7 +120,7 @@ describe('a list', () => {
       },
     })
     const client = await Client.connect(circle.target)
-    await expect(client.tools().all()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list gave the same cursor twice' })
+    await expect(client.tools().all()).rejects.toMatchObject({ code: 'ERR_LIMIT', message: 'tools/list returned the same cursor twice' })
   })
 
   test('without its member is an error, and items that are no objects are left out', async () => {
@@ -157,7 +157,7 @@ test('tools with invalid header annotations are left out, only where parameters 
     return (await client.tools().all()).map(({ name }) => name)
   }
   expect(await names(true)).toEqual(['plain', 'good'])
-  expect(warnings).toEqual(['Tool "bad" is left out: property "n": only a string, an integer or a boolean can be mirrored, not "number"'])
+  expect(warnings).toEqual(['Tool "bad" is ignored: property "n": only a string, an integer or a boolean can be mirrored, not "number"'])
   expect(await names(false)).toEqual(['plain', 'good', 'bad'])
 })
 

@@ -1,7 +1,7 @@
 /** A server may send more than the revision it named: what it sends is used all the same. */
 
 import { describe, expect, test } from 'vitest'
-import { Client } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { SESSION_REVISIONS } from '../support/judged-pair.ts'
 import { cannedServer } from '../support/scripted-server.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { Deadlines } from '../../src/base/deadlines.ts'
 import { Pacing } from '../../src/client/pacing.ts'
-import { Deadlines } from '../../src/jsonrpc/deadlines.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { Client, type Progress, RemoteError } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import { type Progress } from '../../src/protocol/model/progress.ts'
+import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
@@ -77,7 +79,7 @@ describe('a timeout', () => {
     })
     server.send({ jsonrpc: '2.0', id, result: { content: [] } })
     await clock.advance(0)
-    expect(warnings.at(-1)).toBe(`Ignored: an answer to ${id}, which is not waited for`)
+    expect(warnings.at(-1)).toBe(`Ignored: an answer to ${id}, which is not an open request`)
     expect(client.isClosed).toBe(false)
   })
 

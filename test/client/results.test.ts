@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Client, type ConnectOptions } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import { type ConnectOptions } from '../../src/client/options.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Behaviour, cannedServer } from '../support/scripted-server.ts'
@@ -289,7 +290,7 @@ describe('watching', () => {
     const client = await Client.connect(server.target, { clock, onWarning: (message) => warnings.push(message) })
     let changes = 0
     const stop = await client.onChange('tools', () => changes++)
-    expect(warnings).toEqual(['The server does not tell of toolsListChanged'])
+    expect(warnings).toEqual(['The server does not send notices for toolsListChanged'])
     server.send({
       jsonrpc: '2.0',
       id: ids[0],

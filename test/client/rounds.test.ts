@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Answers, Client, Declined } from '../../src/index.ts'
+import { type Answers } from '../../src/client/answers.ts'
+import { Client } from '../../src/client/client.ts'
+import { Declined } from '../../src/protocol/errors.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'
 import { cannedServer } from '../support/scripted-server.ts'
@@ -78,7 +80,7 @@ describe('a call that comes back with questions', () => {
     const tooMany = await connect([...Array(11).fill(again), done])
     await expect(tooMany.client.call('x')).rejects.toMatchObject({
       code: 'ERR_LIMIT',
-      message: 'tools/call came back with questions more than 10 times (limits.maxRounds)',
+      message: 'tools/call asked questions in more than 10 rounds (limits.maxRounds)',
     })
     const questions = (count: number) => ({
       resultType: 'input_required',

@@ -1,7 +1,10 @@
 /** What a client of 2026-07-28 sends, and what it makes of what a server says. */
 
 import { describe, expect, test } from 'vitest'
-import { Client, type ConnectOptions, RemoteError, verdictMemory } from '../../src/index.ts'
+import { Client } from '../../src/client/client.ts'
+import { type ConnectOptions } from '../../src/client/options.ts'
+import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
+import { verdictMemory } from '../../src/client/verdict-memory.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Message, settle } from '../support/raw-channel.ts'
@@ -162,7 +165,7 @@ describe('answers to questions', () => {
     await settle()
     expect(server.received.filter(({ method }) => method === undefined)).toEqual([])
     expect(warnings).toHaveLength(4)
-    expect(warnings[0]).toBe('Ignored: a message that wants an answer, in a revision without questions')
+    expect(warnings[0]).toBe('Ignored: a request, in a revision where servers send no requests')
     expect(client.isClosed).toBe(false)
     await client.close()
   })
@@ -242,7 +245,7 @@ describe('a client that speaks no older revision', () => {
     const server = cannedServer({ revision: '2025-11-25' })
     await expect(open(server, { revisions: ['2026-07-28'] })).rejects.toMatchObject({
       code: 'ERR_VERSION_UNSUPPORTED',
-      message: 'The server does not speak 2026-07-28; it wants a handshake',
+      message: 'The server does not support 2026-07-28; it needs a handshake',
     })
     expect(server.received.map(({ method }) => method)).toEqual(['server/discover'])
     const modern = serverOf()

@@ -285,7 +285,7 @@ describe('a subscription whose connection breaks', () => {
     end(server, requests[0])
     await clock.advance(100_000)
     expect(requests).toHaveLength(1)
-    expect(warnings).toEqual([expect.stringMatching(/^Changes are no longer told: .*cable cut$/)])
+    expect(warnings).toEqual([expect.stringMatching(/^Change notices have stopped: .*cable cut$/)])
     await client.close()
   })
 
@@ -307,7 +307,7 @@ describe('a subscription whose connection breaks', () => {
     expect(warnings).toEqual([])
     refusals.push(Object.assign(new Error('Enough'), { code: -32603 }))
     await clock.advance(31_000)
-    expect(warnings).toEqual([expect.stringMatching(/^Changes are no longer told: .*Enough$/)])
+    expect(warnings).toEqual([expect.stringMatching(/^Change notices have stopped: .*Enough$/)])
     await clock.advance(100_000)
     expect(requests).toHaveLength(11)
     await client.close()

@@ -42,7 +42,7 @@ describe.each(Object.entries(TRAPS))('%s', (_name, set) => {
   })
 
   test('a special file is not read as a configuration', async () => {
-    expect((await readConfig(trap('mcp.json'))).problems).toMatchObject([{ text: 'It is not a file' }])
+    expect((await readConfig(trap('mcp.json'))).problems).toMatchObject([{ text: 'Not a regular file' }])
   })
 
   test('a special file is not read as a file of the host', async () => {
@@ -54,7 +54,7 @@ test('a plain file is read up to the bound, and not beyond it', async () => {
   const file = join(newFolder(), 'file')
   writeFileSync(file, 'x'.repeat(10))
   expect((await readPlainFile(file, 10)).toString()).toBe('x'.repeat(10))
-  await expect(readPlainFile(file, 9, 'maxFileBytes')).rejects.toThrow('It has 10 bytes; at most 9 are read (maxFileBytes)')
+  await expect(readPlainFile(file, 9, 'maxFileBytes')).rejects.toThrow('The file has 10 bytes: expected at most 9 (maxFileBytes)')
   expect((await readAtMost(file, 10)).toString()).toBe('x'.repeat(10))
   await expect(readAtMost(file, 9)).rejects.toMatchObject({ reason: 'too-large' })
   writeFileSync(file, '')

@@ -80,7 +80,7 @@ test('a yes to a start that was for once is not one for every start after a cras
   expect(ask.saw('launch')).toHaveLength(2)
 })
 
-test('what a server adds, changes and takes away is in the catalogue as far as it was approved', async () => {
+test('what a server adds, changes and takes away is in the catalog as far as it was approved', async () => {
   const server = createServer({ name: 'x', version: '1' })
   server.tool('one', {}, () => 'one')
   server.prompt('hello', {}, () => 'hello')

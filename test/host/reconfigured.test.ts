@@ -90,7 +90,7 @@ await serveStdio(server)`
   await host.retry('one')
   await until(() => host.health().one?.state === 'ready')
   expect(ask.saw('launch')).toHaveLength(2)
-  expect(ask.saw('launch')[1]?.changes.join()).toContain('has changed since you agreed')
+  expect(ask.saw('launch')[1]?.changes.join()).toContain('has changed since you approved it')
   expect(host.rootsOf('one')).toEqual([])
   expect(host.events).toContainEqual(expect.objectContaining({ kind: 'warning', text: expect.stringContaining('note://one') }))
 })

@@ -1,7 +1,7 @@
 /** What a server does not offer, our client does not ask it for. */
 
 import { expect } from 'vitest'
-import type { Client } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
 import { proves } from '../support/proves.ts'
 import type { Matrix, PeerName } from './matrix.ts'
 

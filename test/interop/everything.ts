@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Client } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
 import { type ListeningProcess, startListeningAt } from '../support/listening-process.ts'
 import { proves } from '../support/proves.ts'
 import type { Feature, Matrix } from './matrix.ts'

@@ -1,7 +1,11 @@
 /** Which revision two sides come to speak, and what happens when there is none. */
 
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Client, type ConnectOptions, connect, type Target, verdictMemory } from '../../src/index.ts'
+import { connect } from '../../src/index.ts'
+import { type Client } from '../../src/client/client.ts'
+import { type ConnectOptions } from '../../src/client/options.ts'
+import { type Target } from '../../src/protocol/seams/link.ts'
+import { verdictMemory } from '../../src/client/verdict-memory.ts'
 import { processTarget } from '../../src/stdio/index.ts'
 import { proves } from '../support/proves.ts'
 import { everythingServer } from './everything.ts'
@@ -136,7 +140,7 @@ export function describeNegotiation(revisions: readonly string[]): void {
       const { target, sent, hasClosed } = tap(sdkServer('v2', { supportedProtocolVersions: [NEWEST_SESSION] }))
       await expect(reach(target, { revisions: ['2024-11-05'] })).rejects.toMatchObject({
         code: 'ERR_VERSION_UNSUPPORTED',
-        message: expect.stringContaining(`The server speaks ${NEWEST_SESSION}`),
+        message: expect.stringContaining(`The server supports ${NEWEST_SESSION}`),
       })
       expect(sent.map(({ method }) => method)).toEqual(['initialize'])
       expect(hasClosed()).toBe(true)

@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Client } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
 import { type ListeningProcess, startListening } from '../support/listening-process.ts'
 import { proves } from '../support/proves.ts'
 import type { Feature, Matrix, PeerName } from './matrix.ts'

@@ -1,7 +1,7 @@
 /** Our client and servers of the official SDKs that keep no sessions: each request meets a server that has just been made. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Client } from '../../src/index.ts'
+import type { Client } from '../../src/client/client.ts'
 import type { ListeningProcess } from '../support/listening-process.ts'
 import type { Feature, Matrix, PeerName } from './matrix.ts'
 import { type Connected, connectOurClient, contentOf, textOf } from './our-client.ts'

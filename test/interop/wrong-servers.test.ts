@@ -5,7 +5,9 @@
 
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Client, connect, verdictMemory } from '../../src/index.ts'
+import { connect } from '../../src/index.ts'
+import { type Client } from '../../src/client/client.ts'
+import { verdictMemory } from '../../src/client/verdict-memory.ts'
 import { startListening } from '../support/listening-process.ts'
 import { proves } from '../support/proves.ts'
 import { sdkServer } from './sdk-server.ts'
@@ -67,7 +69,7 @@ const ROWS: [mistake: string, expected: Expected][] = [
   ['list: an error of null', { lists: INVALID }],
   ['list: not a number', { lists: INVALID }],
   ['list: a key that reaches a prototype', { lists: INVALID }],
-  ['list: an empty cursor', { warns: 'gave the cursor "" again' }],
+  ['list: an empty cursor', { warns: 'returned the cursor "" again' }],
   ['list: a cursor of null', {}],
   ['list: a schema 40 levels deep', {}],
   ['list: 12,000 tools', { lists: 'ERR_LIMIT' }],

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Deadlines } from '../../src/jsonrpc/deadlines.ts'
+import { Deadlines } from '../../src/base/deadlines.ts'
 import type { Exchange } from '../../src/jsonrpc/exchange.ts'
 import type { Id, NotificationMessage, Params } from '../../src/jsonrpc/message.ts'
 import type { Outlet } from '../../src/jsonrpc/outlet.ts'
-import { Peer, type PeerOptions, type RequestOptions } from '../../src/jsonrpc/peer.ts'
+import { Peer, type PeerHandler, type RequestOptions } from '../../src/jsonrpc/peer.ts'
 import { read } from '../../src/jsonrpc/read.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
 import { notificationJson, requestJson } from '../../src/jsonrpc/write.ts'
@@ -31,7 +31,7 @@ interface Bench {
   ask(method?: string, options?: Partial<RequestOptions>): Promise<Params>
 }
 
-function bench(options: Partial<PeerOptions> = {}): Bench {
+function bench(options: Partial<PeerHandler> = {}): Bench {
   const clock = fakeClock()
   const it: Omit<Bench, 'peer'> = {
     clock,
@@ -147,7 +147,7 @@ describe('our requests', () => {
     const others = ['01', ' 1', '1.0', '+1', '1e0', '', 'one', '9007199254740993']
     for (const id of others) receive(answer(id, { wrong: 'id' }))
     expect(await outcome(reply)).toBe('open')
-    expect(ignored).toEqual(others.map((id) => `an answer to ${JSON.stringify(id)}, which is not waited for`))
+    expect(ignored).toEqual(others.map((id) => `an answer to ${JSON.stringify(id)}, which is not an open request`))
     receive(answer(1, { right: true }))
     expect(await reply).toEqual({ right: true })
   })
@@ -299,9 +299,9 @@ describe('our requests', () => {
     receive({ jsonrpc: '2.0', id: null, error: { code: -32700, message: 'what?' } })
     expect(await reply).toEqual({ first: true })
     expect(ignored).toEqual([
-      'an answer to 1, which is not waited for',
-      'an answer to 1, which is not waited for: no',
-      'an answer to 12, which is not waited for',
+      'an answer to 1, which is not an open request',
+      'an answer to 1, which is not an open request: no',
+      'an answer to 12, which is not an open request',
       'an error without an id: what?',
     ])
   })
@@ -428,7 +428,7 @@ describe('the timeout of a request', () => {
     await clock.advance(1000)
     receive(answer(1, { late: true }))
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
-    expect(ignored).toEqual(['an answer to 1, which is not waited for'])
+    expect(ignored).toEqual(['an answer to 1, which is not an open request'])
   })
 
   test('the timeout of a request fires even when the cancellation cannot be sent', async () => {
@@ -442,7 +442,7 @@ describe('the timeout of a request', () => {
     await clock.advance(1000)
     expect(await outcome(reply)).toMatchObject({ code: 'ERR_TIMEOUT' })
     expect(await outcome(other)).toMatchObject({ code: 'ERR_TIMEOUT' })
-    expect(ignored).toEqual(['The other side could not be told that x was given up: Error: no pipe'])
+    expect(ignored).toEqual(['The cancellation of x could not be sent: Error: no pipe'])
   })
 })
 

@@ -33,8 +33,8 @@ test.each([
   ['src/server/context.ts', '  roots()'],
   ['src/server/server.ts', '  readonly log:'],
   ['src/server/core.ts', '  logging?:'],
-  ['src/server/ask/question.ts', 'export function sampling('],
-  ['src/server/ask/question.ts', 'export function rootList('],
+  ['src/server/input/question.ts', 'export function sampling('],
+  ['src/server/input/question.ts', 'export function rootList('],
   ['src/client/answers.ts', '  sample?:'],
   ['src/client/answers.ts', '  roots?:'],
   ['src/client/options.ts', '  logLevel?:'],
@@ -44,6 +44,6 @@ test.each([
 
 test('options that turn a deprecated transport or registration on say that it is deprecated', () => {
   expect(commentOf('src/http/server/options.ts', '  legacySse?:')).toContain('deprecated')
-  expect(commentOf('src/auth/client/options.ts', '  about?:')).toMatch(/deprecated[\s\S]*2027-07-28/)
+  expect(commentOf('src/auth/client/registration/client-registration.ts', '  about?:')).toMatch(/deprecated[\s\S]*2027-07-28/)
   expect(commentOf('src/protocol/model/sampling.ts', '  includeContext?:')).toContain('deprecated')
 })

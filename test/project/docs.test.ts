@@ -4,12 +4,9 @@ import { transform } from 'esbuild'
 import { beforeAll, describe, expect, test } from 'vitest'
 // @ts-expect-error a plain script without types
 import { root } from '../../scripts/setup.mjs'
-import {
-  DEFAULT_FILE_STORE_LIMITS,
-  DEFAULT_OAUTH_LIMITS,
-  DEFAULT_RESOURCE_SERVER_LIMITS,
-  DEFAULT_SAFE_FETCH_LIMITS,
-} from '../../src/auth/index.ts'
+import { DEFAULT_FILE_STORE_LIMITS, DEFAULT_SAFE_FETCH_LIMITS } from '../../src/auth/index.ts'
+import { DEFAULT_OAUTH_LIMITS } from '../../src/auth/client/http.ts'
+import { DEFAULT_RESOURCE_SERVER_LIMITS } from '../../src/auth/server/limits.ts'
 import { DEFAULT_CLIENT_LIMITS } from '../../src/client/limits.ts'
 import { DEFAULT_FILES_LIMITS } from '../../src/demo/files/limits.ts'
 import { DEFAULT_PIN_LIMITS } from '../../src/host/approval/pin-store.ts'
@@ -23,7 +20,7 @@ import { DEFAULT_GRANT_LIMITS } from '../../src/host/consent/grants/grant-store.
 import { DEFAULT_USAGE_LIMITS } from '../../src/host/consent/usage.ts'
 import { DEFAULT_CHAT_LIMITS } from '../../src/host/conversation/chat/limits.ts'
 import { DEFAULT_PROVENANCE_LIMITS } from '../../src/host/conversation/flow/provenance.ts'
-import { DEFAULT_ENTRY_FILE_LIMITS } from '../../src/host/launch/entry-file.ts'
+import { DEFAULT_ENTRY_FILE_LIMITS } from '../../src/host/launch/launch-context.ts'
 import { DEFAULT_AI_SDK_LIMITS } from '../../src/host/models/ai-sdk.ts'
 import { DEFAULT_HOST_LIMITS } from '../../src/host/options.ts'
 import { DEFAULT_POLICY_LIMITS } from '../../src/host/policy/policy-schema.ts'

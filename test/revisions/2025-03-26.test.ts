@@ -11,7 +11,7 @@ const before = revisionOf('2024-11-05') as Revision
 const own = revisionOf('2025-03-26') as Revision
 const UNDATED = { audience: ['user', 'assistant'], priority: 0.5 }
 const PLAIN_AUDIO = { type: 'audio', data: 'AAAA', mimeType: 'audio/wav', annotations: UNDATED }
-const NOTE = { type: 'text', text: '[audio of type audio/wav left out: this protocol revision has none]' }
+const NOTE = { type: 'text', text: '[audio of type audio/wav omitted: this protocol revision has no audio]' }
 
 describe('audio', () => {
   test('audio in a tool result is an embedded resource with the same bytes before 2025-03-26', () => {

@@ -205,7 +205,7 @@ describe('a selection', () => {
     [[], '[]'],
   ])('a selection of %j is refused, with the possible names', (versions, shown) => {
     expect(() => selectRevisions(versions)).toThrow(
-      expect.objectContaining({ code: 'ERR_VERSION_UNSUPPORTED', message: `Portico speaks ${VERSIONS.join(', ')}, not ${shown}` }),
+      expect.objectContaining({ code: 'ERR_VERSION_UNSUPPORTED', message: `Unknown revision ${shown}; supported: ${VERSIONS.join(', ')}` }),
     )
   })
 })

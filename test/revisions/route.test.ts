@@ -85,7 +85,7 @@ describe('initialize', () => {
     const { error } = route({ method: 'initialize', params: { protocolVersion: '2025-06-18' } }, undefined, STATELESS)
     expect(error).toMatchObject({
       code: 'ERR_METHOD_NOT_FOUND',
-      message: 'This server has no initialize; it speaks 2026-07-28',
+      message: 'This server has no initialize; it supports 2026-07-28',
       data: { supported: ['2026-07-28'], requested: '2025-06-18' },
     })
     expect(route({ method: 'initialize', params: undefined }, undefined, STATELESS).error?.data).toEqual({
@@ -116,12 +116,12 @@ describe('a request that says nothing about its version', () => {
     expect(decide('tools/list', {})).toEqual([
       '2025-11-25',
       'ERR_INVALID_REQUEST',
-      'tools/list came before a session was opened; send initialize first',
+      'tools/list arrived before initialize; send initialize first',
     ])
     expect(decide('x/unknown', undefined)).toEqual([
       '2025-11-25',
       'ERR_INVALID_REQUEST',
-      'x/unknown came before a session was opened; send initialize first',
+      'x/unknown arrived before initialize; send initialize first',
     ])
   })
 
@@ -132,7 +132,7 @@ describe('a request that says nothing about its version', () => {
       expect(decide(method, {}, undefined, SESSION)).toEqual([
         '2025-11-25',
         'ERR_INVALID_REQUEST',
-        `${method} came before a session was opened; send initialize first`,
+      `${method} arrived before initialize; send initialize first`,
       ])
     },
   )
@@ -141,7 +141,7 @@ describe('a request that says nothing about its version', () => {
     expect(decide('ping', undefined, undefined, STATELESS)).toEqual([
       '2026-07-28',
       'ERR_INVALID_REQUEST',
-      'ping came before a session was opened; send initialize first',
+      'ping arrived before initialize; send initialize first',
     ])
     expect(decide('tools/list', {}, undefined, STATELESS).slice(0, 2)).toEqual(['2026-07-28', 'ERR_INVALID_REQUEST'])
   })

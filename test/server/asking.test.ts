@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { Cancelled, type Client, type ConnectOptions, Declined } from '../../src/index.ts'
+import { Cancelled, Declined } from '../../src/protocol/errors.ts'
+import { type Client } from '../../src/client/client.ts'
+import { type ConnectOptions } from '../../src/client/options.ts'
 import { type Context, createServer, form, page, pageRequired, rootList, sampling, ToolError, text } from '../../src/server/index.ts'
 import { pair } from '../../src/testing/index.ts'
 import { connectPair, REVISIONS, SESSION_REVISIONS } from '../support/judged-pair.ts'
@@ -205,7 +207,7 @@ describe.each(withElicitation)('forms in %s', (revision) => {
         return { action: 'cancel' }
       },
     )
-    expect((await run(client)).text).toMatch(/form field "address" is "object"; a form holds strings, numbers, booleans and choices/)
+    expect((await run(client)).text).toMatch(/form field "address" is "object"; a form has strings, numbers, booleans and choices/)
     expect(asked).toBe(0)
   })
 
@@ -276,10 +278,10 @@ describe.each(withUrls)('pages in %s', (revision) => {
     ]) {
       const { client, sent } = await connect(url)
       await expect(client.call('run'), url).rejects.toMatchObject({
-        message: `Not a URL to send a person to: ${JSON.stringify(url)}; https, or http to this machine`,
+        message: `Expected an https URL, or http to this machine, got ${JSON.stringify(url)}`,
       })
       expect(JSON.stringify(sent('server'))).not.toContain('elicitation/create')
-      expect(() => pageRequired('Go', url)).toThrow('Not a URL to send a person to')
+      expect(() => pageRequired('Go', url)).toThrow('Expected an https URL')
     }
     for (const url of ['https://example.com/', 'http://localhost:8080/', 'http://127.0.0.1/', 'http://[::1]:3000/'])
       expect((await run((await connect(url)).client)).text, url).toBe('agreed')
@@ -326,7 +328,7 @@ describe.each(withUrls)('pages in %s', (revision) => {
         throw new ToolError((error as Error).message)
       }
     })
-    expect((await run(byForm.client)).text).toMatch(/form field "apiKey" asks for a secret; .* a page .*\(elicitUrl\)/)
+    expect((await run(byForm.client)).text).toMatch(/form field "apiKey" asks for a secret, .* a page .*\(elicitUrl\)/)
     expect(asked).toEqual([])
     const byPage = await connect(async (ctx) => {
       await ctx.elicitUrl('key', 'Enter your key', 'https://example.com/key')
@@ -501,7 +503,7 @@ describe('roots', () => {
     const question = await raw.until(({ method }) => method === 'roots/list')
     raw.send({ jsonrpc: '2.0', id: question.id, result: { roots: [{ uri: 'https://example.com' }] } })
     expect((await raw.until(({ id, method }) => id === 1 && method === undefined)).error.message).toMatch(
-      /The answer to roots\/list is not usable/,
+      /The answer to roots\/list is invalid/,
     )
   })
 })
@@ -703,7 +705,7 @@ describe('sampling', () => {
       return client.call('run')
     }
     await expect(run(conversation('sum', { n: 'one' }))).rejects.toMatchObject({
-      message: 'Sampling message 1 has a result that the output schema of "sum" forbids: n: expected number, got string ("one")',
+      message: 'Sampling message 1 has a result that does not match the output schema of "sum": n: expected number, got string ("one")',
     })
     for (const right of [conversation('sum', { n: 1 }), conversation('free', { n: 'one' }), conversation('sum', { n: 'one' }, true)])
       expect((await run(right)).isError).not.toBe(true)
@@ -856,7 +858,7 @@ describe('a question on a session', () => {
       raw.send({ jsonrpc: '2.0', id: question.id, result })
       expect((await answer).error).toMatchObject({
         code: -32603,
-        message: expect.stringContaining('The answer to elicitation/create is not usable'),
+        message: expect.stringContaining('The answer to elicitation/create is invalid'),
       })
       raw.out.length = 0
     }

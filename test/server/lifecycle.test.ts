@@ -393,16 +393,16 @@ test('a server that speaks only the stateless revision says so to an initialize'
   const { error } = await raw.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
   expect(error).toMatchObject({
     code: -32601,
-    message: 'This server has no initialize; it speaks 2026-07-28',
+    message: 'This server has no initialize; it supports 2026-07-28',
     data: { supported: ['2026-07-28'] },
   })
 })
 
 test('a revision nobody knows cannot be asked for', () => {
   expect(() => newServer({ revisions: ['2023-01-01'] })).toThrow(
-    'Portico speaks 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28, not "2023-01-01"',
+    'Unknown revision "2023-01-01"; supported: 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28',
   )
-  expect(() => newServer({ revisions: [] })).toThrow('Portico speaks')
+  expect(() => newServer({ revisions: [] })).toThrow('Unknown revision')
 })
 
 test('before the handshake only ping is answered', async () => {

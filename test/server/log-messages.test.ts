@@ -1,8 +1,8 @@
 /** One log message: what it costs, and what it says about those before it. */
 
 import { expect, test, vi } from 'vitest'
-import { Logging } from '../../src/server/features/logging.ts'
 import { DEFAULT_LIMITS } from '../../src/server/limits.ts'
+import { Logging } from '../../src/server/logging.ts'
 import type { Quota } from '../../src/server/quota.ts'
 
 const searched = vi.hoisted(() => ({ chars: 0 }))

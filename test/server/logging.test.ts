@@ -226,7 +226,7 @@ test('a message is cut at its bound, and values that are not JSON are written as
   const data = raw.out.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.data)
   expect(data[0]).toBe('x'.repeat(98))
   expect(data[1]).toContain('(cut at limits.maxLogBytes)')
-  expect(data[2]).toBe('[object Object]')
+  expect(data[2]).toBe('(object that has no text)')
   expect(data[3]).toBeNull()
 })
 

@@ -106,7 +106,7 @@ test('a step that returns a number that JSON cannot write fails in its own round
   server.tool('t', {}, async (_args, ctx) => String(await ctx.once('n', () => Number.NaN)))
   const answer = await rawChannel(server).ask('tools/call', { name: 't', _meta: envelope() })
   expect(answer.result.isError).toBe(true)
-  expect(String(errors)).toBe('TypeError: The step "n" returned something that is not JSON')
+  expect(String(errors)).toBe('TypeError: The step "n" returned a value that is not JSON')
 })
 
 test('a definition that cannot be written is refused when it is made, not when it is listed', () => {

@@ -331,7 +331,7 @@ describe('bounds', () => {
     const { error } = await round(server, answering(last, { q2: accept }))
     expect(error).toMatchObject({
       code: -32603,
-      message: 'The call has come back with questions 3 times, the most allowed (limits.maxRounds); use a task',
+      message: 'The call has asked questions in 3 rounds, the maximum (limits.maxRounds); use a task',
     })
   })
 
@@ -437,7 +437,7 @@ describe('pages that must be visited first', () => {
     })
     for (const [action, text] of [
       ['decline', 'The person declined: Connect'],
-      ['cancel', 'The person gave no answer: Connect'],
+      ['cancel', 'The person dismissed the question: Connect'],
     ]) {
       const asked = await round(server)
       const [key] = Object.keys(asked.result.inputRequests)
@@ -481,7 +481,7 @@ describe('rehearse', () => {
       await ctx.elicit('a', 'A?', yes)
     })
     await expect(rehearse(careless, 'run', {}, { a: { ok: true } }, { effects: { 'the charge': () => charges } })).rejects.toThrow(
-      'the charge happened in round 1 and again in round 2: put it into ctx.once(), or after the last question',
+      'the charge happened in round 1 and again in round 2: use ctx.once() for it, or move it after the last question',
     )
     const careful = serverOf(async (ctx) => {
       await ctx.once('charge', () => ++charges)

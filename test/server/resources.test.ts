@@ -288,14 +288,16 @@ test('an invalid time to live is never sent', async () => {
 test('invalid definitions are refused', () => {
   const server = newServer()
   server.resource('a:1', { name: 'one' }, () => 'x')
-  expect(() => server.resource('a:1', { name: 'again' }, () => 'x')).toThrow('There is a resource "a:1" already')
-  expect(() => server.resource('no scheme', { name: 'x' }, () => 'x')).toThrow("A resource's URI has a scheme and no spaces")
-  expect(() => server.resource(`a:${'x'.repeat(8191)}`, { name: 'x' }, () => 'x')).toThrow('at most 8192 characters, not 8193')
+  expect(() => server.resource('a:1', { name: 'again' }, () => 'x')).toThrow('The resource "a:1" is already defined')
+  expect(() => server.resource('no scheme', { name: 'x' }, () => 'x')).toThrow('The URI of a resource must have a scheme and no spaces')
+  expect(() => server.resource(`a:${'x'.repeat(8191)}`, { name: 'x' }, () => 'x')).toThrow('at most 8192 characters, got 8193')
   expect(() => server.resource('a:{', { name: 'x' }, () => 'x')).toThrow()
   expect(() => server.resource('a:{id}', { name: 'x', complete: { other: () => [] } }, () => 'x')).toThrow(
     'has no variable "other" to complete',
   )
-  expect(() => server.resource('b:{id}', { name: 'x' }, () => 'x').changed()).toThrow('Say which resource of the template')
+  expect(() => server.resource('b:{id}', { name: 'x' }, () => 'x').changed()).toThrow(
+    'Expected the URI of a changed resource, got the template',
+  )
 })
 
 test('variables are typed by the template', () => {

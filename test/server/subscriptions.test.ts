@@ -127,7 +127,7 @@ describe('subscriptions/listen', () => {
     const cancelled = (id: number) => ({
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
-      params: { requestId: id, reason: 'The server ends the subscription', _meta: { [ID]: id } },
+      params: { requestId: id, reason: 'The server ended the subscription', _meta: { [ID]: id } },
     })
     const told = raw.out.slice(2)
     expect(told).toHaveLength(4)

@@ -154,7 +154,7 @@ describe.each(REVISIONS)('tools in %s', (revision) => {
     expect(result.structuredContent).toEqual({ celsius: 21 })
     await expect(client.call('broken')).rejects.toMatchObject({
       code: -32603,
-      message: 'Tool "broken" returned something else than its output schema says',
+      message: 'Tool "broken" returned a value that does not match its output schema',
     })
   })
 
@@ -233,8 +233,10 @@ test('names and order are deterministic: order of registration, three times over
 test('a definition that cannot work is refused when it is made, with the reason', () => {
   const server = newServer()
   server.tool('taken', {}, () => 'x')
-  expect(() => server.tool('taken', {}, () => 'x')).toThrow('There is a tool "taken" already')
-  expect(() => server.tool('has space', {}, () => 'x')).toThrow('A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . -, not "has space"')
+  expect(() => server.tool('taken', {}, () => 'x')).toThrow('The tool "taken" is already defined')
+  expect(() => server.tool('has space', {}, () => 'x')).toThrow(
+    'The name of a tool has 1 to 128 characters of A-Z a-z 0-9 _ . -, got "has space"',
+  )
   expect(() => server.tool('x'.repeat(129), {}, () => 'x')).toThrow('1 to 128')
   server.tool('x'.repeat(128), {}, () => 'x')
   expect(() => server.tool('list', { input: z.array(z.string()) as never }, () => 'x')).toThrow(
@@ -247,19 +249,21 @@ test('a definition that cannot work is refused when it is made, with the reason'
     'Tool "odd" input: the schema is not valid: properties.a.minLength must be an integer of 0 or more, not number (-1)',
   )
   expect(() => createServer({ name: '', version: '1' })).toThrow('A server needs a name and a version')
-  expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is no key of _meta')
-  expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow('An extension is named like "com.example/feature", not "noPrefix"')
+  expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is not a valid key of _meta')
+  expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow(
+    'The name of an extension must be like "com.example/feature", not "noPrefix"',
+  )
 })
 
 test('tool names have no slash by default, and clients accept any name', async () => {
   proves('R-TOOL-012', 'R-TOOL-014', 'R-TOOL-015')
   const strict = newServer()
   expect(() => strict.tool('files/read', {}, () => 'x')).toThrow(
-    'A tool\'s name is 1 to 128 of A-Z a-z 0-9 _ . -, not "files/read" (the option slashesInToolNames allows slashes)',
+    'The name of a tool has 1 to 128 characters of A-Z a-z 0-9 _ . -, got "files/read" (the option slashesInToolNames allows slashes)',
   )
   for (const name of ['a b', 'a,b', 'ä', '', 'x'.repeat(129)]) {
-    expect(() => strict.tool(name, {}, () => 'x')).toThrow("A tool's name is 1 to 128 of")
-    expect(() => newServer({ slashesInToolNames: true }).tool(name, {}, () => 'x')).toThrow("A tool's name is 1 to 128 of")
+    expect(() => strict.tool(name, {}, () => 'x')).toThrow('The name of a tool has 1 to 128 characters of')
+    expect(() => newServer({ slashesInToolNames: true }).tool(name, {}, () => 'x')).toThrow('The name of a tool has 1 to 128 characters of')
   }
   for (const name of ['a', 'A-1_b.c', 'x'.repeat(128)]) strict.tool(name, {}, () => 'x')
   const lax = newServer({ slashesInToolNames: true })
@@ -276,7 +280,7 @@ test('names of tools that differ in letter case are different tools', async () =
   const server = newServer()
   server.tool('getUser', {}, () => 'one')
   server.tool('getuser', {}, () => 'two')
-  expect(() => server.tool('getUser', {}, () => 'three')).toThrow('There is a tool "getUser" already')
+  expect(() => server.tool('getUser', {}, () => 'three')).toThrow('The tool "getUser" is already defined')
   for (const revision of REVISIONS) {
     const { client } = await connectPair(server, { revision })
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(['getUser', 'getuser'])

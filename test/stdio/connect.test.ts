@@ -315,7 +315,7 @@ describe('output of a server that is not a message', () => {
     for (let i = 0; i < 5; i++) expect(await odd.call('say', { text })).toBe('said')
     expect(odd.warnings).toHaveLength(10)
     expect(odd.warnings[0]).toContain('wrote something that is no message: "Listening on http://localhost:3000"')
-    expect(odd.warnings[9]).toContain('(no more of these are told)')
+    expect(odd.warnings[9]).toContain('(further warnings of this kind are suppressed)')
     expect(await seenMethods(odd)).toEqual(['initialize', 'notifications/initialized', ...Array.from({ length: 6 }, () => 'tools/call')])
   })
 

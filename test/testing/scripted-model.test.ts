@@ -136,7 +136,7 @@ describe('what follows a call', () => {
       messages: following('list my notes', ['notes__list', [result('u0', 'The disk is full', true)]]),
       tools,
     })
-    expect(said).toBe('notes__list did not work: The disk is full')
+    expect(said).toBe('notes__list failed: The disk is full')
   })
 
   test('a request in several steps continues with the next call, unless the last one failed', async () => {

@@ -1,34 +1,36 @@
-/** A URL that a person is asked to open: whether it may be opened at all, and what they should be warned of. */
+/** A URL that a person is asked to open: whether it may be opened, and the warnings to show with it. */
+
+import { isLoopback } from './loopback.ts'
 
 export interface PersonUrl {
   /** The whole address, as it will be opened. */
   href: string
-  /** The part that says whose page it is; to be shown apart from the rest. */
+  /** The host name. Show it apart from the rest, because it says whose page it is. */
   host: string
-  /** The host as its owner writes it, when it has letters beyond ASCII. */
+  /** The host name with its non-ASCII letters decoded. */
   hostUnicode: string
   warnings: UrlWarning[]
 }
 
 export type UrlWarning =
-  | 'punycode' // letters beyond ASCII, which can look like others
+  | 'punycode' // non-ASCII letters, which can look like others
   | 'mixed-scripts' // letters of several alphabets in one name
-  | 'ip-address' // no name at all
+  | 'ip-address' // an address instead of a name
   | 'user-info' // text before an @, which can look like a host
   | 'unusual-port'
   | 'not-encrypted'
 
-/** No name in the DNS is longer. */
+/** The longest name that DNS allows. */
 const MAX_HOST_LENGTH = 253
 
-/** Whether a person may be sent there at all: https, or http to this machine. */
+/** Whether a person may be sent to this URL: https, or http to this machine. */
 export const isPersonUrl = (text: string): boolean => {
   if (!URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)
   return hostname.length <= MAX_HOST_LENGTH && (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname)))
 }
 
-/** Undefined for anything but https, and http to this machine. */
+/** Undefined for any URL that `isPersonUrl` rejects. */
 export function personUrl(text: string): PersonUrl | undefined {
   if (!isPersonUrl(text)) return undefined
   const url = new URL(text)
@@ -44,16 +46,13 @@ export function personUrl(text: string): PersonUrl | undefined {
   return { href: url.href, host: url.hostname, hostUnicode, warnings }
 }
 
-export const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname.endsWith('.localhost') || /^127(?:\.\d{1,3}){3}$/.test(hostname) || hostname === '[::1]'
-
 const SCRIPTS = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u, /\p{Script=Cherokee}/u]
 
 const hasMixedScripts = (label: string): boolean => SCRIPTS.filter((script) => script.test(label)).length > 1
 
 const labelToUnicode = (label: string): string => (label.startsWith('xn--') ? (decodePunycode(label.slice(4)) ?? label) : label)
 
-/** RFC 3492. Undefined for what no encoder writes. */
+/** RFC 3492. Undefined for invalid text. */
 function decodePunycode(text: string): string | undefined {
   const dash = text.lastIndexOf('-')
   const output = dash > 0 ? [...text.slice(0, dash)].map((character) => character.codePointAt(0) as number) : []

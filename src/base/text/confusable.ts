@@ -1,6 +1,6 @@
-/** Names that a person would take for one another. */
+/** Detects names that look alike to a person. */
 
-/** Letters of other alphabets, and Latin letters beyond ASCII that no decomposition reaches, by the ASCII letter they look like. */
+/** Letters that look like an ASCII letter and that Unicode normalization does not map to it. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   a: 'аɑαᴀ',
   b: 'ЬƄвʙВΒ',
@@ -12,7 +12,7 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
   h: 'һհнʜНΗħ',
   j: 'јϳʝЈ',
   k: 'кκᴋКΚ',
-  // A person tells these from each other only in some typefaces, and letters of both cases are the same name to most.
+  // Many typefaces draw these alike. Upper and lower case count as the same.
   l: 'iIlL1|!ıіІӏӀιΙɩłƖ∣ǀ',
   m: 'мᴍМΜ',
   n: 'пηոɴΝ',
@@ -34,7 +34,7 @@ const LETTERS: ReadonlyMap<string, string> = new Map(
   Object.entries(LOOK_ALIKES).flatMap(([letter, others]) => [...others].map((other): [string, string] => [other, letter])),
 )
 
-/** What is left of a name when all that looks alike is the same: for comparing, not for showing. */
+/** A name with all look-alike letters mapped to one. For comparison only, not for display. */
 export function skeleton(name: string): string {
   const plain = name
     .normalize('NFKD')
@@ -44,5 +44,5 @@ export function skeleton(name: string): string {
   return letters.join('').replaceAll('rn', 'm').replaceAll('vv', 'w')
 }
 
-/** Whether two names differ and a person might not see it. */
+/** Whether two different names look alike. */
 export const looksLike = (a: string, b: string): boolean => a !== b && skeleton(a) === skeleton(b)

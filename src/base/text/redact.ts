@@ -1,22 +1,22 @@
-/** Keeps secrets out of what leaves the process: by the name of a member, and by the look of a value. */
+/** Removes secrets from text and JSON values. It recognises them by the name of a member or by the form of the value. */
 
 const SECRET_NAME =
   /pass(?:word|wd|phrase)|secret|token|authorization|api[-_]?key|private[-_]?key|cookie|credential|session[-_]?id|^pin$|^otp$/i
 
-// What a model has used or may use, not what opens a door.
+// Counts of a model's tokens, not secrets.
 const COUNT_NAME = /tokens$/i
 
-// Each takes time in proportion to the text: what may begin a match is not inside the run that the match would take.
+// Each pattern takes linear time: the start of a match cannot occur inside the text that the match consumes.
 const SECRET_VALUES: readonly RegExp[] = [
   /\b(?:Bearer|DPoP)\s+(?:[\w\-.~+/]{16,}|(?=[A-Za-z_\-.~+/]{0,15}\d)[\w\-.~+/]{8,})=*/gi,
-  // Words follow "basic" as well; base64 is told from them by its padding, its digits or its length.
+  // "basic" is also a common word. Base64 is recognised by its padding, its digits or its length.
   /\bBasic\s+(?:[A-Za-z0-9+/]{4,}={1,2}|(?=[A-Za-z+/]{0,63}\d)[A-Za-z0-9+/]{10,}|[A-Za-z0-9+/]{24,})=*/gi,
   /(?<![\w-])[\w-]{0,32}?eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*/g,
   /(?<![A-Za-z0-9])(?:sk|pk|rk)[-_](?:(?=[A-Za-z_-]{0,40}\d)[\w-]{12,}|[A-Za-z0-9]{20,})/g,
   /(?<![A-Za-z0-9])(?:gh[oprsu]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|glpat-[\w-]{16,})/g,
   /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{12,}(?![A-Za-z0-9])/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  // Whatever the scheme: a pattern that begins with it is tried at every letter of the text.
+  // Any scheme. A pattern that starts with the scheme would be tried at every letter of the text.
   /(:\/\/[^\s/:@]{0,256}:)[^\s/@]{1,256}(?=@)/g,
   /((?:pass(?:word|wd|phrase)|secret|token|api[-_]?key)=["']?)[^\s"'&;,]{3,}/gi,
 ]
@@ -24,26 +24,26 @@ const SECRET_VALUES: readonly RegExp[] = [
 const HIDDEN = '[redacted]'
 const MAX_DEPTH = 16
 
-/** A copy of a JSON value without what looks like a secret. */
+/** A copy of a JSON value with secrets replaced. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth >= MAX_DEPTH) return '[too deep]'
   if (Array.isArray(value)) return value.map((each) => redact(each, depth + 1))
-  // Not by assignment, which takes the key `__proto__` for a prototype and loses what stands under it.
+  // Not by assignment: that would set the prototype for the key `__proto__` and lose the value.
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [key, SECRET_NAME.test(key) ? hide(key, each, depth + 1) : redact(each, depth + 1)]),
   )
 }
 
-/** What stands under a secret name: plain values are hidden, one or a list of them; the members of an object have names of their own. */
+/** The value of a member with a secret name. Plain values and lists of them are hidden; the members of an object are judged by their own names. */
 function hide(name: string, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return HIDDEN
   if (typeof value === 'number') return COUNT_NAME.test(name) ? value : HIDDEN
   return Array.isArray(value) && depth < MAX_DEPTH ? value.map((each) => hide(name, each, depth + 1)) : redact(value, depth)
 }
 
-/** Of a variable, a header, an option or a member: what it names is nobody else's business. */
+/** Whether a variable, header, option or member with this name holds a secret. */
 export const isSecretName = (name: string): boolean => SECRET_NAME.test(name) && !COUNT_NAME.test(name)
 
 export const redactText = (text: string): string =>
@@ -52,14 +52,13 @@ export const redactText = (text: string): string =>
     text,
   )
 
-/** No pattern has to see more than this of a secret to know it. */
+/** Every pattern recognises a secret by at most this many characters. */
 const MAX_PART = 1024
 
-/** The beginning of a text without what looks like a secret. What is not kept is not looked at, however long the text is. */
+/** The start of a text with secrets replaced. Takes time for the kept part only, however long the text is. */
 export function redactHead(text: string, maxChars: number): string {
   const head = redactText(text.slice(0, maxChars + MAX_PART))
-  // A secret that the cut goes through may not be recognised, and what is hidden before it makes the text shorter: the part
-  // in which that can be is left out.
+  // A secret that is cut in half may not be recognised, so the part that could hold one is dropped.
   const isWhole = text.length <= maxChars + MAX_PART || head.endsWith(HIDDEN)
   const end = isWhole ? head.length : Math.max(0, head.length - MAX_PART)
   return head.slice(0, Math.min(maxChars, end))
@@ -67,17 +66,17 @@ export function redactHead(text: string, maxChars: number): string {
 
 export interface CutValue {
   value: unknown
-  /** Something of it is missing. */
+  /** Whether parts of the value were dropped. */
   isCut: boolean
 }
 
-/** Numbers and the like count as well, so that no list is without end. */
+/** The cost of a number, boolean, null or container, so that long lists of them are cut too. */
 const PLAIN_CHARS = 4
 const MAX_CUT_DEPTH = 64
 
 /**
- * A copy of a JSON value with so many characters in all its texts and names, to be redacted; what comes after them is left out.
- * The text that the cut goes through is redacted already.
+ * A copy of a JSON value that is cut after `maxChars` characters of texts and names. Call it before `redact`. The text at
+ * the cut is already redacted.
  */
 export function cutTexts(value: unknown, maxChars: number): CutValue {
   let left = maxChars

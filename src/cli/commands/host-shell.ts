@@ -67,7 +67,7 @@ function printHealth({ screen }: Invocation, host: Host): void {
   screen.print(table(columns, rows, screen.style, screen.columns))
 }
 
-/** All servers as one, by the names of the catalogue. */
+/** All servers as one, by the names of the catalog. */
 const catalogOf = (host: Host): Session => ({
   title: 'any server',
   tools: async () => host.tools().map(({ exposed, definition }) => ({ ...definition, name: exposed })),

@@ -12,7 +12,7 @@ import { loadPolicy } from '../../host/policy/load-policy.ts'
 import { pathPointers } from '../../host/policy/path-pointers.ts'
 import { explain } from '../../host/policy-tools/explain.ts'
 import { lintPolicy } from '../../host/policy-tools/lint.ts'
-import { actionOf } from '../../host/policy-tools/policy-case.ts'
+import { completeAction } from '../../host/policy-tools/policy-case.ts'
 import { type DecisionRecord, type Replayed, replayDecisions } from '../../host/policy-tools/replay.ts'
 import { readAudit } from '../../host/storage/audit/read.ts'
 import { assign } from '../arguments/assignment.ts'
@@ -96,7 +96,7 @@ async function explainAction(invocation: Invocation, what: string, pairs: string
   const spec = servers.find(({ id }) => id === server)
   if (slash < 0 && options.action === 'tool.call') throw new UsageError('Write SERVER/TOOL')
   const args = await assign(pairs, { schema: {}, cwd: io.cwd })
-  const action = actionOf({
+  const action = completeAction({
     kind: options.action,
     server,
     ...(slash >= 0 && { tool: what.slice(slash + 1) }),

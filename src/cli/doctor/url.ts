@@ -3,11 +3,11 @@
 import { lookup } from 'node:dns/promises'
 import { connect as connectTcp, isIP } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { demandOf, parseChallenges } from '../../auth/client/challenge.ts'
-import { discover } from '../../auth/client/discover.ts'
+import { oauthChallengeOf, parseChallenges } from '../../auth/client/discovery/challenge.ts'
+import { discover } from '../../auth/client/discovery/discover.ts'
 import { DEFAULT_OAUTH_LIMITS } from '../../auth/client/http.ts'
-import { safeFetch } from '../../auth/safe-fetch.ts'
-import { isLoopback } from '../../base/address/person-url.ts'
+import { safeFetch } from '../../auth/fetch/safe-fetch.ts'
+import { isLoopback } from '../../base/address/loopback.ts'
 import { asText } from '../../base/as-text.ts'
 import type { Client } from '../../client/client.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -118,7 +118,7 @@ async function readWellKnown(
   header: string | undefined,
   { signal }: UrlCheckupOptions,
 ): Promise<{ detail: string; value: undefined }> {
-  const { resourceMetadata } = demandOf(parseChallenges(header))
+  const { resourceMetadata } = oauthChallengeOf(parseChallenges(header))
   const exchange = { fetch: safeFetch({ userUrl: url }), limits: DEFAULT_OAUTH_LIMITS, signal }
   const found = await discover(exchange, {
     server: url,

@@ -91,7 +91,7 @@ async function askerFor({ io, screen }: Invocation, parks: boolean): Promise<Ask
 }
 
 async function openOrPrint({ screen }: Invocation, url: string): Promise<void> {
-  const { openBrowser } = await import('../../auth/client/node/browser.ts')
+  const { openBrowser } = await import('../../auth/client/login/node/browser.ts')
   await openBrowser(url).catch(() => screen.note(words`No browser could be opened. Visit it yourself:\n  ${screen.noteStyle.cyan(url)}`))
 }
 

@@ -1,6 +1,6 @@
 /** From a TARGET to a client that is connected to it, for as long as a command needs it. */
 
-import { authFault } from '../../auth/client/faults.ts'
+import { authError } from '../../auth/client/errors.ts'
 import { systemClock } from '../../base/clock.ts'
 import { Client } from '../../client/client.ts'
 import type { ConnectOptions } from '../../client/options.ts'
@@ -84,7 +84,7 @@ async function personalAuthorizer(invocation: Invocation, server: string): Promi
     store: fileTokenStore(),
     about: { name: 'Portico' },
     openBrowser: async (url) => {
-      if (!isInteractive(invocation.io)) throw authFault('browser', 'The server wants a login, and nobody is here to log in')
+      if (!isInteractive(invocation.io)) throw authError('browser', 'The server wants a login, and nobody is here to log in')
       const { agreeToLogin } = await import('../terminal/answers.ts')
       await agreeToLogin(invocation, server, url)
     },

@@ -1,7 +1,7 @@
 /** Questions of a server that was connected to by hand, put to the person at the terminal. */
 
 import { randomUUID } from 'node:crypto'
-import { authFault } from '../../auth/client/faults.ts'
+import { authError } from '../../auth/client/errors.ts'
 import { personUrl } from '../../base/address/person-url.ts'
 import { asText } from '../../base/as-text.ts'
 import type { Answers, Asking } from '../../client/answers.ts'
@@ -20,7 +20,7 @@ const ANSWER_MS = 10 * 60_000
 export async function personalAnswers({ io }: Invocation, target: TargetName): Promise<Answers> {
   if (!isInteractive(io)) return {}
   const { terminalAsker } = await import('./asker.ts')
-  const { openBrowser } = await import('../../auth/client/node/browser.ts')
+  const { openBrowser } = await import('../../auth/client/login/node/browser.ts')
   return answersBy(terminalAsker(io, { openPage: openBrowser }), describeTarget(target))
 }
 
@@ -30,13 +30,13 @@ export async function personalAnswers({ io }: Invocation, target: TargetName): P
  */
 export async function agreeToLogin({ io, signal }: Invocation, server: string, page: string): Promise<void> {
   const url = personUrl(page)
-  if (!url) throw authFault('browser', `Not a page to log in at: ${JSON.stringify(page)}`)
+  if (!url) throw authError('browser', `Not a page to log in at: ${JSON.stringify(page)}`)
   const { terminalAsker } = await import('./asker.ts')
-  const { openBrowser } = await import('../../auth/client/node/browser.ts')
+  const { openBrowser } = await import('../../auth/client/login/node/browser.ts')
   const { host } = new URL(server)
   const subject: Subject = { kind: 'url', message: `${host} wants you to log in at ${url.host}`, url }
   const answer = await terminalAsker(io, { openPage: openBrowser }).ask(questionOf('elicit.url', subject, host, server), signal)
-  if (answer.kind !== 'allow') throw authFault('browser', 'The server wants a login, and you did not want to open its page')
+  if (answer.kind !== 'allow') throw authError('browser', 'The server wants a login, and you did not want to open its page')
 }
 
 /** @param where the command or the address that the person gave */

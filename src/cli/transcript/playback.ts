@@ -1,8 +1,8 @@
 /** A recording as a server: what was asked then and is asked again gets the answer it got. */
 
+import { comparableJson } from '../../base/canonical-json.ts'
 import { isObject } from '../../base/json.ts'
 import { type Id, INVALID_PARAMS, isId, METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
-import { canonical } from '../../protocol/schema/canonical.ts'
 import type { Passed } from '../target/tap.ts'
 
 interface Request {
@@ -50,7 +50,7 @@ export class Playback {
 
   #refusal(id: Id, method: string, params: unknown): Record<string, unknown> {
     const isKnown = this.#requests.some((request) => request.method === method)
-    const what = `${method} with ${canonical(withoutMeta(params)).slice(0, 200)}`
+    const what = `${method} with ${comparableJson(withoutMeta(params)).slice(0, 200)}`
     return {
       jsonrpc: '2.0',
       id,
@@ -91,7 +91,7 @@ const tokenIn = (params: unknown): unknown => (isObject(params) && isObject(para
 
 /** Who asks, and in which version, may differ: the handshake is the same all the same. */
 const comparable = (method: string, params: unknown): string =>
-  method === 'initialize' || method === 'server/discover' ? '' : canonical(withoutMeta(params) ?? {})
+  method === 'initialize' || method === 'server/discover' ? '' : comparableJson(withoutMeta(params) ?? {})
 
 export function withoutMeta(params: unknown): unknown {
   if (!isObject(params)) return params

@@ -1,6 +1,6 @@
 /** One thing that changed in a definition: where, how bad, and in words. */
 
-import { isEqual } from '../../protocol/schema/canonical.ts'
+import { isEqual } from '../../protocol/schema/equality.ts'
 import { DIFFERENCE_CLASSES, type DifferenceClass, type PinDifference } from '../model/difference.ts'
 
 export type Change = PinDifference['changes'][number]

@@ -2,7 +2,7 @@
 
 import { isObject } from '../../base/json.ts'
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
-import { isEqual } from '../../protocol/schema/canonical.ts'
+import { isEqual } from '../../protocol/schema/equality.ts'
 import type { PinDifference } from '../model/difference.ts'
 import { at, type Change, changeOf, textChange, worstOf } from './change.ts'
 import { type Primitive, pinOf } from './pin.ts'

@@ -1,8 +1,8 @@
 /** What changed between two JSON Schemas, and whether the later one takes more than the earlier. */
 
 import { asText } from '../../base/as-text.ts'
-import { canonicalJson } from '../../protocol/canonical-json.ts'
-import { isEqual } from '../../protocol/schema/canonical.ts'
+import { canonicalJson } from '../../protocol/model/canonical-json.ts'
+import { isEqual } from '../../protocol/schema/equality.ts'
 import { at, type Change, changeOf, textChange } from './change.ts'
 
 type Schema = Record<string, unknown>

@@ -1,6 +1,6 @@
 /** How alike two definitions are, whatever they are called: a new name must not make an old tool a new one. */
 
-import { canonicalJson } from '../../protocol/canonical-json.ts'
+import { canonicalJson } from '../../protocol/model/canonical-json.ts'
 import type { Primitive } from './pin.ts'
 
 /** From here on one counts as the other under another name. */

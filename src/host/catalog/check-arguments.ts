@@ -1,4 +1,4 @@
-/** Arguments of a call against the schema of its tool, before a person is bothered with them. */
+/** Checks the arguments of a call against the schema of its tool, before a person is asked about it. */
 
 import { prototypeKeyIn } from '../../base/prototype-keys.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -9,14 +9,14 @@ import { describeIssues } from '../../protocol/schema/json-schema.ts'
 
 const compiled = new WeakMap<object, Promise<Validate | undefined>>()
 
-/** In words: what was expected and what came. Undefined when they fit. */
-export async function argumentFault(
+/** Describes what is wrong with the arguments. Undefined: they are valid. */
+export async function describeArgumentFault(
   { inputSchema }: Pick<Tool, 'inputSchema'>,
   args: Readonly<Record<string, unknown>>,
 ): Promise<string | undefined> {
   const reaching = prototypeFault(args)
   if (reaching !== undefined) return reaching
-  // A schema that cannot be judged here is judged by the server, which must do so in any case.
+  // If the schema cannot be evaluated here, the server checks the arguments, as it must anyway.
   const validating = compiled.get(inputSchema) ?? compileForeign(inputSchema).catch(() => undefined)
   compiled.set(inputSchema, validating)
   const validate = await validating
@@ -30,7 +30,7 @@ export async function argumentFault(
 
 /** @throws McpError ERR_INVALID_PARAMS */
 export async function checkArguments(tool: Tool, args: Readonly<Record<string, unknown>>): Promise<void> {
-  const fault = await argumentFault(tool, args)
+  const fault = await describeArgumentFault(tool, args)
   if (fault !== undefined) throw new McpError('ERR_INVALID_PARAMS', `Arguments of tool ${JSON.stringify(tool.name)}: ${fault}`)
 }
 
@@ -40,10 +40,10 @@ export function checkNames(what: string, args: Readonly<Record<string, unknown>>
   if (fault !== undefined) throw new McpError('ERR_INVALID_PARAMS', `Arguments of ${what}: ${fault}`)
 }
 
-/** What a careless program would take for the prototype of an object. No server has to take it. */
+/** Refuses `__proto__` as a name: careless code in a server would change an object's prototype. */
 function prototypeFault(args: Readonly<Record<string, unknown>>): string | undefined {
   const pointer = prototypeKeyIn(args)
   return pointer === undefined
     ? undefined
-    : `the keys "__proto__" and "constructor"."prototype" are not accepted, and one stands at ${JSON.stringify(pointer)}`
+    : `the keys "__proto__" and "constructor"."prototype" are not accepted: found one at ${JSON.stringify(pointer)}`
 }

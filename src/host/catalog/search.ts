@@ -1,4 +1,4 @@
-/** Finding tools among very many: BM25 over their names, titles, descriptions and parameters. */
+/** Searches tools with BM25 over their names, titles, descriptions and parameters. */
 
 import MiniSearch from 'minisearch'
 import { asText } from '../../base/as-text.ts'
@@ -8,11 +8,11 @@ import type { Catalog } from './catalog.ts'
 import type { ToolEntry } from './entry.ts'
 
 export interface SearchLimits {
-  /** Characters of a query that are looked at. */
+  /** Maximum length of a query. The rest is ignored. */
   maxQueryLength: number
-  /** Results of one search. */
+  /** Maximum number of results. */
   maxResults: number
-  /** Characters of one field of a tool that are indexed. */
+  /** Maximum number of characters to index per field of a tool. */
   maxFieldLength: number
 }
 
@@ -38,7 +38,7 @@ export class ToolSearch {
   readonly #catalog: Catalog
   readonly #limits: SearchLimits
   readonly #index = newIndex()
-  /** What is in the index, to see what has to be changed in it. */
+  /** The indexed definitions, for finding out which ones changed. */
   readonly #indexed = new Map<string, ToolEntry['definition']>()
   #synced: readonly ToolEntry[] | undefined
 
@@ -47,7 +47,7 @@ export class ToolSearch {
     this.#limits = withDefaults(DEFAULT_SEARCH_LIMITS, limits)
   }
 
-  /** The best first; of equals the one that comes first in the catalogue. */
+  /** Best matches first. Equal scores are in catalog order. */
   search(query: string, options: { limit?: number } = {}): Found[] {
     const { maxQueryLength, maxResults } = this.#limits
     const limit = Math.min(Math.max(1, Math.trunc(options.limit ?? DEFAULT_RESULTS)), maxResults)
@@ -61,7 +61,7 @@ export class ToolSearch {
     return found.slice(0, limit)
   }
 
-  /** Brings the index up to date with the catalogue: only what changed is indexed again. */
+  /** Updates the index from the catalog. Only changed tools are indexed again. */
   #sync(): void {
     const tools = this.#catalog.tools()
     if (tools === this.#synced) return
@@ -111,7 +111,7 @@ function newIndex(): MiniSearch<Document> {
 /** `createIssue`, `create_issue` and `create issue` are the same two words. */
 const wordsIn = (text: string): string[] => text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** Names and descriptions of properties, those of objects inside objects too, as far as the text goes. */
+/** The names and descriptions of properties, including nested ones, up to `maxLength`. */
 function parameterWords(schema: unknown, maxLength: number): string[] {
   const words: string[] = []
   let length = 0

@@ -1,18 +1,36 @@
-/** Reading what people wrote: configurations and policies. The parsers take longer to load than all of the host, so they wait for the first file. */
+/** Loads the readers of configurations and policies on first use: their parsers take longer to load than the rest of the host. */
 
-type ReadConfig = typeof import('./read.ts').readConfig
-type ReadClientConfigs = typeof import('./import.ts').readClientConfigs
+type ReadConfig = typeof import('./read-config.ts').readConfig
+type ReadClientConfigs = typeof import('./read-client-configs.ts').readClientConfigs
 type ReadPolicy = typeof import('../policy/policy-file.ts').readPolicy
 type TestPolicy = typeof import('../policy-tools/policy-test.ts').testPolicy
 
-/** Reads one configuration file or several; what kind each is follows from where it is and what is in it. Never fails: what cannot be read is a problem. */
-export const readConfig: ReadConfig = async (...args) => (await import('./read.ts')).readConfig(...args)
+/**
+ * Reads one or several configuration files. The format is detected from the path and the content. Never rejects: everything that
+ * cannot be read is listed in `problems`.
+ */
+export const readConfig: ReadConfig = async (...args) => (await import('./read-config.ts')).readConfig(...args)
 
-/** Everything that the other clients on this machine have configured. Nothing is started, and nothing is written. */
-export const readClientConfigs: ReadClientConfigs = async (...args) => (await import('./import.ts')).readClientConfigs(...args)
+/**
+ * Reads the servers that other clients on this machine (VS Code, Claude, Cursor ...) have configured. Nothing is started or written.
+ *
+ * @example
+ * const { servers, problems } = await readClientConfigs({ project: process.cwd() })
+ */
+export const readClientConfigs: ReadClientConfigs = async (...args) => (await import('./read-client-configs.ts')).readClientConfigs(...args)
 
-/** A file for each layer. ERR_CONFIG names file, rule, place, what was expected and what is there. */
+/**
+ * Reads a policy, one file per layer. ERR_CONFIG names the file, the rule, the position, the expected and the actual value.
+ *
+ * @example
+ * const policy = await compilePolicy(await readPolicy({ user: 'policy.yaml' }))
+ */
 export const readPolicy: ReadPolicy = async (...args) => (await import('../policy/policy-file.ts')).readPolicy(...args)
 
-/** Actions and the effects expected of them, from the YAML files of a folder, against a policy. */
+/**
+ * Runs the policy tests of a folder: YAML files with actions and their expected effects.
+ *
+ * @example
+ * const results = await testPolicy(policy, 'policy-tests')
+ */
 export const testPolicy: TestPolicy = async (...args) => (await import('../policy-tools/policy-test.ts')).testPolicy(...args)

@@ -1,6 +1,6 @@
 /**
- * Placeholders in the texts of a configuration: `${secret:NAME}`, `${env:NAME}`, `${env:NAME:-instead}` and `${input:NAME}`.
- * `${$}` is a dollar sign, for text that only looks like one of them.
+ * Parses placeholders in the texts of a configuration: `${secret:NAME}`, `${env:NAME}`, `${env:NAME:-fallback}` and `${input:NAME}`.
+ * `${$}` is a literal dollar sign, for text that only looks like a placeholder.
  */
 
 import type { ServerSpec, ServerTransport } from '../model/server-spec.ts'
@@ -8,22 +8,22 @@ import type { ServerSpec, ServerTransport } from '../model/server-spec.ts'
 export interface Placeholder {
   kind: 'secret' | 'env' | 'input'
   name: string
-  /** What stands in its place when there is no such variable. */
+  /** The value to use if the variable is not set. */
   fallback?: string
 }
 
 export type Part = { literal: string; start: number; end: number } | { placeholder: Placeholder; start: number; end: number }
 
-// Every repetition is bounded and stops at a brace, so that the time is in proportion to the text.
+// Every repetition is bounded and stops at a brace, so that matching takes linear time.
 const PATTERN = /\$\{(?:\$|(secret|env|input):([^\s{}:$]{1,128})(?::-([^{}]{0,4096}))?)\}/g
 
 export const placeholderText = ({ kind, name, fallback }: Placeholder): string =>
   `\${${kind}:${name}${fallback === undefined ? '' : `:-${fallback}`}}`
 
-/** Text that means itself: nothing in it is a placeholder, whatever it looks like. */
+/** Escapes text so that nothing in it is read as a placeholder. */
 export const escapeText = (text: string): string => text.replace(PATTERN, (match) => `\${$}${match.slice(1)}`)
 
-/** The text in parts, from left to right. Dollar signs that were written as `${$}` are literals of their own. */
+/** Splits a text into literals and placeholders, in order. Each `${$}` is a separate literal. */
 export function partsOf(text: string): Part[] {
   const parts: Part[] = []
   let end = 0
@@ -35,7 +35,7 @@ export function partsOf(text: string): Part[] {
     literal(end, match.index)
     const place = { start: match.index, end: match.index + whole.length }
     if (kind === undefined || name === undefined) parts.push({ literal: '$', ...place })
-    else parts.push({ placeholder: { kind: kind as Placeholder['kind'], name, ...(fallback !== undefined && { fallback }) }, ...place })
+    else parts.push({ placeholder: { kind: kind as Placeholder['kind'], name, fallback }, ...place })
     end = place.end
   }
   literal(end, text.length)
@@ -48,7 +48,7 @@ export interface PlacedText {
   text: string
 }
 
-/** Every text of a way that may hold placeholders. */
+/** Every text of a transport that may contain placeholders. */
 export function textsOf(transport: ServerTransport): PlacedText[] {
   switch (transport.type) {
     case 'stdio':
@@ -68,7 +68,7 @@ export function textsOf(transport: ServerTransport): PlacedText[] {
   }
 }
 
-/** The same way with every text replaced. */
+/** Copies a transport with every text replaced. */
 export function mapTexts(transport: ServerTransport, change: (text: string, where: string) => string): ServerTransport {
   const table = (values: Readonly<Record<string, string>>, place: string): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([name, text]) => [name, change(text, `${place}.${name}`)]))
@@ -79,7 +79,7 @@ export function mapTexts(transport: ServerTransport, change: (text: string, wher
         command: change(transport.command, 'command'),
         args: transport.args.map((text, i) => change(text, `args[${i}]`)),
         env: table(transport.env, 'env'),
-        ...(transport.cwd !== undefined && { cwd: change(transport.cwd, 'cwd') }),
+        cwd: transport.cwd === undefined ? undefined : change(transport.cwd, 'cwd'),
       }
     case 'http':
       return { ...transport, url: change(transport.url, 'url'), headers: table(transport.headers, 'headers') }
@@ -92,7 +92,7 @@ export interface PlacedPlaceholder extends Placeholder {
   where: string
 }
 
-/** What a server will be given when it is started, and where: for the question whether it may be. */
+/** The placeholders of a server and where each is used, for the question that starts it. */
 export const placeholdersIn = (spec: Pick<ServerSpec, 'transport'>): PlacedPlaceholder[] =>
   textsOf(spec.transport).flatMap(({ where, text }) =>
     partsOf(text).flatMap((part) => ('placeholder' in part ? [{ ...part.placeholder, where }] : [])),

@@ -1,23 +1,23 @@
-/** Placeholders to values, at the moment a server is started and not before. */
+/** Replaces placeholders with their values when a server is started, not earlier. */
 
 import { McpError } from '../../protocol/errors.ts'
 import type { ServerTransport } from '../model/server-spec.ts'
 import { mapTexts, type Placeholder, partsOf, placeholderText, textsOf } from './placeholder.ts'
 
 export interface Resolvers {
-  /** From the vault. */
+  /** Reads a secret from the vault. */
   secret?: (name: string) => Promise<string | undefined> | string | undefined
-  /** From the environment of the host. The default is that of this process. */
+  /** Reads an environment variable of the host. Default: of this process. */
   env?: (name: string) => string | undefined
-  /** From the person. Undefined when they did not say. */
+  /** Asks the person for an input. Undefined: no answer. */
   input?: (id: string) => Promise<string | undefined> | string | undefined
-  /** Every value, before anything is made of it: for whoever keeps values out of logs. */
+  /** Called with every value before it is used, so that it can be redacted from logs. */
   onValue?: (value: string, placeholder: Placeholder) => void
 }
 
 /**
- * The same way with real values. Each placeholder is asked for once, however often it is used, and what comes is taken as
- * it is: a placeholder in a value is text. ERR_SECRET, without the value, when one is missing or cannot stand where it is used.
+ * Copies a transport with the values filled in. Each placeholder is resolved once, even if it is used several times. Values are used
+ * literally: a placeholder inside a value is text. ERR_SECRET, without the value, if one is missing or not allowed where it is used.
  */
 export async function resolveTransport<W extends ServerTransport>(transport: W, resolvers: Resolvers): Promise<W> {
   const values = new Map<string, string>()
@@ -40,10 +40,7 @@ export async function resolveTransport<W extends ServerTransport>(transport: W, 
   return resolved as W
 }
 
-/**
- * The same way with the values that `known` has; other placeholders stay as they are written. For looking at what a
- * command names, before and after a person was asked about it.
- */
+/** Copies a transport with the values that `known` returns. Other placeholders stay. For inspecting a command before it is approved. */
 export function fillKnown<W extends ServerTransport>(transport: W, known: (placeholder: Placeholder) => string | undefined): W {
   const filled = (text: string): string =>
     partsOf(text)
@@ -52,7 +49,7 @@ export function fillKnown<W extends ServerTransport>(transport: W, known: (place
   return mapTexts(transport, filled) as W
 }
 
-/** What an `${env:NAME}` stands for, with what stands in for a variable that is not set or empty. */
+/** The value of `${env:NAME}`: the variable, or the fallback if the variable is not set or empty. */
 export const envValue = (
   { name, fallback }: Pick<Placeholder, 'name' | 'fallback'>,
   env: (name: string) => string | undefined = (variable) => process.env[variable],
@@ -61,7 +58,7 @@ export const envValue = (
   return isMissing(value) && fallback !== undefined ? fallback : value
 }
 
-/** As in a shell, where `:-` stands in for a variable that is empty as well. */
+/** As in a shell, `:-` also replaces an empty variable. */
 const isMissing = (value: string | undefined): boolean => value === undefined || value === ''
 
 async function valueFor(placeholder: Placeholder, where: string, resolvers: Resolvers): Promise<string> {
@@ -71,9 +68,9 @@ async function valueFor(placeholder: Placeholder, where: string, resolvers: Reso
   if (kind === 'env') value = env(name)
   else if (kind === 'secret') value = await secret?.(name)
   else value = await input?.(name)
-  // What the file itself has is nobody's secret.
+  // A fallback is plain text in the file, so onValue is not called.
   if (isMissing(value) && fallback !== undefined) return fallback
-  if (value === undefined) throw new McpError('ERR_SECRET', `\${${kind}:${name}}, which is used in ${where}, ${MISSING[kind]}`)
+  if (value === undefined) throw new McpError('ERR_SECRET', `\${${kind}:${name}}, used in ${where}, ${MISSING[kind]}`)
   onValue?.(value, placeholder)
   return value
 }
@@ -81,17 +78,17 @@ async function valueFor(placeholder: Placeholder, where: string, resolvers: Reso
 const MISSING = {
   secret: 'is not in the vault',
   env: 'is not set in the environment',
-  input: 'was not given',
+  input: 'was not entered',
 } satisfies Record<Placeholder['kind'], string>
 
-/** What would fail later fails later with the value in the message. */
+/** Checks here because a later failure would have the value in its message. */
 function refuseIfUnfit(value: string, where: string, text: string): void {
   const names = partsOf(text).flatMap((part) => ('placeholder' in part ? [`\${${part.placeholder.kind}:${part.placeholder.name}}`] : []))
   if (names.length === 0) return
   const unfit = where.startsWith('headers.') ? !FIT_HEADER.test(value) : value.includes('\0')
-  if (unfit) throw new McpError('ERR_SECRET', `The value of ${names.join(' and ')} has characters that cannot stand in ${where}`)
+  if (unfit) throw new McpError('ERR_SECRET', `The value of ${names.join(' and ')} has characters that are not allowed in ${where}`)
   if (where === 'url' && !URL.canParse(value)) {
-    throw new McpError('ERR_SECRET', `With the value of ${names.join(' and ')} the url of the server is none`)
+    throw new McpError('ERR_SECRET', `The server URL is invalid with the value of ${names.join(' and ')}`)
   }
 }
 

@@ -20,7 +20,7 @@
 import type { Action, Decision, Effect, Reason } from '../model/action.ts'
 import type { Grant } from '../model/grant.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
-import { exceeded, tightest } from '../policy/limits.ts'
+import { describeExceeded, tightest } from '../policy/limits.ts'
 import { isForbidding, matchRule } from '../policy/match-rule.ts'
 import { DEFAULTS, KIND_WORDS, LOOSENS_DEFAULT } from './defaults.ts'
 import { grantMatches } from './grant-match.ts'
@@ -79,7 +79,7 @@ export function settle(
   const limits = tightest(standing.flatMap(({ rule, limits: each }) => (rule.limits ? each : [])))
   const reasons: Reason[] = [...refusals(action), ...standing.map(({ reason }) => reason)]
   if (!matched.some(mayLoosen)) reasons.push(byDefault(action, matched))
-  const limit = exceeded(limits, action.usage)
+  const limit = describeExceeded(limits, action.usage)
   if (limit !== undefined) reasons.push(builtIn('limit', 'deny', limit))
   if (strictest(reasons) === 'allow') reasons.push(...raises(action, standing))
   const forced = forcedQuestions(action)

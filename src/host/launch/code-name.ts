@@ -1,4 +1,4 @@
-/** Arguments that a tool runs, by their name: what stands in them is never hidden, and never granted by its shape. */
+/** Recognizes arguments that contain code by their name. Code is never hidden in questions, and never granted by a pattern. */
 
 export const isCodeName = (name: string): boolean => CODE_NAME.test(name)
 

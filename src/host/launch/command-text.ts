@@ -1,4 +1,4 @@
-/** A command as a shell would want it, so that one argument with a space does not look like two. */
+/** Formats a command with shell quoting, so that one argument with a space does not look like two. */
 
 export const commandText = (command: string, args: readonly string[]): string => [command, ...args].map(quoted).join(' ')
 

@@ -1,6 +1,6 @@
 /**
- * What a server is, in one short text: the program and its arguments, or the address. Consent to start it, and everything
- * granted to it, is for this and ends with it; its name in a configuration says nothing.
+ * The fingerprint of a server: the digest of its program and arguments, or of its address. Approvals and grants are bound to the
+ * fingerprint and end when it changes. The name in a configuration is not part of it.
  */
 
 import { existsSync } from 'node:fs'
@@ -11,65 +11,65 @@ import { envValue, fillKnown } from '../config/resolve.ts'
 import { digestOf } from '../model/digest.ts'
 import type { HttpTransport, ServerTransport, StdioTransport } from '../model/server-spec.ts'
 import { looksLikeCode } from './code.ts'
-import { type EntryFileFacts, entryFilesOf, folderOf, packagesOf } from './entry-file.ts'
+import { findEntryFiles } from './entry-files.ts'
 import type { FoundProgram } from './find-program.ts'
+import { type EntryFileFacts, folderOf } from './launch-context.ts'
+import { findPackages } from './run-packages.ts'
 
-/** One thing that makes a server what it is. */
+/** One component of a fingerprint. */
 export interface FingerprintPart {
-  /** For people: `argument 2`, `environment variable TOKEN`. */
+  /** For display: `argument 2`, `environment variable TOKEN`. */
   name: string
-  /** Of the whole value. Values themselves are not kept: somebody may have written a secret into one. */
+  /** The digest of the whole value. The value itself is not stored, because it may contain a secret. */
   digest: string
-  /** What may be kept of it: the value itself, unless there may be a secret in it. */
+  /** The value, or a replacement if it may contain a secret. */
   shown: string
 }
 
 /**
- * Where a process would run. It is kept to tell people of a change, and does not count by itself: a server whose files are
- * named in full is the same in every folder.
+ * The part for the working folder. It is stored to describe changes, but is not part of the fingerprint: a server whose files have
+ * absolute paths is the same in every folder.
  */
 const FOLDER = 'folder'
 
 export interface Fingerprint {
   fingerprint: string
   parts: readonly FingerprintPart[]
-  /** What a person should know before they agree: that somebody else decides which program it will be next time. */
+  /** Warnings for the person before the approval, for example that the program can change later. */
   warnings: readonly string[]
-  /** What a process would run, as it was found in this look. */
+  /** The program and files of a process, as found now. */
   launch?: Launch
 }
 
 export interface Launch {
   program: FoundProgram | undefined
-  /** Real paths: the programs that it starts in turn, and the files that it names. */
+  /** Real paths of the programs that it starts in turn, and of the files that it names. */
   files: readonly string[]
-  /** It runs code that the command does not name, and that can change without a trace in the fingerprint. */
+  /** The command runs code that it does not name, which can change without changing the fingerprint. */
   runsUnnamed: boolean
 }
 
-/** What is known of a server beyond its configuration. */
+/** Facts about a server besides its configuration. */
 export interface FingerprintFacts extends EntryFileFacts {
-  issuer?: string
-  resource?: string
   info?: Implementation
-  /** Values of `${input:NAME}` that are known by now; those of `${env:NAME}` always are. */
+  /** The known values of `${input:NAME}`. Values of `${env:NAME}` are always known. */
   inputs?: ReadonlyMap<string, string>
 }
 
-/** @param way as it is configured, with its placeholders: what a secret is now is not part of what the server is */
+/** @param transport as configured, with its placeholders: the values of secrets are not part of the fingerprint */
 export async function fingerprintOf(transport: ServerTransport, facts: FingerprintFacts = {}): Promise<Fingerprint> {
-  const { parts, warnings, launch } = await partsOf(transport, facts)
+  const { parts, warnings, launch } = await readParts(transport, facts)
   return {
     fingerprint: digestOf(parts.flatMap(({ name, digest }) => (name === FOLDER ? [] : [[name, digest]]))),
     parts,
     warnings,
-    ...(launch && { launch }),
+    launch,
   }
 }
 
 /**
- * In words, one for each part that is not what it was. No value in them is shortened or masked: one that is not kept whole
- * is not told, and the question shows what it is now.
+ * Describes the differences between two fingerprints, one text per part. Values are never shortened or masked: a value that is not
+ * stored whole is left out, and the question shows the current one.
  */
 export function fingerprintChanges(
   before: readonly FingerprintPart[],
@@ -79,7 +79,7 @@ export function fingerprintChanges(
   const [left, right] = [new Map(before.map((part) => [part.name, part])), new Map(after.map((part) => [part.name, part]))]
   const names = new Set([FOLDER, ...left.keys(), ...right.keys()])
   const isSame = (name: string): boolean => left.get(name)?.digest === right.get(name)?.digest
-  // A record that was kept before folders were says nothing about the folder.
+  // Old records have no folder part.
   const isFolderTold = left.has(FOLDER) && right.has(FOLDER)
   const isSameCommand = [...names].every((name) => isSame(name) || !/^(?:command$|argument |environment |working |folder$)/.test(name))
   const programs = new Set(
@@ -91,26 +91,27 @@ export function fingerprintChanges(
     if (name === FOLDER) return isFolderTold ? [`the folder was ${was?.shown} and is ${is?.shown} now`] : []
     if (name === 'working folder' && isFolderTold && !isSame(FOLDER)) return []
     const [, file] = /^content of (.*)$/s.exec(name) ?? []
-    if (file === undefined) return [changeOf(name, was, is)]
-    if (was && is) return [`the file ${file} has changed since you agreed`]
-    // The same program at the same place. Whether its content counts depends on the folder.
+    if (file === undefined) return [describeChange(name, was, is)]
+    if (was && is) return [`the file ${file} has changed since you approved it`]
+    // The program and its path are unchanged. Whether its content counts depends on the folder.
     if (programs.has(digestOf(file))) return []
-    if (was) return [isThere(file) ? `the command no longer names the file ${file}` : `the file ${file} is not there any more`]
+    if (was) return [isThere(file) ? `the command no longer names the file ${file}` : `the file ${file} no longer exists`]
     return [isSameCommand ? `the file ${file} is new` : `the command now names the file ${file}`]
   })
 }
 
-function changeOf(name: string, was: FingerprintPart | undefined, is: FingerprintPart | undefined): string {
+function describeChange(name: string, was: FingerprintPart | undefined, is: FingerprintPart | undefined): string {
   const said = name.replace(/^(?:environment )?(?=variable |header )/, 'the ')
   if (!was) return is && isWhole(is) ? `${said} is new: ${is.shown}` : `${said} is new`
   if (!is) return isWhole(was) ? `${said} is gone: ${was.shown}` : `${said} is gone`
   if (isWhole(was) && isWhole(is)) return `${said}: ${was.shown} → ${is.shown}`
-  return said === name ? `${said} is another one` : `${said} has another value`
+  return `${said} has changed`
 }
 
-/** What is shown of it is the value itself. */
+/** Whether `shown` is the whole value. */
 const isWhole = ({ digest, shown }: FingerprintPart): boolean => digest === digestOf(shown)
-const RUNS_UNNAMED = 'The command runs code that it does not name; a yes is for the command only, not for what that code is by then'
+
+const RUNS_UNNAMED = 'The command runs code that it does not name. You approve the command only: that code can change later'
 
 interface Parts {
   parts: FingerprintPart[]
@@ -118,24 +119,20 @@ interface Parts {
   launch?: Launch
 }
 
-async function partsOf(transport: ServerTransport, facts: FingerprintFacts): Promise<Parts> {
+async function readParts(transport: ServerTransport, facts: FingerprintFacts): Promise<Parts> {
   if (transport.type === 'stdio') return processParts(transport, facts)
-  if (transport.type === 'http') return { parts: httpParts(transport, facts), warnings: [] }
+  if (transport.type === 'http') return { parts: httpParts(transport), warnings: [] }
   const { name = 'unnamed', version = '' } = facts.info ?? {}
   return { parts: [part('transport', 'memory'), part('name', name), part('version', version)], warnings: [] }
 }
 
 async function processParts(transport: StdioTransport, facts: FingerprintFacts): Promise<Parts> {
-  // Parts have the texts as they are written; files are looked for where the filled in texts say.
+  // The parts use the texts as written; files are searched with the placeholders filled in.
   const filled = fillKnown(transport, ({ kind, name, fallback }) =>
-    kind === 'env'
-      ? envValue({ name, ...(fallback !== undefined && { fallback }) })
-      : kind === 'input'
-        ? facts.inputs?.get(name)
-        : undefined,
+    kind === 'env' ? envValue({ name, fallback }) : kind === 'input' ? facts.inputs?.get(name) : undefined,
   )
-  const files = await entryFilesOf(filled, facts)
-  const packages = await packagesOf(filled, facts)
+  const files = await findEntryFiles(filled, facts)
+  const packages = await findPackages(filled, facts)
   const unpinned = packages.filter(({ isPinned }) => !isPinned)
   return {
     launch: {
@@ -156,34 +153,30 @@ async function processParts(transport: StdioTransport, facts: FingerprintFacts):
       ...packages.flatMap(({ name, integrity }) => (integrity === undefined ? [] : [part(`package ${name}`, integrity)])),
     ],
     warnings: [
-      ...(files.program === undefined ? [`No program ${transport.command} was found`] : []),
-      ...(files.hasCode ? ['The command holds code itself, which can run files and programs that are not listed here'] : []),
+      ...(files.program === undefined ? [`The program ${transport.command} was not found`] : []),
+      ...(files.hasCode ? ['The command contains code, which can run files and programs that are not listed here'] : []),
       ...(!files.hasCode && looksLikeCode(filled.args)
         ? ['An argument looks like code, which can run files and programs that are not listed here']
         : []),
       ...(files.runsUnnamed ? [RUNS_UNNAMED] : []),
-      ...unpinned.map(({ spec }) => `${spec} is whatever version is published when it starts; name a version to keep one`),
+      ...unpinned.map(({ spec }) => `${spec} has no fixed version: the version published at start time runs. Name a version to pin it`),
     ],
   }
 }
 
-/** As questions show it: with the placeholders that were written, not with what is filled in for them. */
+/** The folder as questions show it: with placeholders, not with their values. */
 const shownFolder = (transport: StdioTransport, facts: FingerprintFacts): string =>
   transport.cwd !== undefined && partsOfText(transport.cwd).some((each) => 'placeholder' in each)
     ? transport.cwd
     : folderOf(transport, facts)
 
-function httpParts({ url, headers }: HttpTransport, { issuer, resource }: FingerprintFacts): FingerprintPart[] {
-  return [
-    part('transport', 'http'),
-    ...addressParts(url),
-    ...named('header', headers),
-    ...(issuer === undefined ? [] : [part('authorization server', issuer)]),
-    ...(resource === undefined ? [] : [part('resource', resource)]),
-  ]
-}
+const httpParts = ({ url, headers }: HttpTransport): FingerprintPart[] => [
+  part('transport', 'http'),
+  ...addressParts(url),
+  ...named('header', headers),
+]
 
-/** With a placeholder in the host it may be no address yet; then it is compared as it is written. */
+/** With a placeholder in the host the text may not be a URL yet. It is then compared as written. */
 function addressParts(text: string): FingerprintPart[] {
   if (!URL.canParse(text)) return [part('address', text)]
   const { origin, protocol, username, password, pathname, search } = new URL(text)
@@ -200,10 +193,10 @@ const named = (what: string, values: Readonly<Record<string, string>>): Fingerpr
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => (isPlaceholder(value) ? part(`${what} ${name}`, value) : hidden(`${what} ${name}`, value)))
 
-/** Says where a value comes from, and nothing of the value. */
+/** A placeholder names the source of a value, and reveals nothing of the value. */
 const isPlaceholder = (value: string): boolean => /^\$\{[a-zA-Z]+:[^${}]*\}$/.test(value)
 
 const part = (name: string, value: string): FingerprintPart => ({ name, digest: digestOf(value), shown: redactText(value) })
 
-/** For what is likely to be secret: only that it is there. */
-const hidden = (name: string, value: string): FingerprintPart => ({ name, digest: digestOf(value), shown: 'a value that is not shown' })
+/** For values that are likely to be secret: only their presence is shown. */
+const hidden = (name: string, value: string): FingerprintPart => ({ name, digest: digestOf(value), shown: '(hidden)' })

@@ -1,4 +1,4 @@
-/** One decision in words: every rule, whether it is about the action, and if not, what it was that did not hold. */
+/** Explains one decision: for every rule, whether it applies, and if not, which condition failed. */
 
 import { decide, matchedRules, standingRules } from '../consent/decide.ts'
 import type { Action, Decision, Effect } from '../model/action.ts'
@@ -11,7 +11,7 @@ import { select } from '../policy/pointer.ts'
 export interface Explanation {
   decision: Decision
   rules: readonly ExplainedRule[]
-  /** The whole, line by line. */
+  /** The explanation as text, one line per reason, limit and rule. */
   text: string
 }
 
@@ -19,27 +19,32 @@ export interface ExplainedRule {
   id: string
   layer: PolicyLayer
   effect: Effect
-  /** `set-aside`: it matches, and lets a lower layer say otherwise. */
+  /** `set-aside`: the rule matches, but it has `mayRelax` and a lower layer decides. */
   outcome: 'holds' | 'set-aside' | 'does-not-match' | 'unsure'
   why: string
 }
 
-/** The decision, and of each rule whether it holds and why. */
+/**
+ * Explains what a policy decides about an action, and why each rule applies or not.
+ *
+ * @example
+ * console.log(explain(policy, action, []).text)
+ */
 export function explain(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Explanation {
   const decision = decide(policy, action, grants)
   const standing = new Set(standingRules(matchedRules(policy, action).matched))
   const rules = policy.rules.map((rule) => explainRule(rule, action, standing))
-  return { decision, rules, text: inWords(action, decision, rules) }
+  return { decision, rules, text: explanationText(action, decision, rules) }
 }
 
 function explainRule(compiled: CompiledRule, action: Action, standing: ReadonlySet<CompiledRule>): ExplainedRule {
   const { rule, layer } = compiled
   const verdict = matchRule(compiled, action)
-  const [outcome, why] = inOutcome(verdict, compiled, action, standing)
+  const [outcome, why] = explainVerdict(verdict, compiled, action, standing)
   return { id: rule.id, layer, effect: rule.effect, outcome, why }
 }
 
-function inOutcome(
+function explainVerdict(
   verdict: RuleVerdict,
   compiled: CompiledRule,
   action: Action,
@@ -49,7 +54,7 @@ function inOutcome(
     case 'matches':
       return standing.has(compiled)
         ? ['holds', 'all its conditions hold']
-        : ['set-aside', 'it may be relaxed, and a lower layer has a rule for this']
+        : ['set-aside', 'it has mayRelax, and a rule of a lower layer matches']
     case 'other-action':
       return ['does-not-match', `action: expected ${JSON.stringify(compiled.rule.match.action)}, got "${action.kind}"`]
     case 'condition-fails': {
@@ -61,7 +66,7 @@ function inOutcome(
       const { found } = select(action.args, pointer)
       const got =
         found.length === 0
-          ? 'nothing there'
+          ? 'no value'
           : found
               .slice(0, MAX_SHOWN)
               .map(({ value }) => JSON.stringify(value))
@@ -75,10 +80,10 @@ function inOutcome(
 
 const MAX_SHOWN = 3
 
-function inWords({ kind, server, primitive, initiator }: Action, decision: Decision, rules: readonly ExplainedRule[]): string {
+function explanationText({ kind, server, primitive, initiator }: Action, decision: Decision, rules: readonly ExplainedRule[]): string {
   const what = primitive ? `${server.id}/${primitive.name}` : server.id
   const lines = [
-    `${kind} of ${what}, wanted by ${initiator}: ${decision.effect}${decision.isForced ? ' (nothing but an answer helps)' : ''}`,
+    `${kind} of ${what}, requested by ${initiator}: ${decision.effect}${decision.isForced ? ' (always; cannot be granted in advance)' : ''}`,
   ]
   for (const { id, layer, effect, text } of decision.reasons) lines.push(`  because of ${id} (${layer}, ${effect}): ${text}`)
   for (const [name, limit] of Object.entries(decision.limits)) lines.push(`  limit ${name}: ${limit}`)
@@ -91,5 +96,5 @@ const OUTCOMES: Record<ExplainedRule['outcome'], string> = {
   holds: 'holds         ',
   'set-aside': 'set aside     ',
   'does-not-match': 'does not match',
-  unsure: 'cannot be told',
+  unsure: 'undecided     ',
 }

@@ -1,4 +1,4 @@
-/** Expectations of a policy, kept beside it: a folder of YAML files, each with actions and what should be decided about them. */
+/** Runs policy tests: a folder of YAML files with actions and their expected decisions. */
 
 import { readdir } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
@@ -11,7 +11,7 @@ import { valueAt } from '../policy/pointer.ts'
 import { readBounded } from '../policy/policy-file.ts'
 import { DEFAULT_POLICY_LIMITS } from '../policy/policy-schema.ts'
 import { explain } from './explain.ts'
-import { actionOf, type PolicyCase, parseCases } from './policy-case.ts'
+import { completeAction, type PolicyCase, parseCases } from './policy-case.ts'
 
 export interface CaseResult {
   file: string
@@ -19,16 +19,17 @@ export interface CaseResult {
   isAsExpected: boolean
   expected: string
   got: string
-  /** The whole decision in words, where it is not as expected. */
+  /** The explanation of the decision, if it is not as expected. */
   explanation?: string
 }
 
+/** A folder with more files was probably not meant. */
 const MAX_FILES = 1_000
 
-/** @throws McpError ERR_CONFIG for a folder or a file that cannot be used */
+/** Runs all cases in the files of a folder. @throws McpError ERR_CONFIG for an unusable folder or file */
 export async function testPolicy(policy: CompiledPolicy, folder: string): Promise<CaseResult[]> {
-  const files = (await namesIn(folder)).filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort()
-  if (files.length === 0) throw new McpError('ERR_CONFIG', `${folder}: expected files of cases (.yaml, .yml or .json), got none`)
+  const files = (await listFolder(folder)).filter((name) => /\.(?:ya?ml|json)$/.test(name)).sort()
+  if (files.length === 0) throw new McpError('ERR_CONFIG', `${folder}: expected files with cases (.yaml, .yml or .json), found none`)
   if (files.length > MAX_FILES) throw new McpError('ERR_CONFIG', `${folder}: expected at most ${MAX_FILES} files, got ${files.length}`)
   const results: CaseResult[] = []
   for (const file of files) {
@@ -38,7 +39,7 @@ export async function testPolicy(policy: CompiledPolicy, folder: string): Promis
   return results
 }
 
-async function namesIn(folder: string): Promise<string[]> {
+async function listFolder(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch (cause) {
@@ -47,7 +48,7 @@ async function namesIn(folder: string): Promise<string[]> {
 }
 
 function runCase(policy: CompiledPolicy, { name, action, expect, because }: PolicyCase, file: string): CaseResult {
-  const given = withPlainPaths(policy, actionOf(action))
+  const given = withPlainPaths(policy, completeAction(action))
   const { effect, reasons } = decide(policy, given, [])
   const decisive = reasons.filter((reason) => reason.effect === effect).map(({ id }) => id)
   const isAsExpected = effect === expect && (because === undefined || decisive.includes(because))
@@ -61,7 +62,7 @@ function runCase(policy: CompiledPolicy, { name, action, expect, because }: Poli
   }
 }
 
-/** Nothing is looked up: a path that the case says nothing else about leads where it says. */
+/** Does no I/O: unless the case gives a real path, each absolute path counts as its own real path. */
 function withPlainPaths(policy: CompiledPolicy, action: Action): Action {
   const plain = pathPointers(policy, action)
     .map((pointer) => [pointer, valueAt(action.args, pointer)] as const)

@@ -1,35 +1,40 @@
-/** Decisions of the past under other rules: which would have been others. */
+/** Replays past decisions under another policy, to show which ones would change. */
 
 import { type MatchedRules, matchedRules, settle } from '../consent/decide.ts'
 import { type Action, EFFECTS, type Effect } from '../model/action.ts'
 import { actionFrom } from '../model/facts.ts'
 import type { Grant } from '../model/grant.ts'
-import { argumentFree } from '../policy/argument-free.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
+import { matchWithoutArguments } from '../policy/match-without-arguments.ts'
 
-/** What the audit log has of a decision. */
+/** A decision in the audit log. */
 export interface DecisionRecord {
   seq: number
-  /** As it was decided, before anybody answered. */
+  /** The decision before the person answered. */
   effect: Effect
-  /** What `factsOf` gave. */
+  /** The recorded facts of the action. */
   facts: unknown
-  /** Only if the log has them whole; a preview is not what was decided about. */
+  /** The complete arguments. Left out if the log only has a preview. */
   args?: Readonly<Record<string, unknown>>
-  /** The grant that answered, if one did: it is taken to answer again. */
+  /** The id of the grant that was used, if any. It is assumed to apply again. */
   grant?: string
 }
 
 export type Replayed =
   | { kind: 'same' | 'changed'; seq: number; before: Effect; after: Effect; reasons: readonly string[] }
-  /** It depends on arguments that are not known any more. */
+  /** The decision depends on arguments that are no longer known. */
   | { kind: 'unknown'; seq: number; before: Effect; possible: readonly Effect[]; rules: readonly string[] }
   | { kind: 'unreadable'; seq: number; why: string }
 
-/** With more rules than this whose arguments matter, anything is possible. */
+/** With more undecided rules than this, there are too many combinations to try: every effect counts as possible. */
 const MAX_OPEN = 16
 
-/** What would be decided by this policy about what was decided before. */
+/**
+ * Decides past actions again under this policy.
+ *
+ * @example
+ * for (const replayed of replayDecisions(records, policy)) if (replayed.kind === 'changed') console.log(replayed)
+ */
 export function* replayDecisions(records: Iterable<DecisionRecord>, policy: CompiledPolicy): Generator<Replayed> {
   for (const record of records) yield replayDecision(record, policy)
 }
@@ -45,8 +50,8 @@ function replayDecision(record: DecisionRecord, policy: CompiledPolicy): Replaye
 function decideAgain({ seq, effect: before, facts, args, grant }: DecisionRecord, policy: CompiledPolicy): Replayed {
   const action = actionFrom(facts, args)
   const grantFor = (): Grant | undefined => (grant === undefined ? undefined : pastGrant(grant, action))
-  const { certain, open } = args === undefined ? argumentFree(policy, action) : { certain: matchedRules(policy, action), open: [] }
-  const decisions = worlds(certain, open)?.map((matched) => settle(policy, action, matched, grantFor))
+  const { certain, open } = args === undefined ? matchWithoutArguments(policy, action) : { certain: matchedRules(policy, action), open: [] }
+  const decisions = combinations(certain, open)?.map((matched) => settle(policy, action, matched, grantFor))
   const possible = decisions ? EFFECTS.filter((effect) => decisions.some((decision) => decision.effect === effect)) : EFFECTS
   const first = decisions?.[0]
   if (possible.length > 1 || !first) return { kind: 'unknown', seq, before, possible, rules: open.map(({ rule }) => rule.id) }
@@ -55,10 +60,10 @@ function decideAgain({ seq, effect: before, facts, args, grant }: DecisionRecord
 }
 
 /**
- * Every choice of at most three of the open rules stands for all choices: one sets aside what may be relaxed, one
- * silences the default, one is the strictest that is left. Undefined where that is too many to go through.
+ * All combinations of at most three open rules. Three are enough to produce every possible decision: one sets rules with `mayRelax`
+ * aside, one overrides the default, one is the strictest. Undefined: too many combinations.
  */
-function worlds({ matched, unsure }: MatchedRules, open: readonly CompiledRule[]): MatchedRules[] | undefined {
+function combinations({ matched, unsure }: MatchedRules, open: readonly CompiledRule[]): MatchedRules[] | undefined {
   if (open.length > MAX_OPEN) return undefined
   const choices: CompiledRule[][] = [[]]
   for (const rule of open) choices.push(...choices.filter((choice) => choice.length < 3).map((choice) => [...choice, rule]))
@@ -71,6 +76,6 @@ const pastGrant = (id: string, action: Action): Grant => ({
   scope: 'always',
   expiresAt: action.at,
   bind: { server: action.server.id, fingerprint: action.server.fingerprint, args: { kind: 'any' }, principal: action.principal },
-  by: 'somebody, then,',
+  by: 'the person',
   at: action.at,
 })

@@ -1,20 +1,20 @@
-/** The operators that rules and grants judge arguments with. */
+/** The operators that rules and grants test arguments with. */
 
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { RE2JS } from 're2js'
 import { innerAddress } from '../../base/address/ip-address.ts'
 import { McpError } from '../../protocol/errors.ts'
-import { isEqual } from '../../protocol/schema/canonical.ts'
 import { compile } from '../../protocol/schema/compile.ts'
 import { FOREIGN_SCHEMA_BOUNDS } from '../../protocol/schema/document.ts'
+import { isEqual } from '../../protocol/schema/equality.ts'
 import { patternSize } from '../../protocol/schema/foreign.ts'
 import type { Action } from '../model/action.ts'
 import type { ArgumentRules, ArgumentTest } from '../model/rule.ts'
 import { type Pointer, parsePointer, select } from './pointer.ts'
-import { narrowGlob, wideGlob } from './readings.ts'
+import { narrowGlob, wideGlob } from './spellings.ts'
 
-/** Undefined: it is of the right kind, but what it means could not be told for sure. */
+/** Undefined: the value has the right type, but its meaning is ambiguous (for example an unusual URL). */
 export type Verdict = boolean | undefined
 
 export interface Found {
@@ -23,35 +23,36 @@ export interface Found {
   realPath: string | undefined
 }
 
+/**
+ * How patterns match texts that can be written in several ways. `narrow`, for rules that allow: every form must match. `wide`, for
+ * rules that deny or ask: one form is enough.
+ */
 export type Reach = 'narrow' | 'wide'
 
 export type ValueTest = (found: Found) => Verdict
 
 export interface CompiledArgument {
   pointer: Pointer
-  /** As it is written, for people. */
+  /** The test as written, for display. */
   expected: string
   isPath: boolean
   test: ValueTest
 }
 
-/** Where folders of `within` really are. */
+/** The real paths of the folders in `within`. */
 export interface Folders {
-  /** `${root:NAME}`. */
+  /** Values of `${root:NAME}`. */
   roots: Readonly<Record<string, string>>
-  /** Folders as they are written, by real path; a folder that is not here is taken as it is written. */
+  /** Real paths by folder as written. A folder that is not in the map is used as written. */
   real: ReadonlyMap<string, string>
 }
 
-/** How large an expression may be, with repetitions written out. */
+/** Maximum size of an expression with its repetitions expanded, so that compiling it stays cheap. */
 const MAX_EXPRESSION_SIZE = 10_000
 
 const ROOT = /^\$\{root:([^}]+)\}(?:[/\\](.*))?$/
 
-/**
- * @param reach `narrow` for what allows: it must not be led elsewhere. `wide` for what forbids or asks: it must not be evaded.
- * @throws McpError ERR_CONFIG for what cannot be compiled
- */
+/** Compiles the argument tests of a rule or grant. @throws McpError ERR_CONFIG for an invalid test */
 export function compileArguments(rules: ArgumentRules, folders: Folders, reach: Reach = 'narrow'): CompiledArgument[] {
   return Object.entries(rules).map(([text, test]) => ({
     pointer: parsePointer(text),
@@ -61,7 +62,10 @@ export function compileArguments(rules: ArgumentRules, folders: Folders, reach: 
   }))
 }
 
-/** `all`: everything at the pointer, and there must be something. `some`: one is enough. `some-or-none`: so is nothing at all. */
+/**
+ * Tests the values at a pointer. `all`: there is at least one value, and all pass. `some`: at least one passes. `some-or-none`: like
+ * `some`, but also true if there is no value at the pointer.
+ */
 export function judgeArgument({ pointer, test }: CompiledArgument, action: Action, quantifier: 'all' | 'some' | 'some-or-none'): Verdict {
   const { found, isIncomplete } = select(action.args, pointer)
   if (quantifier === 'all' && (isIncomplete || found.length === 0)) return false
@@ -78,7 +82,7 @@ export function judgeArgument({ pointer, test }: CompiledArgument, action: Actio
 
 function compileTest(test: ArgumentTest, folders: Folders, where: string, reach: Reach): ValueTest {
   const tests: ValueTest[] = []
-  // Asked for by name: `eq: null` is a test, and so is any other value.
+  // By presence, not by value: `eq: null` is a valid test.
   if (Object.hasOwn(test, 'eq')) tests.push(({ value }) => isEqual(value, test.eq))
   if (test.in) tests.push(({ value }) => test.in?.some((each) => isEqual(value, each)))
   if (test.glob !== undefined) tests.push(onText(reach === 'wide' ? wideGlob(test.glob) : narrowGlob(test.glob)))
@@ -90,7 +94,7 @@ function compileTest(test: ArgumentTest, folders: Folders, where: string, reach:
   if (test.min !== undefined || test.max !== undefined) tests.push(numberTest(test))
   if (test.schema) tests.push(schemaTest(test.schema, where))
   if (tests.length === 0)
-    throw new McpError('ERR_CONFIG', `The test of ${JSON.stringify(where)} says nothing: expected an operator such as "eq"`)
+    throw new McpError('ERR_CONFIG', `The test of ${JSON.stringify(where)} is empty: expected an operator such as "eq"`)
   const [only] = tests
   if (only && tests.length === 1) return only
   return (found) => {
@@ -111,7 +115,10 @@ const onText =
 
 function expressionTest(source: string, where: string): (text: string) => boolean {
   if (patternSize(source) > MAX_EXPRESSION_SIZE) {
-    throw new McpError('ERR_CONFIG', `The expression at ${JSON.stringify(where)} is larger than ${MAX_EXPRESSION_SIZE} when written out`)
+    throw new McpError(
+      'ERR_CONFIG',
+      `The expression at ${JSON.stringify(where)} is too large: expected at most ${MAX_EXPRESSION_SIZE} with its repetitions expanded`,
+    )
   }
   try {
     const expression = RE2JS.compile(source)
@@ -125,7 +132,7 @@ function withinTest(within: string | readonly string[], folders: Folders, where:
   const known: string[] = []
   let isWhole = true
   for (const written of [within].flat()) {
-    const folder = folderOf(written, folders, where)
+    const folder = resolveFolder(written, folders, where)
     if (folder === undefined) isWhole = false
     else known.push(folder)
   }
@@ -137,8 +144,8 @@ function withinTest(within: string | readonly string[], folders: Folders, where:
   }
 }
 
-/** Undefined for a root that was not granted. */
-function folderOf(written: string, { roots, real }: Folders, where: string): string | undefined {
+/** The real path of a folder. Undefined: a root that is not granted. */
+function resolveFolder(written: string, { roots, real }: Folders, where: string): string | undefined {
   const [, name, rest = ''] = ROOT.exec(written) ?? []
   if (name !== undefined) return Object.hasOwn(roots, name) ? resolve(roots[name] as string, rest) : undefined
   if (!isAbsolute(written)) {
@@ -156,12 +163,12 @@ function isInside(folder: string, path: string): boolean {
   return below === '' || (below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below))
 }
 
-/** Schemes whose hosts every reader of the standard finds in the same place. */
+/** Schemes for which all URL parsers find the same host. */
 const HOSTED = new Set(['http:', 'https:', 'ws:', 'wss:', 'ftp:'])
 
-/** Undefined for what others may read as another address than we do. */
+/** Parses a URL. Undefined: another parser may find another host in it. */
 function hostedUrl(text: string): URL | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what parsers disagree about
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: parsers disagree about control characters
   if (/[\u0000-\u0020\\\u007f]/.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
   return HOSTED.has(url.protocol) ? url : undefined
@@ -175,7 +182,7 @@ const USUAL_PORTS: ReadonlyMap<string, string> = new Map([
   ['ftp:', '21'],
 ])
 
-/** The port that is connected to, also where the address leaves it out. */
+/** The port of a URL, or the default port of its scheme. */
 export const effectivePort = ({ port, protocol }: URL): string => port || (USUAL_PORTS.get(protocol) ?? '')
 
 const withoutDot = (hostname: string): string => hostname.replace(/\.$/, '')
@@ -191,7 +198,7 @@ function hostTest(hosts: readonly string[], where: string): ValueTest {
       )
     }
     const name = withoutDot(new URL(`http://${bare}`).hostname)
-    // From the text: a URL forgets the usual port of its scheme, and `x:80` would mean every port.
+    // Read from the text: URL drops the default port of its scheme, so `x:80` would match every port.
     const port = /:(\d{1,5})$/.exec(bare)?.[1]
     return (url: URL): boolean => {
       const got = withoutDot(url.hostname)
@@ -209,13 +216,13 @@ function rangeTest(ranges: readonly string[], where: string): ValueTest {
     if (!ipaddr.isValidCIDR(range)) {
       throw new McpError(
         'ERR_CONFIG',
-        `Expected a range of addresses such as "10.0.0.0/8" at ${JSON.stringify(where)}, got ${JSON.stringify(range)}`,
+        `Expected an address range such as "10.0.0.0/8" at ${JSON.stringify(where)}, got ${JSON.stringify(range)}`,
       )
     }
     return ipaddr.parseCIDR(range)
   })
   return onText((text) => {
-    // A bare name is no address, like a name in a URL: what it leads to is not known here.
+    // A host name never matches: its address is not known here.
     const bare = /^[\w.-]+$/.test(text) || ipaddr.isValid(text) ? text : hostedUrl(text)?.hostname.replace(/^\[|\]$/g, '')
     if (bare === undefined) return undefined
     if (!ipaddr.isValid(bare)) return false

@@ -1,4 +1,4 @@
-/** Rules as they are written to conditions that can be asked one by one, by the decision and by its explanation alike. */
+/** Compiles rules into conditions that can be tested one by one, for decisions and for their explanations. */
 
 import { isAbsolute } from 'node:path'
 import { asText } from '../../base/as-text.ts'
@@ -10,42 +10,48 @@ import { PRIVATE } from '../model/label.ts'
 import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
 import { type CompiledArgument, compileArguments, type Folders } from './argument-test.ts'
 import { compileGlob, hasWildcard, type TextTest } from './glob.ts'
-import { limitsOf } from './limits.ts'
-import { readingsOf, stepsAround } from './readings.ts'
+import { parseLimits } from './limits.ts'
+import { hasDotSegments, otherSpellings } from './spellings.ts'
 
-/** A condition of `match`. */
+/** One condition of `match`. */
 export interface Condition {
   name: string
   expected: string
   holds(action: Action): boolean
-  /** What the action has there, for people. */
+  /** The action's value for this condition, for display. */
   got(action: Action): string
-  /** Whether it cannot be told without the arguments that it does not hold. */
+  /** Whether the condition depends on the arguments of the action. */
   needsArguments(action: Action): boolean
 }
 
 export interface CompiledRule {
   rule: Rule
   layer: PolicyLayer
-  /** 0 is the uppermost layer. */
+  /** 0 is the top layer. */
   rank: number
   kinds: ReadonlySet<ActionKind>
   conditions: readonly Condition[]
   arguments: readonly CompiledArgument[]
   limits: ActionLimits
-  /** What it says, where it holds. */
+  /** The reason to give when the rule applies. */
   reason: Reason
 }
 
 export interface CompiledPolicy {
   policy: Policy
   rules: readonly CompiledRule[]
-  /** The same, by the kind of action they can be about at all. */
+  /** The rules that can match each kind of action. */
   byKind: ReadonlyMap<ActionKind, readonly CompiledRule[]>
   folders: Folders
 }
 
-/** Looks up where the folders of `within` really are, which is all the I/O there is. @throws McpError ERR_CONFIG that names the rule */
+/**
+ * Compiles a policy. The only I/O is resolving the real paths of the folders in `within`.
+ *
+ * @throws McpError ERR_CONFIG that names the rule
+ * @example
+ * const policy = await compilePolicy({ layers: { user: [allow('read-notes', { server: 'notes', tool: 'read_*' })] }, roots: {} })
+ */
 export async function compilePolicy(policy: Policy): Promise<CompiledPolicy> {
   const written = new Set(allRules(policy).flatMap(({ rule }) => Object.values(rule.args ?? {}).flatMap(({ within = [] }) => within)))
   const real = new Map<string, string>()
@@ -53,7 +59,7 @@ export async function compilePolicy(policy: Policy): Promise<CompiledPolicy> {
   return compileRules(policy, real)
 }
 
-/** The same, for whoever knows where the folders are. */
+/** Compiles a policy without I/O, from known real paths. */
 export function compileRules(policy: Policy, real: ReadonlyMap<string, string> = new Map()): CompiledPolicy {
   const folders: Folders = { roots: policy.roots, real }
   const rules = allRules(policy).map(({ rule, layer }) => compileRule(rule, layer, folders))
@@ -70,10 +76,10 @@ function compileRule(rule: Rule, layer: PolicyLayer, folders: Folders): Compiled
       rule,
       layer,
       rank: POLICY_LAYERS.indexOf(layer),
-      kinds: kindsOf(rule.match.action),
-      conditions: conditionsOf(rule),
+      kinds: compileKinds(rule.match.action),
+      conditions: compileConditions(rule),
       arguments: compileArguments(rule.args ?? {}, folders, rule.effect === 'allow' ? 'narrow' : 'wide'),
-      limits: limitsOf(rule.limits),
+      limits: parseLimits(rule.limits),
       reason: { id: rule.id, layer, effect: rule.effect, text: rule.reason ?? `Rule ${rule.id} of the ${layer} layer says ${rule.effect}` },
     }
   } catch (cause) {
@@ -81,7 +87,7 @@ function compileRule(rule: Rule, layer: PolicyLayer, folders: Folders): Compiled
   }
 }
 
-function kindsOf(action: Rule['match']['action']): ReadonlySet<ActionKind> {
+function compileKinds(action: Rule['match']['action']): ReadonlySet<ActionKind> {
   if (action === undefined) return new Set(ACTION_KINDS)
   const kinds = new Set<ActionKind>()
   for (const pattern of [action].flat()) {
@@ -98,10 +104,10 @@ function kindsOf(action: Rule['match']['action']): ReadonlySet<ActionKind> {
   return kinds
 }
 
-/** In a name a slash is a letter like any other: `send*` is also about `send/now`. Only what allows a URI is narrower. */
+/** In a name, `*` also matches slashes: `send*` matches `send/now`. Only rules that allow a URI are stricter. */
 export const nameTest = (pattern: string): TextTest => compileGlob(pattern.replace(/\*+/g, '**'))
 
-function conditionsOf({ effect, match }: Rule): Condition[] {
+function compileConditions({ effect, match }: Rule): Condition[] {
   const conditions: Condition[] = []
   const add = (
     name: string,
@@ -118,13 +124,13 @@ function conditionsOf({ effect, match }: Rule): Condition[] {
       needsArguments,
     })
   }
-  // Here so that a rule written from good faith in hints grants nothing by them.
+  // A server's own hints never allow anything, so a rule that relies on them must not match.
   if (effect === 'allow' && match.claimed) {
     add(
       'claimed',
       match.claimed,
       () => false,
-      () => 'claims of the server, which allow nothing; say it with "asserted"',
+      () => 'hints of the server, which never allow anything (use "asserted")',
     )
   }
   const { server, tool, tier, initiator, mode, labels, claimed, asserted } = match
@@ -139,7 +145,7 @@ function conditionsOf({ effect, match }: Rule): Condition[] {
   }
   if (tool !== undefined) {
     const test = anyName(tool)
-    const uriTest = effect === 'allow' ? allowedUri(tool) : (uri: string) => test(uri) || readingsOf(uri).some(test)
+    const uriTest = effect === 'allow' ? allowedUri(tool) : (uri: string) => test(uri) || otherSpellings(uri).some(test)
     add(
       'tool',
       tool,
@@ -196,7 +202,7 @@ function conditionsOf({ effect, match }: Rule): Condition[] {
   return conditions
 }
 
-/** A resource that is read through a template is known by its URI and by the template. */
+/** A resource read through a template has two names: its URI and the template. */
 const namesOf = (action: Action): string[] =>
   action.primitive === undefined
     ? []
@@ -209,11 +215,11 @@ const RESOURCE_KINDS: ReadonlySet<ActionKind> = new Set<ActionKind>(['resource.r
 const isThroughTemplate = ({ kind, primitive, args }: Action): boolean =>
   RESOURCE_KINDS.has(kind) && primitive?.kind === 'template' && (args.uri === undefined || typeof args.uri === 'string')
 
-/** A rule that allows a URI with `*` means one segment, and no URI that others may read as another one. */
+/** In a rule that allows a URI, `*` matches one segment, and ambiguous URIs must match in every form. */
 function allowedUri(patterns: string | readonly string[]): TextTest {
   const tests = [patterns].flat().map((pattern) => compileGlob(pattern === '*' ? '**' : pattern))
   const test = (uri: string): boolean => tests.some((each) => each(uri))
-  return (uri) => test(uri) && (!stepsAround(uri) || readingsOf(uri).every(test))
+  return (uri) => test(uri) && (!hasDotSegments(uri) || otherSpellings(uri).every(test))
 }
 
 function anyName(patterns: string | readonly string[]): TextTest {

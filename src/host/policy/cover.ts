@@ -1,12 +1,12 @@
-/** Whether one rule matches whenever another does, as far as that can be seen from how they are written. */
+/** Checks whether one rule matches whenever another does, by comparing how they are written. */
 
-import { isEqual } from '../../protocol/schema/canonical.ts'
+import { isEqual } from '../../protocol/schema/equality.ts'
 import type { Rule } from '../model/rule.ts'
 import { type CompiledRule, nameTest } from './compile-policy.ts'
 import { hasWildcard } from './glob.ts'
 import { isForbidding } from './match-rule.ts'
 
-/** False where it cannot be seen. */
+/** Whether `wide` matches every action that `narrow` matches. False if in doubt. */
 export function covers(wide: CompiledRule, narrow: CompiledRule): boolean {
   const [a, b] = [wide.rule.match, narrow.rule.match]
   return (
@@ -27,7 +27,7 @@ export function covers(wide: CompiledRule, narrow: CompiledRule): boolean {
 
 type Names = string | readonly string[] | undefined
 
-/** A pattern covers a name that it matches, and a pattern that is the same. */
+/** A pattern covers the names it matches, and an equal pattern. */
 function namesCover(wide: Names, narrow: Names): boolean {
   if (wide === undefined) return true
   if (narrow === undefined) return false
@@ -42,7 +42,7 @@ function namesCover(wide: Names, narrow: Names): boolean {
 const hintsCover = (wide: Rule['match']['claimed'], narrow: Rule['match']['claimed']): boolean =>
   Object.entries(wide ?? {}).every(([hint, value]) => narrow?.[hint as keyof typeof narrow] === value)
 
-/** The same test means the same only where values are gone through in the same way. */
+/** With `*` in a pointer, equal tests mean the same only for rules that quantify over values in the same way. */
 function argumentsCover(wide: Rule, narrow: Rule): boolean {
   const isAlike = (wide.effect === 'allow') === (narrow.effect === 'allow') && isForbidding(wide) === isForbidding(narrow)
   return Object.entries(wide.args ?? {}).every(([pointer, test]) => {

@@ -1,4 +1,4 @@
-/** `*` for anything but `/`, `**` for anything, the rest letter by letter; anchored at both ends, linear in the text. */
+/** Glob patterns: `*` matches anything but `/`, `**` matches anything. Anchored at both ends. Matching takes linear time. */
 
 type Token = string | typeof WITHIN_SEGMENT | typeof ANYTHING
 
@@ -10,15 +10,15 @@ export type TextTest = (text: string) => boolean
 export const hasWildcard = (pattern: string): boolean => pattern.includes('*')
 
 export function compileGlob(pattern: string): TextTest {
-  const tokens = tokensOf(pattern)
+  const tokens = tokenize(pattern)
   const wild = tokens.filter((token) => typeof token !== 'string').length
   if (wild === 0) return (text) => text === pattern
   if (wild === 1) return oneWildcard(tokens)
   return (text) => simulate(tokens, text)
 }
 
-/** Texts between wildcards, and wildcards; more than two stars in a row are two. */
-function tokensOf(pattern: string): Token[] {
+/** Splits a pattern into texts and wildcards. More than two stars in a row count as two. */
+function tokenize(pattern: string): Token[] {
   const tokens: Token[] = []
   for (const piece of pattern.split(/(\*+)/)) {
     if (piece === '') continue
@@ -40,7 +40,7 @@ function oneWildcard(tokens: readonly Token[]): TextTest {
   }
 }
 
-/** All places in the text that the tokens so far can end at, token by token: no choice is ever taken back. */
+/** Tracks all positions where the tokens so far can end, so that no backtracking is needed. */
 function simulate(tokens: readonly Token[], text: string): boolean {
   let ends: Uint8Array = new Uint8Array(text.length + 1)
   ends[0] = 1

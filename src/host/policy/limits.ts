@@ -1,4 +1,4 @@
-/** How often, how many at once and for how much: limits of rules, the tightest of them, and whether one is reached. */
+/** The limits of rules (rate, concurrency, spending): parsing, combining and checking them. */
 
 import { McpError } from '../../protocol/errors.ts'
 import type { ActionLimits, Usage } from '../model/action.ts'
@@ -7,16 +7,17 @@ import type { RuleLimits } from '../model/rule.ts'
 const RATE = /^([1-9]\d{0,8})\/([mhd])$/
 const RATE_NAMES = { m: 'perMinute', h: 'perHour', d: 'perDay' } as const
 
-/** @throws McpError ERR_CONFIG */
-export function limitsOf({ rate, ...others }: RuleLimits = {}): ActionLimits {
+/** Parses the limits of a rule. @throws McpError ERR_CONFIG for an invalid rate */
+export function parseLimits({ rate, ...others }: RuleLimits = {}): ActionLimits {
   if (rate === undefined) return others
   const [, count, unit] = RATE.exec(rate) ?? []
   if (count === undefined) {
-    throw new McpError('ERR_CONFIG', `limits.rate: expected something like "30/m", "100/h" or "1000/d", got ${JSON.stringify(rate)}`)
+    throw new McpError('ERR_CONFIG', `limits.rate: expected a rate such as "30/m", "100/h" or "1000/d", got ${JSON.stringify(rate)}`)
   }
   return { ...others, [RATE_NAMES[unit as keyof typeof RATE_NAMES]]: Number(count) }
 }
 
+/** The lowest of each limit. */
 export function tightest(limits: readonly ActionLimits[]): ActionLimits {
   const result: ActionLimits = {}
   for (const each of limits) {
@@ -28,8 +29,8 @@ export function tightest(limits: readonly ActionLimits[]): ActionLimits {
   return result
 }
 
-/** In words, or undefined while there is room for one more. */
-export function exceeded(limits: ActionLimits, usage: Usage): string | undefined {
+/** Describes the limit that is reached. Undefined: one more action is allowed. */
+export function describeExceeded(limits: ActionLimits, usage: Usage): string | undefined {
   for (const [name, used, unit] of LIMITED) {
     const limit = limits[name]
     if (limit !== undefined && usage[used] >= limit) return `The limit of ${limit} ${unit} (${name}) is reached`
@@ -39,8 +40,8 @@ export function exceeded(limits: ActionLimits, usage: Usage): string | undefined
 
 const LIMITED = [
   ['concurrent', 'concurrent', 'at the same time'],
-  ['perMinute', 'lastMinute', 'a minute'],
-  ['perHour', 'lastHour', 'an hour'],
-  ['perDay', 'lastDay', 'a day'],
-  ['spendTokens', 'tokensToday', 'tokens a day'],
+  ['perMinute', 'lastMinute', 'per minute'],
+  ['perHour', 'lastHour', 'per hour'],
+  ['perDay', 'lastDay', 'per day'],
+  ['spendTokens', 'tokensToday', 'tokens per day'],
 ] as const satisfies readonly (readonly [keyof ActionLimits, keyof Usage, string])[]

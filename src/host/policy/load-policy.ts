@@ -1,4 +1,4 @@
-/** The policy of a host, from whatever it was given as. */
+/** Loads the policy of a host from the option `policy`: a file, files or rules per layer, or a policy object. */
 
 import { basename, resolve } from 'node:path'
 import { nearestRealPath } from '../../files/nearest-real-path.ts'
@@ -7,7 +7,7 @@ import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../mode
 import type { HostOptions } from '../options.ts'
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts'
 
-/** @throws McpError ERR_CONFIG that names file, rule, place, what was expected and what is there */
+/** @throws McpError ERR_CONFIG that names the file, the rule, the position, the expected and the actual value */
 export async function loadPolicy(options: HostOptions): Promise<CompiledPolicy> {
   const { policy = {}, isBypassing = false } = options
   const given =
@@ -29,12 +29,11 @@ async function layered(given: Layers, options: HostOptions): Promise<Policy> {
   }
   const roots = await rootsByName(options)
   if (Object.keys(files).length === 0) return { layers: rules, roots }
-  const limits = options.limits?.policy
-  const read = await readPolicy(files, roots, limits ? { limits } : {})
+  const read = await readPolicy(files, roots)
   return { ...read, layers: { ...read.layers, ...rules } }
 }
 
-/** What `${root:NAME}` means in a rule: the project, and each folder that servers may be offered by its own name. */
+/** The values of `${root:NAME}` in rules: `project`, and each folder of the option `roots` by its base name. */
 async function rootsByName({ project = process.cwd(), roots = [] }: HostOptions): Promise<Record<string, string>> {
   const byName: Record<string, string> = {}
   for (const folder of [...roots, project]) {

@@ -1,4 +1,4 @@
-/** Whether one rule is about one action. */
+/** Matches one rule against one action. */
 
 import type { Action } from '../model/action.ts'
 import type { Rule } from '../model/rule.ts'
@@ -10,7 +10,7 @@ export type RuleVerdict =
   | { kind: 'other-action' }
   | { kind: 'condition-fails'; condition: Condition }
   | { kind: 'argument-fails'; argument: CompiledArgument }
-  /** It would forbid, and whether it applies cannot be told: that is not the same as that it does not apply. */
+  /** The rule denies or quarantines, and an argument could not be judged. Not the same as "does not match". */
   | { kind: 'unsure'; why: string }
 
 const MATCHES: RuleVerdict = { kind: 'matches' }
@@ -23,7 +23,7 @@ export function matchRule(compiled: CompiledRule, action: Action): RuleVerdict {
   for (const argument of compiled.arguments) {
     const verdict = judge(argument, compiled.rule, action)
     if (typeof verdict === 'string') why = verdict
-    else if (verdict === undefined && isForbidding(compiled.rule)) why = `what stands at ${argument.pointer.text} could not be judged`
+    else if (verdict === undefined && isForbidding(compiled.rule)) why = `the value at ${argument.pointer.text} could not be judged`
     else if (verdict !== true) return { kind: 'argument-fails', argument }
   }
   return why === undefined ? MATCHES : { kind: 'unsure', why }
@@ -32,8 +32,8 @@ export function matchRule(compiled: CompiledRule, action: Action): RuleVerdict {
 export const isForbidding = ({ effect }: Rule): boolean => effect === 'deny' || effect === 'quarantine'
 
 /**
- * A rule that allows must hold for everything its pointers reach, and they must reach something. One that asks or
- * forbids holds as soon as one value fits; with `*` one that forbids also holds where there is nothing to look at.
+ * A rule that allows must hold for every value at its pointers, and there must be one. A rule that asks or forbids holds if one value
+ * matches. With `*` in the pointer, a rule that forbids also holds if there is no value.
  */
 function judge(argument: CompiledArgument, rule: Rule, action: Action): Verdict | string {
   try {

@@ -1,6 +1,6 @@
 /**
- * JSON pointers into arguments, with `*` for any member or element. A member whose name is `*` is written `~2`, so that
- * nobody who names a member like that has another value judged in its place.
+ * JSON pointers into arguments, with `*` for any member or element. A member named `*` is written `~2`, so that such a member cannot
+ * be confused with the wildcard.
  */
 
 import { McpError } from '../../protocol/errors.ts'
@@ -14,13 +14,13 @@ export interface Pointer {
 }
 
 export interface Selection {
-  /** What was found, each with the pointer that leads to just that value. */
+  /** The values, each with its exact pointer. */
   found: { pointer: string; value: unknown }[]
-  /** At least one branch ended before the pointer did. */
+  /** At least one branch of the arguments ends before the pointer does. */
   isIncomplete: boolean
 }
 
-/** More values than this under one pointer are not judged one by one. */
+/** Maximum number of values at one pointer, so that a decision takes bounded time. */
 export const MAX_SELECTED = 1_000
 
 export function parsePointer(text: string): Pointer {
@@ -34,11 +34,11 @@ export function parsePointer(text: string): Pointer {
   return { text, segments, isWild: segments.includes(ANY) }
 }
 
-/** Whether a member of the arguments is on the way of the pointer, so that whoever wrote it has thought of that member. */
+/** Whether the pointer covers this member of the arguments. */
 export const concerns = ({ segments }: Pointer, member: string): boolean =>
   segments[0] === undefined || segments[0] === ANY || segments[0] === member
 
-/** @throws McpError ERR_LIMIT past MAX_SELECTED */
+/** Finds the values at a pointer. @throws McpError ERR_LIMIT for more than MAX_SELECTED values */
 export function select(args: unknown, pointer: Pointer): Selection {
   if (!pointer.isWild) return selectOne(args, pointer)
   let found: Selection['found'] = [{ pointer: '', value: args }]
@@ -49,7 +49,7 @@ export function select(args: unknown, pointer: Pointer): Selection {
       const keys = segment === ANY ? keysOf(value) : has(value, segment) ? [segment] : []
       if (keys.length === 0) isIncomplete = true
       if (next.length + keys.length > MAX_SELECTED) {
-        throw new McpError('ERR_LIMIT', `More than ${MAX_SELECTED} values stand at ${pointer.text}`)
+        throw new McpError('ERR_LIMIT', `There are more than ${MAX_SELECTED} values at ${pointer.text}`)
       }
       for (const key of keys) next.push({ pointer: `${from}/${escapeSegment(key)}`, value: (value as Record<string, unknown>)[key] })
     }
@@ -58,7 +58,7 @@ export function select(args: unknown, pointer: Pointer): Selection {
   return { found, isIncomplete }
 }
 
-/** What stands at the pointer of something that was selected. */
+/** The value at an exact pointer. */
 export const valueAt = (args: unknown, pointer: string): unknown => select(args, parsePointer(pointer)).found[0]?.value
 
 const NOTHING: Selection = { found: [], isIncomplete: true }
@@ -77,7 +77,7 @@ const has = (value: unknown, key: string): boolean =>
   value !== null &&
   Object.hasOwn(value, key) &&
   (value as Record<string, unknown>)[key] !== undefined &&
-  // `length` is an own property of a list, and none of its elements.
+  // `length` is an own property of an array, but not an element.
   !(Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key))
 
 const keysOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : [])

@@ -1,4 +1,4 @@
-/** Policies as people write them: a YAML or JSON file for each layer, with `rules:` at the top. */
+/** Reads policy files: one YAML or JSON file per layer, with `rules:` at the top. */
 
 import { parseDocument } from 'yaml'
 import { isObject } from '../../base/json.ts'
@@ -16,12 +16,12 @@ export interface PolicyFileOptions {
   limits?: Partial<PolicyLimits>
 }
 
-/** More mistakes than this are mended in a second round. */
+/** Enough to fix in one go. The error only counts the others. */
 const MAX_MISTAKES = 20
 
 /**
- * A layer whose file is not there has no rules; a file that cannot be read or used is an error, not an empty one.
- * @throws McpError ERR_CONFIG that names file, rule, place, what was expected and what is there
+ * Reads the policy files. A missing file is a layer without rules. An unreadable or invalid file is an error, not an empty layer.
+ * @throws McpError ERR_CONFIG that names the file, the rule, the position, the expected and the actual value
  */
 export async function readPolicy(
   files: Readonly<Partial<Record<PolicyLayer, string>>>,
@@ -37,23 +37,23 @@ export async function readPolicy(
   return { layers, roots }
 }
 
-/** @param where the file, for errors */
+/** Parses the rules of one file. @param where the file, for errors */
 export function parseRules(text: string, where: string, { limits }: PolicyFileOptions = {}): Rule[] {
   const bounds = withDefaults(DEFAULT_POLICY_LIMITS, limits)
   const value = parseYaml(text, where)
   const checked = compile(policySchema(bounds))(value)
   if (!checked.ok)
-    throw mistakesIn(
+    throw policyError(
       where,
       checked.issues.map((issue) => describe(issue, value)),
     )
   const { rules } = value as { rules: Rule[] }
-  const mistakes = [...duplicates(rules), ...rules.flatMap(meaningless)]
-  if (mistakes.length > 0) throw mistakesIn(where, mistakes)
+  const mistakes = [...findDuplicates(rules), ...rules.flatMap(findCompileErrors)]
+  if (mistakes.length > 0) throw policyError(where, mistakes)
   return rules
 }
 
-/** YAML 1.2, of which JSON is a part. @throws McpError ERR_CONFIG with line and column */
+/** Parses YAML 1.2, which includes JSON. @throws McpError ERR_CONFIG with line and column */
 export function parseYaml(text: string, where: string): unknown {
   const document = parseDocument(text, { prettyErrors: true })
   const [error] = document.errors
@@ -65,10 +65,10 @@ export function parseYaml(text: string, where: string): unknown {
   }
 }
 
-/** Undefined when there is none. @throws McpError ERR_CONFIG */
+/** Reads a file of limited size. Undefined: the file does not exist. @throws McpError ERR_CONFIG */
 export async function readBounded(file: string, maxBytes: number): Promise<string | undefined> {
   try {
-    // A project may have put anything there: a device, a pipe, a link to either.
+    // Only a regular file: a project may have put a device or a pipe there.
     return (await readPlainFile(file, maxBytes, 'maxFileBytes')).toString('utf8')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
@@ -78,7 +78,7 @@ export async function readBounded(file: string, maxBytes: number): Promise<strin
   }
 }
 
-/** With the id of the rule, which people look for, before the place, which programs look for. */
+/** Puts the id of the rule, which people search for, before the position. */
 function describe({ path, message }: Issue, value: unknown): string {
   const [first, index] = path
   const rule = first === 'rules' && isObject(value) && Array.isArray(value.rules) ? value.rules[Number(index)] : undefined
@@ -86,17 +86,17 @@ function describe({ path, message }: Issue, value: unknown): string {
   return path.length === 0 ? message : `${id}${describePath(path)}: ${message}`
 }
 
-function duplicates(rules: readonly Rule[]): string[] {
+function findDuplicates(rules: readonly Rule[]): string[] {
   const seen = new Set<string>()
   return rules.flatMap(({ id }, index) => {
     const isNew = !seen.has(id)
     seen.add(id)
-    return isNew ? [] : [`rule ${JSON.stringify(id)}, rules[${index}].id: expected an id of its own, got one that another rule has`]
+    return isNew ? [] : [`rule ${JSON.stringify(id)}, rules[${index}].id: expected a unique id, got the id of another rule`]
   })
 }
 
-/** Of the right shape, and yet not to be compiled. */
-function meaningless(rule: Rule): string[] {
+/** Finds errors that the schema cannot see, by compiling the rule. */
+function findCompileErrors(rule: Rule): string[] {
   try {
     compileRules({ layers: { user: [rule] }, roots: {} })
     if (rule.grant?.ttl !== undefined) durationMs(rule.grant.ttl)
@@ -107,7 +107,7 @@ function meaningless(rule: Rule): string[] {
   }
 }
 
-function mistakesIn(where: string, mistakes: readonly string[]): McpError {
+function policyError(where: string, mistakes: readonly string[]): McpError {
   const shown = mistakes.slice(0, MAX_MISTAKES)
   if (mistakes.length > MAX_MISTAKES) shown.push(`and ${mistakes.length - MAX_MISTAKES} more`)
   return new McpError('ERR_CONFIG', `${where}: ${shown.join('; ')}`, { data: { file: where, mistakes: shown } })

@@ -1,14 +1,16 @@
-/** The shape of a policy file, as JSON Schema: what is not in it is an error, because a rule with a typo protects nothing. */
+/** The JSON Schema of a policy file. Unknown members are errors, because a rule with a typo protects nothing. */
 
 import { EFFECTS } from '../model/action.ts'
 import { GRANT_SCOPES } from '../model/grant.ts'
 
 export interface PolicyLimits {
+  /** Maximum size of the file of one layer. */
   maxFileBytes: number
+  /** Maximum number of rules in one layer. */
   maxRules: number
-  /** Characters of a name, a pattern, a folder or a host. */
+  /** Maximum length of a name, a pattern, a folder or a host. */
   maxPatternLength: number
-  /** Entries of one list, and pointers of one rule. */
+  /** Maximum number of entries in one list, and of pointers in one rule. */
   maxEntries: number
 }
 

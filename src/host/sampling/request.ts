@@ -3,7 +3,7 @@
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isContentBlock } from '../../protocol/model/content.ts'
-import { type CreateMessageParams, type CreateMessageResult, toolUseFault } from '../../protocol/model/sampling.ts'
+import { type CreateMessageParams, type CreateMessageResult, checkToolUse } from '../../protocol/model/sampling.ts'
 
 export interface RequestLimits {
   maxMessages: number
@@ -35,7 +35,7 @@ export function checkSamplingParams(value: unknown, limits: RequestLimits = DEFA
   checkTools(value.tools, value.toolChoice, limits)
   within(JSON.stringify([messages, systemPrompt, value.tools]).length, limits, 'maxRequestChars', 'characters')
   const params = value as unknown as CreateMessageParams
-  const fault = toolUseFault(params.messages)
+  const fault = checkToolUse(params.messages)
   if (fault) throw invalid(`messages[${fault.index}] ${fault.what}`)
   return params
 }

@@ -1,7 +1,7 @@
 /** One message of a model, for the server that asked for it. */
 
 import type { Clock } from '../../base/clock.ts'
-import { unlessAborted } from '../../base/unless-aborted.ts'
+import { orAborted } from '../../base/wait.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../protocol/model/sampling.ts'
 import { estimateTokens, tokensIn } from '../models/estimate.ts'
@@ -64,7 +64,7 @@ async function collect(model: Model, params: CreateMessageParams, options: Sampl
   const parts = model.stream(requestOf(params), signal)[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const { done, value } = await unlessAborted(parts.next(), signal)
+      const { done, value } = await orAborted(parts.next(), signal)
       if (done) throw new McpError('ERR_MODEL', `The model ${model.id} broke off in the middle of its answer`)
       if (value.type === 'end') {
         const { inputTokens, outputTokens } = value.usage

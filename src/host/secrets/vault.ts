@@ -1,7 +1,7 @@
 /** Secrets by name, encrypted on the disk, with the key in the keychain or made from a passphrase. Configurations hold the names. */
 
 import { resolve } from 'node:path'
-import { openSealedFolder } from '../../auth/node/sealed-folder.ts'
+import { openSealedFolder } from '../../auth/store/node/sealed-folder.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type FileStoreLimits, type Keychain } from '../../auth/store/options.ts'
 import { userFolder } from '../../files/user-folder.ts'
 import { McpError } from '../../protocol/errors.ts'

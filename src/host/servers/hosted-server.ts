@@ -10,14 +10,14 @@ import type { Authorizer } from '../../protocol/seams/authorizer.ts'
 import type { Service } from '../../protocol/seams/service.ts'
 import { keyOf } from '../approval/comparison.ts'
 import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from '../approval/pin.ts'
-import { type Address, addressOf, checkAddress, refuseOpen } from '../config/address.ts'
-import { fillsOf } from '../config/fills.ts'
+import { type Address, checkAddress, refuseUnresolved, resolveAddress } from '../config/address.ts'
+import { describePlaceholders } from '../config/describe-placeholders.ts'
 import { type Placeholder, placeholdersIn } from '../config/placeholder.ts'
 import { envValue, resolveTransport } from '../config/resolve.ts'
 import type { ActionRequest, RequestedAction } from '../consent/gate/gate.ts'
 import { commandText } from '../launch/command-text.ts'
-import { type EntryFileFacts, type EntryFileLimits, folderOf, programOf } from '../launch/entry-file.ts'
 import { type Fingerprint, fingerprintChanges, fingerprintOf, type Launch } from '../launch/fingerprint.ts'
+import { type EntryFileFacts, findCommandProgram, folderOf } from '../launch/launch-context.ts'
 import { changesWhatRuns, variableWarnings } from '../launch/variables.ts'
 import type { ActionPrimitive, ActionServer, Effect, PinState } from '../model/action.ts'
 import type { Health } from '../model/health.ts'
@@ -39,8 +39,6 @@ export interface HostedServerOptions {
   onListing(server: HostedServer, listing: Listing): void
   /** Asks the person for an input of the configuration; undefined when they do not say. */
   input(server: HostedServer, id: string, signal: AbortSignal): Promise<string | undefined>
-  /** What is looked at of its program and files. */
-  launchLimits?: Partial<EntryFileLimits>
   /** It is another program, or another address, than when it was started before: what it was given was not given to this. */
   onOther(server: HostedServer): void
 }
@@ -182,7 +180,7 @@ export class HostedServer {
   }
 
   #address(url: string, inputs: ReadonlyMap<string, string>): Address {
-    return addressOf(url, (placeholder) => {
+    return resolveAddress(url, (placeholder) => {
       if (this.#isSecret(placeholder.kind, placeholder.name)) return undefined
       return placeholder.kind === 'env' ? envValue(placeholder) : inputs.get(placeholder.name)
     })
@@ -190,8 +188,7 @@ export class HostedServer {
 
   get #lookFrom(): EntryFileFacts {
     const { dataFiles } = this.spec
-    const { parts, launchLimits } = this.#options
-    return { cwd: parts.project, ...(dataFiles && { dataFiles }), ...(launchLimits && { limits: launchLimits }) }
+    return { cwd: this.#options.parts.project, dataFiles }
   }
 
   async #permit(signal: AbortSignal): Promise<ServerTransport> {
@@ -206,7 +203,7 @@ export class HostedServer {
       return transport
     }
     const inputs = await this.#decisiveInputs(transport, signal)
-    if (transport.type === 'http') refuseOpen(this.#address(transport.url, inputs), ({ kind, name }) => this.#isSecret(kind, name))
+    if (transport.type === 'http') refuseUnresolved(this.#address(transport.url, inputs), ({ kind, name }) => this.#isSecret(kind, name))
     const decided = this.#decided(transport, inputs)
     const now = await this.#see(inputs)
     return parts.gate.run(this.#startWant(transport, now, inputs, signal), async () => {
@@ -293,7 +290,7 @@ export class HostedServer {
     // As it is configured: without what is filled in.
     const configured = this.spec.transport.type === 'stdio' ? this.spec.transport.command : ''
     // A command with a secret in it was not known before.
-    const program = launch?.program ?? (await programOf(transport, this.#lookFrom))
+    const program = launch?.program ?? (await findCommandProgram(transport, this.#lookFrom))
     if (!program) throw new McpError('ERR_SPAWN', `Cannot start ${JSON.stringify(configured)}: there is no such command (ENOENT)`)
     return { ...transport, command: program.path, cwd }
   }
@@ -313,7 +310,7 @@ export class HostedServer {
     const args = isProcess
       ? { command: transport.command, args: transport.args, cwd: transport.cwd ?? parts.project, env: Object.keys(transport.env) }
       : { url: decided.type === 'http' ? decided.url : transport.url, headers: Object.keys(transport.headers) }
-    const fills = fillsOf(transport, new Map([...inputs].filter(([id]) => !this.#isSecret('input', id))))
+    const fills = describePlaceholders(transport, new Map([...inputs].filter(([id]) => !this.#isSecret('input', id))))
     return {
       describe: (): RequestedAction => ({
         kind: isProcess ? 'server.launch' : 'server.connect',

@@ -3,7 +3,7 @@
 import { asText } from '../../base/as-text.ts'
 import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { onAbort } from '../../base/on-abort.ts'
-import { unlessAborted } from '../../base/unless-aborted.ts'
+import { orAborted } from '../../base/wait.ts'
 import type { Answers } from '../../client/answers.ts'
 import type { Client } from '../../client/client.ts'
 import type { ClientLimits } from '../../client/limits.ts'
@@ -163,7 +163,7 @@ export class SupervisedServer {
   async use<T>(run: (client: Client) => Promise<T>, options: { signal?: AbortSignal } = {}): Promise<T> {
     const { client, pulse, listed } = this.#connection ?? (await this.#connected(options.signal))
     // What it offers is known before it is sent anything: it may not be what the connection before this one led to.
-    await (options.signal ? unlessAborted(listed, options.signal) : listed)
+    await (options.signal ? orAborted(listed, options.signal) : listed)
     this.#inUse++
     try {
       return await run(client)
@@ -232,7 +232,7 @@ export class SupervisedServer {
     this.#set({ state: 'permitting' })
     // One process at a time: what a former one holds, such as a lock or a port, the next one may need.
     await this.#former
-    const transport = await unlessAborted(this.#options.permit(signal), signal)
+    const transport = await orAborted(this.#options.permit(signal), signal)
     this.#set({ state: 'connecting', isTrial: this.#recovery.isTrial })
     // Both are set while the connection is being opened, or after it: it may be over before we have it.
     let client: Client | undefined

@@ -42,8 +42,8 @@ export async function openStorage(
   const { passphrase, keychain, anchor, limits } = options
   await privateFolder(folder)
   const [grants, pins, audit] = await Promise.all([
-    openGrants({ file: join(folder, STORAGE_PATHS.grants), ...(limits?.grants && { limits: limits.grants }) }),
-    openPins({ file: join(folder, STORAGE_PATHS.pins), ...(limits?.pins && { limits: limits.pins }) }),
+    openGrants({ file: join(folder, STORAGE_PATHS.grants) }),
+    openPins({ file: join(folder, STORAGE_PATHS.pins) }),
     openAuditLog({
       folder: join(folder, STORAGE_PATHS.audit),
       scrub,

@@ -1,8 +1,7 @@
 /** A server behind a URL, as a client sees it: each message is a POST of its own, and answers find their requests. */
 
 import { type Id, type Incoming, numbered } from '../../jsonrpc/message.ts'
-import { read } from '../../jsonrpc/read.ts'
-import { answerBounds } from '../../protocol/bounds.ts'
+import { answerBounds, read } from '../../jsonrpc/read.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { About, Link, LinkReceiver } from '../../protocol/seams/link.ts'
 import { revisionOf } from '../../revisions/index.ts'

@@ -1,7 +1,7 @@
 /** What may be said about a server that is reached over HTTP, every bound with its default. */
 
 import type { ConnectionOptions } from 'node:tls'
-import { ANSWER_BOUNDS } from '../../protocol/bounds.ts'
+import { ANSWER_BOUNDS } from '../../jsonrpc/read.ts'
 import type { Authorizer } from '../../protocol/seams/authorizer.ts'
 
 export interface HttpClientLimits {

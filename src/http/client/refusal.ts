@@ -2,9 +2,8 @@
 
 import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
 import { type ErrorMessage, type Id, METHOD_NOT_FOUND } from '../../jsonrpc/message.ts'
-import { read } from '../../jsonrpc/read.ts'
+import { ANSWER_BOUNDS, read } from '../../jsonrpc/read.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
-import { ANSWER_BOUNDS } from '../../protocol/bounds.ts'
 import { McpError } from '../../protocol/errors.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import { excerpt } from './faults.ts'

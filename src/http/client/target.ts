@@ -1,5 +1,6 @@
 /** A server behind a URL as something to connect to. */
 
+import { isLoopback } from '../../base/address/loopback.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Target } from '../../protocol/seams/link.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -39,7 +40,3 @@ function addressOf(url: string | URL): URL {
   address.hash = ''
   return address
 }
-
-/** Names and addresses that never leave this machine. */
-const isLoopback = (hostname: string): boolean =>
-  hostname === '[::1]' || hostname === 'localhost' || hostname.endsWith('.localhost') || /^127(?:\.\d{1,3}){3}$/.test(hostname)

@@ -9,7 +9,7 @@ import { type Access, type PublicDocument, permits } from '../../protocol/seams/
 import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 import { selectRevisions } from '../../revisions/index.ts'
-import { standsAlone } from '../../revisions/route.ts'
+import { isStateless } from '../../revisions/route.ts'
 import type { Ask, BodyFault, Headers, Reply } from './ask.ts'
 import { BodyHold, weightOf } from './body-hold.ts'
 import { FailedLogins } from './failed-logins.ts'
@@ -22,7 +22,7 @@ import { DEFAULT_HTTP_LIMITS, type HttpLimits, type HttpOptions, type TurnedAway
 import { isOwed } from './owed.ts'
 import { about, DRAINING, JSON_TYPE, type Refusal, refusalJson, refuse } from './refusal.ts'
 import { SessionSide } from './session-side.ts'
-import { answerStandingAlone, type StatelessOptions, type Visit } from './stateless.ts'
+import { answerStateless, type StatelessOptions, type Visit } from './stateless.ts'
 import { TwoEndpoints } from './two-endpoints.ts'
 
 /** What a handler holds now. */
@@ -247,8 +247,8 @@ export class Endpoint {
     const lacking = this.#faultOfScopes(message, visitor)
     if (lacking) return lacking
     const visit: Visit = { ask, reply, body, kinds, holder: this.#holderOf(ask, visitor?.principal), ...whoIs(visitor) }
-    if (!this.#sessions || standsAlone(message, ask.header('mcp-protocol-version'))) {
-      return answerStandingAlone(message, visit, this.#stateless)
+    if (!this.#sessions || isStateless(message, ask.header('mcp-protocol-version'))) {
+      return answerStateless(message, visit, this.#stateless)
     }
     return this.#sessions.post(message, visit)
   }

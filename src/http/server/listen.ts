@@ -4,6 +4,7 @@ import { createServer as createHttpServer, type Server as HttpServer, type Incom
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
+import { isLoopbackAddress } from '../../base/address/loopback.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Service } from '../../protocol/seams/service.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
@@ -11,7 +12,7 @@ import { addressKey } from './address.ts'
 import type { BodyBounds } from './ask.ts'
 import { pathOf } from './endpoint.ts'
 import { type HttpHandler, httpHandler } from './handler.ts'
-import { isLoopback, NodeVisit } from './node.ts'
+import { NodeVisit } from './node.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpOptions } from './options.ts'
 
 export interface ListenOptions extends HttpOptions {
@@ -135,7 +136,7 @@ function refusePath({ path, legacySse }: ListenOptions & { path: string }): void
 }
 
 function refusePublic({ host, allowedHosts, auth, authenticate, dangerouslyAllowAnyHost }: ListenOptions & { host: string }): void {
-  if (host === 'localhost' || isLoopback(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
+  if (host === 'localhost' || isLoopbackAddress(host) || allowedHosts || auth || authenticate || dangerouslyAllowAnyHost) return
   throw new McpError(
     'ERR_DEFINITION',
     `Listening at ${host} makes the server public: name the hosts it is called by (allowedHosts) or have callers authenticate (auth)`,

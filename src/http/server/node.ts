@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { isLoopbackAddress } from '../../base/address/loopback.ts'
 import { forwardedAddress } from './address.ts'
 import type { Ask, BodyBounds, BodyFault, Headers, Reply, Sink } from './ask.ts'
 
@@ -117,7 +118,7 @@ export class NodeVisit implements Ask, Reply {
   }
 
   get isLocal(): boolean {
-    return isLoopback(this.#request.socket.localAddress)
+    return isLoopbackAddress(this.#request.socket.localAddress)
   }
 
   get remoteAddress(): string | undefined {
@@ -414,7 +415,3 @@ function end(response: ServerResponse, text: string | undefined, length: number,
   // Its turn on the connection has not come yet.
   else response.once('socket', (socket: Socket) => socket.setTimeout(stallMs))
 }
-
-/** Whether an address is this machine's own. */
-export const isLoopback = (address: string | undefined): boolean =>
-  address !== undefined && (address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.'))

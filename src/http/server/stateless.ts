@@ -6,7 +6,7 @@ import type { Access } from '../../protocol/seams/access.ts'
 import type { Answering, Service } from '../../protocol/seams/service.ts'
 import { isModernError } from '../../revisions/negotiate.ts'
 import type { Revision } from '../../revisions/revision.ts'
-import { faultOfHeader, route } from '../../revisions/route.ts'
+import { checkVersionHeader, route } from '../../revisions/route.ts'
 import type { Ask, Reply } from './ask.ts'
 import type { BodyHold } from './body-hold.ts'
 import { EVENT_STREAM_HEADERS, eventText } from './event-stream.ts'
@@ -45,7 +45,7 @@ export interface Visit {
 }
 
 /** Refuses or answers; a refusal is the caller's to send. */
-export function answerStandingAlone(message: Incoming, visit: Visit, options: StatelessOptions): Refusal | undefined {
+export function answerStateless(message: Incoming, visit: Visit, options: StatelessOptions): Refusal | undefined {
   switch (message.kind) {
     case 'request':
       return answerRequest(message, visit, options)
@@ -78,7 +78,7 @@ function takeNotification(message: NotificationMessage, { ask, reply }: Visit, o
 function answerRequest(message: RequestMessage, visit: Visit, options: StatelessOptions): Refusal | undefined {
   const { ask, principal, holder } = visit
   const { service, supported, load } = options
-  const disagreement = faultOfHeader(message, ask.header('mcp-protocol-version'), supported)
+  const disagreement = checkVersionHeader(message, ask.header('mcp-protocol-version'), supported)
   if (disagreement) return badRequest(message, disagreement, supported.at(-1) as Revision)
   const { revision, error } = route(message, undefined, supported)
   if (error) return badRequest(message, error, revision)
@@ -89,12 +89,12 @@ function answerRequest(message: RequestMessage, visit: Visit, options: Stateless
     return about(refuse(406, 'subscriptions/listen is answered with text/event-stream, which is not taken or not given here'), message.id)
   const full = isListen ? enterListen(holder, options) : load.enter(holder, visit.body)
   if (full) return about(full, message.id)
-  new StandingAlone(principal, holder, visit.body, isListen, options).start(message, visit, revision.version)
+  new StatelessAnswer(principal, holder, visit.body, isListen, options).start(message, visit, revision.version)
   return undefined
 }
 
 /** One request while it is answered: what its stream ends with, and who is told that it did. */
-class StandingAlone implements ReplyHost {
+class StatelessAnswer implements ReplyHost {
   readonly #options: StatelessOptions
   readonly #principal: string | undefined
   readonly #holder: Holder

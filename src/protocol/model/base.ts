@@ -1,10 +1,11 @@
-/** Shapes that every feature shares. The model is neutral: the newest revision's shapes, whatever the wire says. */
+/** Types that all features share. The model uses the types of the newest revision, whatever revision is on the wire. */
 
-/** Metadata beside the payload. Keys are an optional dotted prefix with a slash, and a name. */
+/** Metadata of a message or definition. A key is a name with an optional dotted prefix: `com.example/name`. */
 export type Meta = Record<string, unknown>
 
 export type Role = 'user' | 'assistant'
 
+/** An icon of a server, tool, prompt or resource. */
 export interface Icon {
   src: string
   mimeType?: string
@@ -12,18 +13,21 @@ export interface Icon {
   theme?: 'light' | 'dark'
 }
 
+/** Hints for clients about content and resources. */
 export interface Annotations {
+  /** Who the content is for. */
   audience?: Role[]
-  /** 0 (optional) to 1 (required). */
+  /** From 0 (optional) to 1 (required). */
   priority?: number
   /** ISO 8601. */
   lastModified?: string
 }
 
-/** Who a client or server says it is; never proof of anything. */
+/** How a client or server describes itself. Not verified. */
 export interface Implementation {
   name: string
   version: string
+  /** The name to show to people. */
   title?: string
   description?: string
   websiteUrl?: string
@@ -35,7 +39,7 @@ export interface Result {
   [key: string]: unknown
 }
 
-/** How long and by whom a result may be kept. */
+/** How long a result may be cached, and whether caches may share it between users. */
 export interface Cacheable {
   ttlMs?: number
   cacheScope?: 'public' | 'private'
@@ -47,7 +51,7 @@ export interface Paged {
 
 export type ProgressToken = string | number
 
-/** The `_meta` keys that carry the protocol itself in the stateless dialect. */
+/** The `_meta` keys that the protocol itself uses. */
 export const META = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
   clientInfo: 'io.modelcontextprotocol/clientInfo',

@@ -1,17 +1,19 @@
-/** Completion: suggestions for the argument of a prompt or a resource template while it is typed. */
+/** Completion: suggestions for an argument of a prompt or a variable of a resource template. */
 
-import { methodRows } from '../method.ts'
 import type { Result } from './base.ts'
+import { methodRows } from './method.ts'
 
 export type CompletionReference = { type: 'ref/prompt'; name: string; title?: string } | { type: 'ref/resource'; uri: string }
 
+/** A request for suggestions. */
 export interface CompleteParams {
   ref: CompletionReference
   argument: { name: string; value: string }
-  /** Arguments that are settled already. */
+  /** Arguments that already have a value. */
   context?: { arguments?: Record<string, string> }
 }
 
+/** Suggestions for an argument. */
 export interface Completion {
   /** At most 100, best first. */
   values: string[]

@@ -1,4 +1,4 @@
-/** Content blocks: what tool results, prompt messages and sampling messages are made of. */
+/** Content blocks, the parts of tool results, prompt messages and sampling messages. */
 
 import type { Annotations, Meta } from './base.ts'
 import type { Resource, ResourceContents } from './resources.ts'
@@ -39,6 +39,7 @@ export interface EmbeddedResource {
   _meta?: Meta
 }
 
+/** One part of a tool result or a prompt message. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 const BLOCK_TYPES = new Set(['text', 'image', 'audio', 'resource_link', 'resource'])

@@ -1,7 +1,7 @@
-/** Elicitation: a server asks the person behind the client, by a form or by a page of its own. */
+/** Elicitation: a server asks the person for input, with a form or with a web page. */
 
-import { methodRows } from '../method.ts'
 import type { Result } from './base.ts'
+import { methodRows } from './method.ts'
 
 interface FieldText {
   title?: string
@@ -34,7 +34,7 @@ export interface Choice {
   title: string
 }
 
-/** One of several strings. `enumNames` is the oldest way to give them titles; `oneOf` is today's. */
+/** A choice of one string. `oneOf` gives the choices titles; `enumNames` is the old way to do that. */
 export interface SelectField extends FieldText {
   type: 'string'
   enum?: string[]
@@ -43,7 +43,7 @@ export interface SelectField extends FieldText {
   default?: string
 }
 
-/** Several of several strings. */
+/** A choice of several strings. */
 export interface MultiSelectField extends FieldText {
   type: 'array'
   items: { type?: 'string'; enum?: string[]; anyOf?: Choice[] }
@@ -54,7 +54,7 @@ export interface MultiSelectField extends FieldText {
 
 export type Field = StringField | NumberField | BooleanField | SelectField | MultiSelectField
 
-/** A flat form: no field holds fields. */
+/** The schema of a form: a flat object without nested fields. */
 export interface FormSchema {
   $schema?: string
   type: 'object'
@@ -72,7 +72,7 @@ export interface UrlElicitParams {
   mode: 'url'
   message: string
   url: string
-  /** Only where a completion notice can follow. */
+  /** Set only if the server can send a notice of completion. */
   elicitationId?: string
 }
 
@@ -80,6 +80,7 @@ export type ElicitParams = FormElicitParams | UrlElicitParams
 
 export type FieldValue = string | number | boolean | string[]
 
+/** The person's answer. `content` is set when the action is `accept`. */
 export interface ElicitResult extends Result {
   action: 'accept' | 'decline' | 'cancel'
   content?: Record<string, FieldValue>

@@ -1,14 +1,14 @@
-/** What extensions are called. */
+/** Names of protocol extensions. */
 
 import { McpError } from '../errors.ts'
 import { readMetaKey } from './meta-key.ts'
 
-/** An extension is named like metadata, but never without a prefix. Throws ERR_DEFINITION for any other name. */
+/** Throws ERR_DEFINITION for a name that is not a metadata key with a prefix. */
 export function checkExtensions(extensions: Record<string, unknown> | undefined): void {
   for (const id of Object.keys(extensions ?? {})) {
     const read = readMetaKey(id)
     if (!read.isValid || read.prefix === undefined || read.name === '') {
-      throw new McpError('ERR_DEFINITION', `An extension is named like "com.example/feature", not ${JSON.stringify(id)}`)
+      throw new McpError('ERR_DEFINITION', `The name of an extension must be like "com.example/feature", not ${JSON.stringify(id)}`)
     }
   }
 }

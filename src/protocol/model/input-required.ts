@@ -1,4 +1,4 @@
-/** The round trip that replaces server requests in the stateless dialect: answer with questions, retry with answers. */
+/** Questions in the stateless dialect: the server answers with questions, and the client repeats the request with answers. */
 
 import type { Result } from './base.ts'
 import type { ElicitParams, ElicitResult } from './elicitation.ts'
@@ -19,6 +19,6 @@ export type InputResponses = Record<string, InputResponse>
 export interface InputRequiredResult extends Result {
   resultType: 'input_required'
   inputRequests?: InputRequests
-  /** Opaque to the client, which sends it back byte for byte. */
+  /** Opaque to the client, which returns it unchanged. */
   requestState?: string
 }

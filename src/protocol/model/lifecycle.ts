@@ -1,7 +1,7 @@
-/** Opening a conversation: the handshake of the session revisions, discovery in the stateless one, and ping. */
+/** Opening a connection: the handshake of the session dialect, discovery in the stateless dialect, and ping. */
 
-import { methodRows } from '../method.ts'
 import type { Cacheable, Implementation, Result } from './base.ts'
+import { methodRows } from './method.ts'
 
 export type Settings = Record<string, unknown>
 

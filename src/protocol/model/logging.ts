@@ -1,12 +1,14 @@
-/** Log messages from server to client, by the severities of RFC 5424. */
+/** Log messages from server to client, with the severities of RFC 5424. */
 
-import { methodRows } from '../method.ts'
 import type { Meta } from './base.ts'
+import { methodRows } from './method.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
+/** A severity, from `debug` to `emergency`. */
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
+/** A log message from a server. */
 export interface LogMessage {
   level: LogLevel
   logger?: string

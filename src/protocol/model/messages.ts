@@ -1,4 +1,4 @@
-/** Who may send what to whom, with params and result of each: the whole protocol as types. */
+/** All requests and notifications of the protocol, with the types of their params and results. */
 
 import type { Meta, Result } from './base.ts'
 import type { CompleteParams, CompleteResult } from './completion.ts'
@@ -29,10 +29,10 @@ interface Row<Params, Answer> {
 type Nothing = Record<never, never>
 type Page = { cursor?: string }
 
-/** A request that may be answered with questions, and is then sent again with the answers. */
+/** A request that the server may answer with questions. The client repeats it with the answers. */
 type Asking<Params, Answer> = Row<Params & { inputResponses?: InputResponses; requestState?: string }, Answer | InputRequiredResult>
 
-/** What a client may ask. */
+/** Requests of the client. */
 export interface ClientRequests {
   initialize: Row<InitializeParams, InitializeResult>
   'server/discover': Row<Nothing, DiscoverResult>
@@ -55,7 +55,7 @@ export interface ClientRequests {
   'tasks/list': Row<Page, ListTasksResult>
 }
 
-/** What a server may ask: in a session as requests, without one as the questions of an answer. */
+/** Requests of the server. In a session they are messages; in the stateless dialect they are questions in an answer. */
 export interface ServerRequests {
   ping: Row<Nothing, Result>
   'roots/list': Row<Nothing, ListRootsResult>
@@ -63,7 +63,7 @@ export interface ServerRequests {
   'elicitation/create': Row<ElicitParams & TaskWish, ElicitResult | CreateTaskResult>
 }
 
-/** What either side may tell the other. */
+/** Notifications of both sides. */
 export interface Notifications {
   'notifications/initialized': Nothing
   'notifications/progress': ProgressParams
@@ -79,5 +79,5 @@ export interface Notifications {
   'notifications/tasks/status': Task
 }
 
-/** The answer once nothing more is asked. */
+/** The final result, without the variant that asks questions. */
 export type Settled<Answer> = Exclude<Answer, InputRequiredResult | CreateTaskResult>

@@ -1,4 +1,4 @@
-/** Tool parameters that are mirrored into HTTP headers: which, and whether their annotations are valid. */
+/** Tool parameters that are mirrored into HTTP headers, as annotated with `x-mcp-header`. */
 
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../errors.ts'
@@ -7,9 +7,9 @@ import type { JsonSchema } from '../schema/json-schema.ts'
 const ANNOTATION = 'x-mcp-header'
 
 export interface ParamHeader {
-  /** What follows `Mcp-Param-` in the header's name. */
+  /** The part of the header name after `Mcp-Param-`. */
   name: string
-  /** Where the value stands in the arguments. */
+  /** The path of the value in the arguments. */
   path: string[]
   type: 'string' | 'integer' | 'boolean'
 }
@@ -20,7 +20,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const MIRRORED_TYPES = new Set(['string', 'integer', 'boolean'])
 const MAX_DEPTH = 64
 
-/** Finds the annotations that a chain of `properties` leads to; one anywhere else makes the tool invalid. */
+/** Finds the annotations on properties. An annotation anywhere else makes the tool invalid. */
 export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
   const headers: ParamHeader[] = []
   const seen = new Set<string>()
@@ -38,7 +38,7 @@ export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
     }
     if (!isObject(value)) return
     if (Object.hasOwn(value, ANNOTATION)) {
-      fault = path && path.length > 0 ? take(value, path) : `${ANNOTATION} stands where no plain property is`
+      fault = path && path.length > 0 ? take(value, path) : `${ANNOTATION} is allowed on properties only`
       if (fault !== undefined) return
     }
     for (const [keyword, inner] of Object.entries(value)) {
@@ -70,16 +70,16 @@ export function paramHeaders(inputSchema: JsonSchema): ParamHeaders {
 }
 
 export interface MirroredParam {
-  /** What follows `Mcp-Param-` in the header's name. */
+  /** The part of the header name after `Mcp-Param-`. */
   name: string
-  /** The value as text, not yet fit for a header. */
+  /** The value as text, not yet encoded for a header. */
   value: string
 }
 
 /**
- * The values to mirror of one call; what is null, absent or no plain value has no header.
- * Throws ERR_INVALID_PARAMS for an integer parameter that has no integer, or one that not every reader can tell from its
- * neighbours: whoever reads the header would act on another value than whoever reads the body.
+ * The values to mirror for one call. A value that is null, absent, an object or a list gets no header.
+ * Throws ERR_INVALID_PARAMS when an integer parameter is not a safe integer: the reader of the header and the reader of the
+ * body could see different values.
  */
 export function mirroredIn(headers: readonly ParamHeader[], args: unknown): MirroredParam[] {
   return headers.flatMap(({ name, path, type }) => {
@@ -101,13 +101,13 @@ function integerText(value: unknown, path: readonly string[]): string | undefine
 
 const INTEGER = /^-?(?:0|[1-9][0-9]{0,15})(?:\.0{1,16})?$/
 
-/** The integer that a header says, as digits, with `.0` or without; undefined for anything else and beyond 2^53-1. */
+/** Reads an integer from a header, with or without `.0`. Undefined for other text and beyond 2^53-1. */
 export function integerOf(text: string): number | undefined {
   const value = INTEGER.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** The value that a chain of own properties leads to. */
+/** The value at a path of own properties. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   let at = value
   for (const step of path) at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
@@ -120,17 +120,17 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? decimal(value) : undefined
 }
 
-/** Without an exponent, however large or small. */
+/** Writes a number without an exponent. */
 function decimal(value: number): string {
   if (Number.isInteger(value)) return BigInt(value).toString()
   const text = String(value)
   return text.includes('e') ? value.toFixed(100).replace(/0+$/, '') : text
 }
 
-/** Keywords that hold schemas by names of the author's choice: those are no keywords. */
+/** Keywords whose values map names to schemas. The names are not keywords. */
 const SCHEMA_MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
 
-/** Keywords whose values are data, not schemas: a name in them annotates nothing. */
+/** Keywords whose values are data, not schemas. */
 const DATA_KEYWORDS = new Set([
   'const',
   'enum',

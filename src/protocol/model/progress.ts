@@ -1,9 +1,10 @@
-/** Signs of life of a running request, and the wish that it stop. */
+/** Progress and cancellation of requests. */
 
 import type { Id } from '../../jsonrpc/message.ts'
-import { methodRows } from '../method.ts'
 import type { Meta, ProgressToken } from './base.ts'
+import { methodRows } from './method.ts'
 
+/** How far a request is. `progress` grows with each notice; `total` is the value at the end, if known. */
 export interface Progress {
   progress: number
   total?: number

@@ -1,8 +1,8 @@
-/** Prompts: templates a person picks. */
+/** Prompts: templates that a person selects. */
 
-import { methodRows } from '../method.ts'
 import type { Cacheable, Icon, Meta, Paged, Result, Role } from './base.ts'
 import type { ContentBlock } from './content.ts'
+import { methodRows } from './method.ts'
 
 export interface PromptArgument {
   name: string

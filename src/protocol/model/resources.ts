@@ -1,7 +1,7 @@
-/** Resources: data a server offers by URI. */
+/** Resources: data that a server offers by URI. */
 
-import { methodRows } from '../method.ts'
 import type { Annotations, Cacheable, Icon, Meta, Paged, Result } from './base.ts'
+import { methodRows } from './method.ts'
 
 export interface Resource {
   uri: string
@@ -22,7 +22,7 @@ export interface ResourceTemplate {
   name: string
   title?: string
   description?: string
-  /** Only when everything that matches has this type. */
+  /** Set only if all matching resources have this type. */
   mimeType?: string
   annotations?: Annotations
   icons?: Icon[]

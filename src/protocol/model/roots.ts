@@ -1,10 +1,11 @@
-/** Roots: the directories a client lets a server work in. */
+/** Roots: the folders that a server may be told about. */
 
-import { methodRows } from '../method.ts'
 import type { Meta, Result } from './base.ts'
+import { methodRows } from './method.ts'
 
+/** A folder that a server may be told about. */
 export interface Root {
-  /** Always a file URI. */
+  /** A file URI. */
   uri: string
   name?: string
   _meta?: Meta

@@ -1,9 +1,9 @@
 /** Sampling: a server asks the client's model for a message. */
 
 import { isObject } from '../../base/json.ts'
-import { methodRows } from '../method.ts'
 import type { Meta, Result, Role } from './base.ts'
 import type { AudioContent, ContentBlock, ImageContent, TextContent } from './content.ts'
+import { methodRows } from './method.ts'
 import type { Tool } from './tools.ts'
 
 export interface ToolUseContent {
@@ -32,7 +32,7 @@ export interface SamplingMessage {
 }
 
 export interface ModelPreferences {
-  /** Substrings of model names, most wanted first. */
+  /** Parts of model names, the preferred one first. */
   hints?: { name?: string }[]
   costPriority?: number
   speedPriority?: number
@@ -68,22 +68,22 @@ export const samplingMethods = methodRows([{ method: 'sampling/createMessage', k
 
 const ROLES = new Set<unknown>(['user', 'assistant'])
 
-/** What is wrong with a conversation that is to be continued, and where: a role, the content, or the use of tools. */
-export function conversationFault(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
+/** Checks the roles, the content and the tool use of a conversation. Returns the first problem. */
+export function checkConversation(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
   for (const [index, message] of messages.entries()) {
     if (!ROLES.has(message?.role)) return { index, what: 'must have the role "user" or "assistant"' }
     const { content } = message
     if (!(Array.isArray(content) ? content : [content]).every(isObject)) return { index, what: 'must have content' }
   }
-  return toolUseFault(messages)
+  return checkToolUse(messages)
 }
 
 /**
- * What breaks the rules of tool use in a conversation, and where: every use is answered by the very next message, which holds
- * nothing but results, and only the assistant uses tools.
+ * Checks the rules of tool use: only the assistant uses tools, and the next message answers every use and contains only
+ * results. Returns the first problem.
  * @see sampling, Message Content Constraints
  */
-export function toolUseFault(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
+export function checkToolUse(messages: readonly SamplingMessage[]): { index: number; what: string } | undefined {
   let open: string[] = []
   for (const [index, { role, content }] of messages.entries()) {
     const blocks = Array.isArray(content) ? content : [content]

@@ -1,12 +1,12 @@
-/** One long answer that carries the change notices a client asked for. */
+/** `subscriptions/listen`: a request that stays open and carries change notices. */
 
-import { methodRows } from '../method.ts'
+import { methodRows } from './method.ts'
 
 export interface SubscriptionFilter {
   toolsListChanged?: boolean
   promptsListChanged?: boolean
   resourcesListChanged?: boolean
-  /** URIs of resources to hear about. */
+  /** URIs of the resources to watch. */
   resourceSubscriptions?: string[]
 }
 

@@ -1,4 +1,4 @@
-/** Tasks, an experiment of one revision: a request answered with a ticket, its result fetched later. Only described here. */
+/** Tasks, an experimental feature of one revision: the answer is a task whose result is fetched later. Types only. */
 
 import type { Meta, Paged, Result } from './base.ts'
 
@@ -10,13 +10,13 @@ export interface Task {
   createdAt: string
   /** ISO 8601. */
   lastUpdatedAt: string
-  /** Milliseconds that it is kept after its creation; null for ever. */
+  /** How long the task is kept after its creation, in milliseconds. null: forever. */
   ttl: number | null
-  /** Milliseconds between two looks at it. */
+  /** The recommended time between two polls, in milliseconds. */
   pollInterval?: number
 }
 
-/** Beside the params of a request that shall become a task. */
+/** Added to the params of a request that should become a task. */
 export interface TaskWish {
   task?: { ttl?: number }
 }

@@ -1,19 +1,24 @@
-/** Tools: functions a model may call. */
+/** Tools: functions that a model may call. */
 
-import { methodRows } from '../method.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Cacheable, Icon, Meta, Paged, Result } from './base.ts'
 import type { ContentBlock } from './content.ts'
+import { methodRows } from './method.ts'
 
-/** Hints about behaviour. They come from the server, so they can tighten a policy and never loosen it. */
+/** Hints about the behaviour of a tool. They come from the server, so they can make a policy stricter but never looser. */
 export interface ToolAnnotations {
   title?: string
+  /** The tool changes nothing. */
   readOnlyHint?: boolean
+  /** The tool may delete or overwrite something. */
   destructiveHint?: boolean
+  /** Calling it again with the same arguments has no further effect. */
   idempotentHint?: boolean
+  /** The tool reaches outside of the server's own data, for example the web. */
   openWorldHint?: boolean
 }
 
+/** The definition of a tool, as a server lists it. */
 export interface Tool {
   name: string
   title?: string
@@ -36,6 +41,7 @@ export interface CallToolParams {
   arguments?: Record<string, unknown>
 }
 
+/** The result of a tool call. `isError` marks a failure that the model should see. */
 export interface CallToolResult extends Result {
   content: ContentBlock[]
   structuredContent?: unknown

@@ -1,25 +1,26 @@
 /** Trace context in `_meta`: `traceparent` and `tracestate` as in W3C Trace Context, `baggage` as in W3C Baggage. */
 
+/** The trace that a request belongs to. */
 export interface TraceContext {
   traceparent?: string
-  /** Only beside a `traceparent`. */
+  /** Only together with `traceparent`. */
   tracestate?: string
   baggage?: string
 }
 
-/** The members of `_meta` that carry trace context. They are the only names without a prefix that MCP gives a meaning to. */
+/** The members of `_meta` that carry trace context. */
 export const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const
 
-/** The longest `tracestate` or `baggage`, in characters. It is what W3C Baggage asks everybody to be able to pass on. */
+/** The maximum length of `tracestate` and `baggage`, in characters: W3C Baggage requires support for this much. */
 export const MAX_TRACE_LENGTH = 8192
 const MAX_TRACESTATE_MEMBERS = 32
 
 /**
- * The valid part of the trace context in `source`; undefined when there is none. Values that are not valid are left out,
- * so that they are never passed on.
+ * The valid part of the trace context in `source`; undefined when there is none. Invalid values are dropped, so that they
+ * are never passed on.
  *
- * @param source `_meta`, or anything with the same members
- * @param onFault called once for each value that is left out, with the reason
+ * @param source `_meta`, or an object with the same members
+ * @param onFault called with the reason for each value that is dropped
  */
 export function readTrace(
   source: Readonly<Record<string, unknown>> | undefined,
@@ -33,7 +34,7 @@ export function readTrace(
     else onFault(`traceparent must be like 00-<32 hex digits>-<16 hex digits>-<2 hex digits>, not ${shown(traceparent)}`)
   }
   if (tracestate !== undefined) {
-    // Without a valid parent it belongs to no trace.
+    // Without a valid traceparent it belongs to no trace.
     if (trace.traceparent === undefined) onFault('tracestate needs a valid traceparent')
     else if (isTracestate(tracestate)) trace.tracestate = tracestate
     else
@@ -49,7 +50,7 @@ export function readTrace(
   return undefined
 }
 
-/** Whether an object has a member that carries trace context, valid or not. */
+/** Whether an object has a member for trace context, valid or not. */
 export const hasTrace = (source: Readonly<Record<string, unknown>>): boolean =>
   source.traceparent !== undefined || source.tracestate !== undefined || source.baggage !== undefined
 
@@ -94,7 +95,7 @@ function isBaggage(value: unknown): value is string {
 
 const membersOf = (list: string): string[] => list.split(',').map(trimmed)
 
-/** Without the white space that HTTP lists may have: spaces and tabs. */
+/** Removes spaces and tabs, the white space of HTTP lists. */
 const trimmed = (text: string): string => text.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '')
 
 const shown = (value: unknown): string =>

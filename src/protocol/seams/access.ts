@@ -1,44 +1,44 @@
-/** Who may do what: what credentials have proved, and whether it is enough. Never the credentials themselves. */
+/** What an authenticated caller may do. The credentials themselves never appear here. */
 
 import { McpError } from '../errors.ts'
 
-/** What a person (or a program) has allowed a client to do here, as its access token says. */
+/** The content of a verified access token. */
 export interface TokenClaims {
-  /** The authorization server that says so. */
+  /** The authorization server that issued the token. */
   readonly issuer: string
-  /** On whose behalf the client acts; means something only together with the issuer. */
+  /** The user that the client acts for. Unique together with the issuer only. */
   readonly subject: string
   readonly clientId: string
   readonly scopes: readonly string[]
-  /** Everything else the token says. */
+  /** All other claims of the token. */
   readonly claims: Readonly<Record<string, unknown>>
-  /** When it ends, in milliseconds since 1970. */
+  /** The expiry, in milliseconds since 1970. */
   readonly expiresAt: number
 }
 
-/** Undefined on a transport without authorization, such as stdio; null where a caller has proved nothing that has scopes. */
+/** Undefined on a transport without authorization, such as stdio. null for a caller without scopes. */
 export type Access = TokenClaims | null | undefined
 
-/** What is known of an HTTP request before its body is read. */
+/** An HTTP request before its body is read. */
 export interface RequestHead {
   readonly method: string
-  /** Path and query as the client wrote them, or a whole URL. */
+  /** Path and query as the client sent them, or a full URL. */
   readonly url: string
   header(name: string): string | undefined
-  /** How often a header came. */
+  /** The number of times a header occurs. */
   count(name: string): number
   readonly remoteAddress: string | undefined
 }
 
-/** Who is calling, as has been proved. */
+/** A caller whose identity is verified. */
 export interface AuthenticatedCaller {
-  /** The same for the same caller, always; sessions and everything in them belong to it. */
+  /** A stable name of the caller. Sessions and their state belong to it. */
   principal: string
-  /** What the caller may do; without it nothing that asks for a scope. Streams end soon after it does. */
+  /** The caller's scopes and expiry. Without it, everything that needs a scope is denied. Streams end soon after it expires. */
   auth?: TokenClaims
 }
 
-/** Why a request is turned away. */
+/** The HTTP response for a request that is not authorized. */
 export interface AuthRefusal {
   status: 400 | 401 | 403 | 429 | 503
   headers?: Record<string, string>
@@ -51,29 +51,29 @@ export interface PublicDocument {
   body?: string
 }
 
-/** What stands between the network and an HTTP endpoint: proves who is calling, and says what is missing. */
+/** Authorization of an HTTP endpoint. `resourceServer()` of portico/auth creates one. */
 export interface HttpAuth {
-  /** The host that callers reach the endpoint by. */
+  /** The host name of the endpoint as callers use it. */
   readonly host: string
-  /** Asked before the body is read, for every request of every kind. */
+  /** Called for every request, before its body is read. */
   authenticate(knock: RequestHead): AuthenticatedCaller | AuthRefusal | Promise<AuthenticatedCaller | AuthRefusal>
-  /** The answer when a caller lacks some of these scopes. */
+  /** The response for a caller that lacks some of these scopes. */
   forbid(needed: readonly string[], visitor: AuthenticatedCaller): AuthRefusal
-  /** What everybody may read at this path, from any web page; undefined for everything else. */
+  /** The public document at this path, such as the resource metadata; undefined for other paths. */
   document(method: string, path: string): PublicDocument | undefined
 }
 
-/** Whether a caller may use what needs these scopes. */
+/** Whether a caller has these scopes. True without authorization. */
 export const permits = (access: Access, needed: readonly string[] | undefined): boolean =>
   needed === undefined || needed.length === 0 || access === undefined || needed.every((scope) => access?.scopes.includes(scope))
 
-/** Throws ERR_SCOPE unless the caller has all of these scopes. */
+/** Throws ERR_SCOPE if the caller lacks one of these scopes. */
 export function demand(access: Access, needed: readonly string[] | undefined): void {
   if (permits(access, needed)) return
-  throw new McpError('ERR_SCOPE', `The credentials lack a scope that this needs: ${needed?.join(' ')}`, {
+  throw new McpError('ERR_SCOPE', `Missing scope; required: ${needed?.join(' ')}`, {
     data: { reason: 'insufficient_scope', scopes: needed },
   })
 }
 
-/** RFC 6749, 3.3: what may stand between the spaces of a list of scopes. */
+/** A scope token as in RFC 6749, 3.3. */
 export const isScope = (text: string): boolean => /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/.test(text)

@@ -1,27 +1,28 @@
-/** How requests over HTTP get their permission: what a transport asks, and somebody who knows answers. */
+/** How the HTTP client authorizes its requests. */
 
+/** Adds credentials to HTTP requests. `oauth()` of portico/auth creates one. */
 export interface Authorizer {
-  /** Headers that give a request its permission, such as `authorization`; none of them is told to anybody else. */
+  /** The headers for a request, such as `authorization`. They are not logged or passed on. */
   headers(request: SentRequest): Promise<Readonly<Record<string, string>>>
-  /** The server answered 401 or 403. True when the request is worth another try. */
+  /** Called when the server answers 401 or 403. True to send the request again. */
   onUnauthorized(refusal: Refusal): Promise<boolean>
-  /** The head of any other answer. */
+  /** Called with the headers of any other response. */
   onResponse?(request: SentRequest, headers: ResponseHeaders): void
-  /** Extensions of the protocol that it makes use of, by their names: what is declared to servers. */
+  /** Protocol extensions to declare to servers, by name. */
   readonly extensions?: Readonly<Record<string, Record<string, unknown>>>
 }
 
-/** One request; the same object for every try of it. */
+/** A request. The same object for all its attempts. */
 export interface SentRequest {
   method: string
   url: URL
-  /** The server that was connected to. What it says about itself may lead to other URLs of the same origin. */
+  /** The server that was connected to. `url` may be another URL of the same origin. */
   server: URL
-  /** What the request does, for people and for telling requests apart. */
+  /** The operation, for people and to distinguish requests. */
   operation: string
-  /** The version of the protocol that the request is sent with, if any is agreed on. */
+  /** The negotiated protocol version, if any. */
   version?: string | undefined
-  /** Nobody waits for the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   signal: AbortSignal
 }
 
@@ -29,7 +30,7 @@ export interface Refusal {
   request: SentRequest
   status: number
   headers: ResponseHeaders
-  /** What `headers` had given for the try that was refused. */
+  /** The headers of the refused attempt. */
   sent: Readonly<Record<string, string>>
 }
 

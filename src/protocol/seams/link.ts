@@ -1,55 +1,62 @@
-/** How a client meets a transport without knowing it: one connection to one server. */
+/** The interface between a client and a transport: a link is one connection to one server. */
 
 import type { Id, Incoming, Params } from '../../jsonrpc/message.ts'
 import type { MirroredParam } from '../model/param-headers.ts'
 
+/** What a link calls. */
 export interface LinkReceiver {
   onMessage(message: Incoming): void
-  /** The answer to our request `id` will not come, though the connection goes on. */
+  /** The answer to our request `id` is lost, but the connection stays open. */
   onLost(id: Id, error: Error): void
-  /** The request `id` is held up by something that takes a person's time, such as a login; that is not the server being silent. */
+  /** The request `id` waits for a person, for example for a login. Its timeout is extended. */
   onHeld?(id: Id): void
-  /** We are somebody else to the server now, or may do more: what it told us before need not hold. */
+  /** The credentials changed, so that cached lists may be outdated. */
   onPermitted?(): void
-  /** The server has forgotten the session. What it has in hand may still be answered; nothing new will be. */
+  /** The server does not know the session any more. Open requests may still be answered, new ones are not. */
   onForgotten(): void
-  /** The connection is gone; called once. No error when `close` was called. */
+  /** The connection ended. Called once, without an error after `close`. */
   onClose(error: Error | undefined): void
 }
 
-/** What a request or notification says, for a transport that repeats parts of it beside the message. */
+/** The content of a message, for a transport that mirrors parts of it in headers. */
 export interface About {
   method: string
-  /** Of a request. */
+  /** The id of a request. */
   id?: Id | undefined
   params?: Params | undefined
-  /** The protocol version spoken, once one is. */
+  /** The negotiated protocol version, if any. */
   version?: string | undefined
-  /** Arguments that the tool's schema wants beside the message. */
+  /** Arguments that the tool's schema mirrors in headers. */
   mirrored?: readonly MirroredParam[] | undefined
 }
 
+/** One connection to one server. */
 export interface Link {
-  /** Begins to deliver. */
+  /** Starts to deliver messages. */
   start(receiver: LinkReceiver): void
-  /** Sends one message; without `about` it is an answer. */
+  /** Sends a message. Without `about` it is an answer. */
   send(json: string, about?: About): void
-  /** Gives up our request `id` in the transport's own way; false or absent when a message must say so. */
+  /** Cancels our request `id` by means of the transport. If it returns false or is absent, a message is sent instead. */
   cancel?(id: Id): boolean
   close(): Promise<void>
 }
 
-/** What `connect` is given: a way to reach one server, again if need be. */
+/**
+ * A way to reach one server. `httpTarget`, `processTarget` and `memoryTarget` create targets for `connect`.
+ *
+ * @example
+ * const client = await connect(memoryTarget(server))
+ */
 export interface Target {
-  /** Names the server for what is remembered about it between connections. */
+  /** Identifies the server in caches that outlive a connection. */
   key: string
   /** A short name for people. */
   label: string
   open(): Promise<Link>
-  /** Tool parameters are mirrored into headers on this transport, so their annotations must be known and valid. */
+  /** The transport mirrors tool parameters in headers. */
   mirrorsHeaders?: boolean
-  /** Open again when the connection ends by itself: always, or only where no session is lost by it. Default: never. */
+  /** Whether to reconnect when the connection ends: always, or in the stateless dialect only. Default: never. */
   restarts?: boolean | 'stateless'
-  /** A session lives on the server, whatever becomes of connections; when the server forgets it, a new one is opened. */
+  /** Sessions outlive connections, as over HTTP. When the server forgets a session, a new one is opened. */
   hasRemoteSessions?: boolean
 }

@@ -1,4 +1,4 @@
-/** The ports inside one process. */
+/** The default bus and key ring, for a server that runs in one process. */
 
 import type { Bus, Change, KeyRing, SealingKey } from './ports.ts'
 
@@ -10,7 +10,7 @@ export function memoryBus(): Bus {
         try {
           listener(change)
         } catch (error) {
-          // One listener that fails must not keep the news from the others.
+          // A listener that fails must not stop the others.
           console.error('portico: a listener for changes failed:', error)
         }
       }
@@ -22,7 +22,7 @@ export function memoryBus(): Bus {
   }
 }
 
-/** A fresh random key: state sealed by one process means nothing to another. */
+/** A random key. Other processes cannot open state that is sealed with it. */
 export function memoryKeyRing(): KeyRing {
   let key: SealingKey | undefined
   const own = (): SealingKey => {

@@ -1,69 +1,71 @@
-/** How a transport meets a server without knowing it: it opens channels and hands messages in. */
+/** The interface between a transport and a server: the transport opens channels and passes messages in. */
 
 import type { Incoming, RequestMessage } from '../../jsonrpc/message.ts'
 import type { Outlet } from '../../jsonrpc/outlet.ts'
 import type { ParamHeader } from '../model/param-headers.ts'
 
+/** How a transport opens a channel. */
 export interface ChannelOptions {
-  /** Where messages go that belong to no request. */
+  /** The outlet for messages that belong to no request. */
   outlet: Outlet
-  /** Who is on the other side, as the transport has proved; undefined when nobody asked. */
+  /** The verified caller; undefined without authentication. */
   principal?: string | undefined
-  /** The version to speak without a handshake, for a transport that keeps nothing between requests. */
+  /** The version to use without a handshake, for a transport without sessions. */
   assumed?: string | undefined
   /**
-   * A later `initialize` begins the conversation anew instead of being refused: for a pipe that clients may share, one
+   * Whether a second `initialize` starts a new session instead of being refused, for a pipe that several clients use one
    * after the other. Default: false.
    */
   beginsAnew?: boolean | undefined
 }
 
-/** One conversation: a stdio process, an in-memory pair, an HTTP session. */
+/** The server's side of one session: a stdio process, an in-memory pair or an HTTP session. */
 export interface Channel {
-  /** Takes a message; everything about it is written to `outlet`. Never throws. */
+  /** Handles a message. Its answer and everything else about it is written to `outlet`. Never throws. */
   receive(message: Incoming, outlet: Outlet): void
-  /** The version agreed on by handshake, if there was one. */
+  /** The version agreed on in the handshake, if any. */
   readonly version: string | undefined
-  /** True when a transport that can stop reading should, until `onRelief` is called. */
+  /** True when the transport should stop reading until `onRelief` is called. */
   readonly isSaturated: boolean
   onRelief: (() => void) | undefined
-  /** Asks the other side for a sign of life; rejects when none comes in time. */
+  /** Pings the client. Rejects when there is no answer in time. */
   ping(timeoutMs: number): Promise<void>
-  /** Takes no more requests; resolves when those in hand are over. */
+  /** Accepts no new requests. Resolves when the open ones are over. */
   drain(): Promise<void>
-  /** Aborts what is in hand and forgets the conversation. */
+  /** Aborts the open requests and ends the session. */
   close(reason: string): void
 }
 
-/** Who sent a request that stands alone, and in which version it speaks. */
+/** The sender of a stateless request, and the version it uses. */
 export interface Sender {
   version: string
   principal: string | undefined
-  /** Whose allowance the request is taken from. */
+  /** The account whose rate limits apply. */
   account: string
-  /** False where `subscriptions/listen` is not served, so that nothing is promised that needs it. */
+  /** False if the transport does not serve `subscriptions/listen`, so that change notices are not declared. */
   canListen?: boolean
 }
 
-/** A request that stands alone, while it is being answered. */
+/** A stateless request while it is being answered. */
 export interface Answering {
-  /** The sender is gone: whatever is still done for it may stop. */
+  /** Stops the work, because the sender is gone. */
   cancel(reason: unknown): void
-  /** Set to hear that it has stopped, after it was cancelled. */
+  /** Called when the work has stopped after a cancellation. */
   onStopped: (() => void) | undefined
-  /** Ends a request that would stay open for ever, with its answer. Does nothing to any other. */
+  /** Ends a `subscriptions/listen` request with its answer. Does nothing to other requests. */
   finish(): void
 }
 
+/** What transports need of a server. `createServer` returns one. */
 export interface Service {
   open(options: ChannelOptions): Channel
-  /** Answers one request of a version without sessions. Never throws. */
+  /** Answers one stateless request. Never throws. */
   answer(request: RequestMessage, outlet: Outlet, sender: Sender): Answering
-  /** The versions spoken, oldest first. */
+  /** The supported versions, oldest first. */
   readonly versions: readonly string[]
-  /** The parameters of a tool that a transport mirrors into headers. */
+  /** The parameters of a tool that are mirrored in headers. */
   mirroredParams(tool: string): readonly ParamHeader[]
-  /** The scopes without which a request will be refused. A transport that can refuse it in its own way asks first. */
+  /** The scopes that a request needs. The HTTP transport refuses requests without them with status 403. */
   requiredScopes(request: Pick<RequestMessage, 'method' | 'params'>): readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Arguments for a tool out of a plain sentence, by the schema of the tool. */
+/** Finds the arguments of a tool in a sentence, by the tool's schema. */
 
 import { asText } from '../../base/as-text.ts'
 import { isObject } from '../../base/json.ts'
@@ -7,7 +7,7 @@ import { stem, words } from './words.ts'
 
 export interface Filled {
   args: Record<string, unknown>
-  /** What the tool needs and the sentence does not have, in words: `environment (staging, production)`. */
+  /** The required arguments that are missing, as text: `environment (staging, production)`. */
   missing: string[]
 }
 
@@ -18,7 +18,7 @@ interface Field {
   isRequired: boolean
 }
 
-/** `toolWords` are those that the tool was found by: they say which tool, not what to do with it. */
+/** @param toolWords the words that identify the tool; they are not arguments */
 export function fillArguments(text: string, schema: JsonSchema, toolWords: ReadonlySet<string>): Filled {
   const fields = fieldsOf(schema)
   const sentence = new Sentence(text)
@@ -63,13 +63,13 @@ function fieldsOf({ properties, required }: JsonSchema): Field[] {
         isRequired: needed.has(name),
       }
     })
-  // What is needed is filled first.
+  // Required fields are filled first.
   return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter(({ isRequired }) => !isRequired)]
 }
 
 const isNumber = ({ type }: Field): boolean => type === 'number' || type === 'integer'
 
-/** What was written for a field by name. Undefined when it cannot be that. */
+/** Converts the text of a named argument; undefined when it has the wrong type. */
 function read(written: string, { type, choices }: Field): unknown {
   if (choices) return choices.find((choice) => asText(choice).toLowerCase() === written.toLowerCase())
   if (type === 'number' || type === 'integer')
@@ -114,26 +114,26 @@ function fillTexts(sentence: Sentence, { open, put, toolWords }: Filling): void 
   const payload = sentence.payload
   if (payload !== undefined) give(like(TEXT_LIKE) ?? like(QUERY_LIKE) ?? needed() ?? texts()[0], () => payload)
   for (const quoted of sentence.takeQuoted()) give(needed() ?? like(TEXT_LIKE) ?? like(QUERY_LIKE) ?? like(NAME_LIKE), () => quoted)
-  // What is left when the tool has been named is what it is to be done with.
+  // The rest of the sentence is the argument.
   give(needed(), () => sentence.rest(toolWords))
-  // A note that was only given a text still has to be called something.
+  // A required title is taken from the first words of the text.
   if (payload !== undefined) give(needed(), () => payload.split(/\s+/).slice(0, TITLE_WORDS).join(' '))
 }
 
-// Of what is searched; what stands after a colon may be longer.
+// The part before the colon. The text after it may be longer.
 const MAX_HEAD_CHARS = 2000
 const QUOTE = /\uE000\d+\uE000/
 
-/** A sentence that gets shorter as things are taken out of it. */
+/** A sentence. Parts that are recognised are removed from it. */
 class Sentence {
-  /** What stands after the first colon, which is given and not searched. */
+  /** The text after the first colon. It is not searched. */
   readonly payload: string | undefined
   #head: string
   readonly #quoted: string[] = []
 
   constructor(text: string) {
     const whole = text.replaceAll('\uE000', '')
-    // Quotes first: there may be a colon in them.
+    // Quotes first, because they may contain a colon.
     const bare = whole.replace(/"([^"]*)"|“([^”]*)”|(?<=\s|^|=)'([^']*)'(?=\s|$|[.,;])/g, (_all, ...groups: (string | undefined)[]) => {
       const at = this.#quoted.push(groups.slice(0, 3).find((each) => each !== undefined) ?? '') - 1
       return `\uE000${at}\uE000`
@@ -143,7 +143,7 @@ class Sentence {
     this.payload = colon ? this.#unquoted(bare.slice(colon.index + colon[0].length)).trim() : undefined
   }
 
-  /** `name=value`, the value quoted if it has spaces. */
+  /** `name=value`; a value with spaces is quoted. */
   takeNamed(name: string): string | undefined {
     return this.take(new RegExp(`(?<![\\w-])${literally(name)}=(\uE000\\d+\uE000|\\{.*\\}|\\[.*\\]|\\S+)`, 'i'))
   }
@@ -158,14 +158,14 @@ class Sentence {
     return this.take(new RegExp(`(?:--)?\\b(${word})\\b`, 'i')) === undefined ? undefined : true
   }
 
-  /** Beside its name if it is, the first otherwise. */
+  /** The number after its name, otherwise the first number. */
   takeNumber(name: string): number | undefined {
     const taken =
       this.take(new RegExp(`\\b${literally(name)}\\s+(-?\\d+(?:\\.\\d+)?)\\b`, 'i')) ?? this.take(/(?<![\w.-])(-?\d+(?:\.\d+)?)(?![\w.])/)
     return taken === undefined ? undefined : Number(taken)
   }
 
-  /** What follows one of these words, up to the next word of the kind. */
+  /** The text after one of these words, up to the next such word. */
   takeAfter(introduction: string, maxWords = 8): string | undefined {
     const stop = 'called|titled|named|about|matching|containing|for|to|into|onto|in|on|with|from|and'
     return this.take(new RegExp(`\\b(?:${introduction})\\s+((?:(?!(?:${stop})\\b)\\S+\\s*){1,${maxWords}})`, 'i'))?.trim()
@@ -177,7 +177,7 @@ class Sentence {
     return taken
   }
 
-  /** What is neither the tool nor a word without a meaning of its own. */
+  /** The remaining words, without words for the tool and filler words. */
   rest(toolWords: ReadonlySet<string>): string {
     const kept = this.#head.split(/\s+/).filter((word) => {
       const bare = word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')
@@ -187,7 +187,7 @@ class Sentence {
     return kept.join(' ').replace(/[.,;!?]+$/, '')
   }
 
-  /** Takes the first match out; gives what its first group caught, or all of it. */
+  /** Removes the first match. Returns its first group, or the whole match. */
   take(pattern: RegExp): string | undefined {
     const match = pattern.exec(this.#head)
     if (!match) return undefined
@@ -196,7 +196,7 @@ class Sentence {
   }
 
   #unquoted(text: string): string {
-    // Whole again, with its quotes, when it is a part of something larger.
+    // A quotation inside a larger text keeps its quotes.
     const only = /^\uE000(\d+)\uE000$/.exec(text.trim())
     if (only) return this.#quoted[Number(only[1])] ?? ''
     return text.replace(/\uE000(\d+)\uE000/g, (_all, at: string) => `"${this.#quoted[Number(at)] ?? ''}"`)

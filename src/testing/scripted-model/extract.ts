@@ -1,4 +1,4 @@
-/** Answers that consist of what is there already: the first lines of a result, the fitting sentences of a text. */
+/** Builds answers from existing text: the first lines of a result, or the relevant sentences of a text. */
 
 import { asText } from '../../base/as-text.ts'
 import type { ContentBlock } from '../../protocol/model/content.ts'
@@ -10,15 +10,15 @@ const MAX_LINE_CHARS = 300
 const MAX_SENTENCES = 3
 const MAX_TEXT_CHARS = 200_000
 
-/** What a tool answered, in short. */
+/** A short version of a tool result. */
 export function answerFrom(name: string, { content, structuredContent, isError }: ToolResultContent): string {
   const lines = content
     .flatMap(textLines)
     .map((line) => line.trimEnd())
     .filter((line) => line !== '')
   if (lines.length === 0 && structuredContent !== undefined) lines.push(JSON.stringify(structuredContent))
-  if (isError) return `${name} did not work: ${shorten(lines.join(' ')) || 'it gave no reason'}`
-  if (lines.length === 0) return `${name}: done, with nothing to show.`
+  if (isError) return `${name} failed: ${shorten(lines.join(' ')) || 'no reason given'}`
+  if (lines.length === 0) return `${name}: done, no output.`
   const shown = lines.slice(0, MAX_LINES).map(shorten).join('\n')
   if (lines.length === 1) return `${name}: ${shown}`
   return lines.length > MAX_LINES
@@ -42,7 +42,7 @@ function textLines(block: ContentBlock): string[] {
 
 const shorten = (line: string): string => (line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)} …` : line)
 
-/** The sentences of a text that have most to do with what is asked of it, in their order; its first ones when none has. */
+/** The sentences that share most words with the task, in their order; the first sentences if none does. */
 export function extract(text: string): string {
   const { task, body } = split(text.slice(0, MAX_TEXT_CHARS))
   const wanted = new Set(words(task))
@@ -55,7 +55,7 @@ export function extract(text: string): string {
     .join(' ')
 }
 
-/** What to do, and with which text: apart by a colon or by the end of the first line. */
+/** Splits the task from its text, at a colon or at the end of the first line. */
 function split(text: string): { task: string; body: string } {
   const match = /^([^\n]{0,300}?)(?::\s+|\n+)([\s\S]+)$/.exec(text.trim())
   return match?.[2] === undefined ? { task: '', body: text.trim() } : { task: match[1] ?? '', body: match[2].trim() }

@@ -1,4 +1,4 @@
-/** No language model: a script that finds the tool by the words of a request, and answers with what the tool said. */
+/** A model for tests and demos without a language model: it selects tools by the words of a request and repeats their results. */
 
 import { CHARS_PER_TOKEN, estimateTokens, tokensIn } from '../../host/models/estimate.ts'
 import type { Model, ModelPart, ModelRequest } from '../../host/models/model.ts'
@@ -6,11 +6,19 @@ import type { SamplingContent, SamplingMessage, ToolResultContent } from '../../
 import { answerFrom, extract } from './extract.ts'
 import { type OfferedTool, type Plan, planCall, sides, steps } from './plan.ts'
 
+/** Options for `scriptedModel`. */
 export interface ScriptedOptions {
+  /** Default: `scripted`. */
   id?: string
 }
 
-/** The same request is always answered the same way. Says what it is wherever it cannot help. */
+/**
+ * A deterministic model without a language model. It finds a tool by the words of a request, fills in its arguments, and
+ * answers with the result.
+ *
+ * @example
+ * const host = await createHost({ models: [scriptedModel()] })
+ */
 export function scriptedModel({ id = 'scripted' }: ScriptedOptions = {}): Model {
   return {
     id,
@@ -25,7 +33,7 @@ export function scriptedModel({ id = 'scripted' }: ScriptedOptions = {}): Model 
         yield { type: 'text', text: piece }
       }
       signal.throwIfAborted()
-      // What was cut off in the middle of a sentence would not have come to its calls.
+      // A text that was cut ends before its tool calls.
       if (reason === undefined) yield* calls
       const usage = { inputTokens, outputTokens: tokensIn(said.length) + (calls.length > 0 ? estimateTokens(calls) : 0) }
       yield { type: 'end', reason: reason ?? (calls.length > 0 ? 'toolUse' : 'endTurn'), usage }
@@ -70,11 +78,11 @@ interface UsedTool {
 }
 
 interface Turn {
-  /** What the person asked for, with what they added when they were asked back. */
+  /** The person's request, with their answer to a question of the script. */
   request: string
-  /** Of the tools called since. */
+  /** The results of tools since then. */
   results: UsedTool[]
-  /** How many times tools were called since. */
+  /** The number of rounds of tool calls since then. */
   rounds: number
 }
 
@@ -127,10 +135,10 @@ function help(tools: readonly OfferedTool[]): string {
     return summary === '' ? `- ${name}` : `- ${name}: ${summary}`
   })
   const more = tools.length > MAX_LISTED ? `\n… and ${tools.length - MAX_LISTED} more` : ''
-  return `There is no language model here, only a script that finds a tool by the words you use. It found none for this. There are:\n${listed.join('\n')}${more}`
+  return `There is no language model here, only a script that finds a tool by the words you use. It found no tool for this request. Available tools:\n${listed.join('\n')}${more}`
 }
 
-/** As much of a text as was asked for. */
+/** Cuts a text at the token limit or at a stop sequence. */
 function cut(text: string, { maxTokens, stopSequences = [] }: ModelRequest): { said: string; reason?: 'maxTokens' | 'stopSequence' } {
   const stops = stopSequences.flatMap((stop) => (stop !== '' && text.includes(stop) ? [text.indexOf(stop)] : []))
   const stopAt = Math.min(...stops)

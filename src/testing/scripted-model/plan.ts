@@ -1,4 +1,4 @@
-/** Which tool a plain request means. */
+/** Finds the tool for a request. */
 
 import MiniSearch from 'minisearch'
 import type { ModelRequest } from '../../host/models/model.ts'
@@ -12,7 +12,7 @@ export type Plan =
   | { kind: 'ask'; tool: OfferedTool; missing: readonly string[] }
   | { kind: 'none' }
 
-/** `isRequired`: some tool must be used, the likeliest if none fits. */
+/** @param options with `isRequired`, the first tool is used if none matches */
 export function planCall(text: string, tools: readonly OfferedTool[], { isRequired = false } = {}): Plan {
   const tool = likeliest(text, tools) ?? (isRequired ? tools[0] : undefined)
   if (!tool) return { kind: 'none' }
@@ -21,7 +21,7 @@ export function planCall(text: string, tools: readonly OfferedTool[], { isRequir
   return missing.length > 0 && !isRequired ? { kind: 'ask', tool, missing } : { kind: 'call', tool, args }
 }
 
-/** `do this, then do that`: one after the other. What would be no request is a part of the text before it. */
+/** Splits `do this, then do that` into steps. A piece that is not a request belongs to the step before. */
 export function steps(text: string, tools: readonly OfferedTool[]): string[] {
   const pieces = text.split(/((?:[,;.]|\band\b)?\s+then\s+|;\s+)/i)
   const found: string[] = []
@@ -35,10 +35,10 @@ export function steps(text: string, tools: readonly OfferedTool[]): string[] {
   return found
 }
 
-/** In the middle of a quotation. */
+/** Whether the text ends inside a quotation. */
 const isOpen = (text: string): boolean => text.split('"').length % 2 === 0
 
-/** `this and also that`: at the same time. */
+/** Splits `this and also that` into requests that run in parallel. */
 export const sides = (step: string): string[] =>
   step
     .split(/,?\s+and also\s+/i)
@@ -50,10 +50,10 @@ const MAX_STEPS = 10
 const MAX_SIDES = 8
 const MAX_QUERY_CHARS = 2000
 const MAX_DESCRIPTION_CHARS = 2000
-/** As many tools may share a word for it to tell which is meant. */
+/** A word of at most this many tools identifies a tool. */
 const RARE = 2
 
-/** What many tools do, so that it says little about which of them is meant. */
+/** Verbs of many tools, which do not identify one. */
 const COMMON = new Set(['list', 'add', 'delete', 'search', 'get', 'read', 'set', 'edit', 'update', 'run'])
 
 interface Known {
@@ -66,7 +66,7 @@ function likeliest(text: string, tools: readonly OfferedTool[]): OfferedTool | u
   const exact = tools.find(({ name }) => text.trim() === name || text.startsWith(`${name} `))
   if (exact) return exact
   const asked = words(commandOf(text))
-  // `roll back` is what `rollback` does.
+  // `roll back` also matches `rollback`.
   const joined = asked.map((word, at) => word + (asked[at + 1] ?? ''))
   const known = tools.map((tool): Known => ({ tool, name: words(tool.name), description: descriptionWords(tool) }))
   const index = new MiniSearch<{ id: number; name: string; description: string; fields: string }>({
@@ -89,14 +89,14 @@ function likeliest(text: string, tools: readonly OfferedTool[]): OfferedTool | u
 
 const descriptionWords = ({ description = '' }: OfferedTool): string[] => words(description.slice(0, MAX_DESCRIPTION_CHARS))
 
-/** A word of its name that tells it from others was said, or two words of its description, or one that few have. The rest is chance. */
+/** Whether the request contains a distinctive word of the tool's name, two words of its description, or a rare one. */
 function isMeant(
   { tool, name, description }: Known,
   { said, asked, known }: { said: ReadonlySet<string>; asked: readonly string[]; known: readonly Known[] },
 ): boolean {
   const named = name.filter((word) => said.has(word))
   if (named.some((word) => !COMMON.has(word))) return true
-  // What else was said may be what it is to be done with.
+  // The other words may be its arguments.
   const takesText = Array.isArray(tool.inputSchema.required) && tool.inputSchema.required.length > 0
   if (named.length > 0) return takesText || asked.length === 1
   const described = new Set(description.filter((word) => said.has(word)))
@@ -104,7 +104,7 @@ function isMeant(
   return described.size >= 2 || [...described].some((word) => !COMMON.has(word) && isRare(word))
 }
 
-/** Without what is quoted or stands after a colon: that is what to do it with. */
+/** The request without quotations and without the text after a colon, which are arguments. */
 const commandOf = (text: string): string =>
   text
     .slice(0, MAX_QUERY_CHARS)

@@ -1,4 +1,4 @@
-/** Words as the script compares them: without endings, and without those that say nothing. */
+/** Splits text into words for comparison: without endings and without filler words. */
 
 const SILENT = new Set(
   'a an the my our your me i you we it its this that these those to of for in on at by with from into and or as is are be do does please can could would will all any some what which how there here now just let us have has s t'.split(
@@ -6,7 +6,7 @@ const SILENT = new Set(
   ),
 )
 
-/** What people say, and what tools are called. */
+/** Synonyms: words of people, and the words in names of tools. */
 const SAME: ReadonlyMap<string, string> = new Map([
   ['show', 'list'],
   ['see', 'list'],
@@ -30,7 +30,7 @@ const SAME: ReadonlyMap<string, string> = new Map([
   ['publish', 'deploy'],
 ])
 
-/** `deploy__listServices` is deploy, list, service. */
+/** `deploy__listServices` gives deploy, list, service. */
 export const words = (text: string): string[] =>
   text
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { oauth } from '../../../src/auth/client/index.ts'
-import { openBrowser } from '../../../src/auth/client/node/browser.ts'
-import { openLoopback } from '../../../src/auth/client/node/loopback.ts'
+import { openBrowser } from '../../../src/auth/client/login/node/browser.ts'
+import { openLoopback } from '../../../src/auth/client/login/node/loopback.ts'
 import { proves } from '../../support/proves.ts'
 import { startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
@@ -125,7 +125,7 @@ const ask = (uri: string, { path = '/callback', method = 'GET', host }: Asked = 
 
 describe('the redirect address of a login', () => {
   const start = async (before?: string) => {
-    const redirect = await openLoopback({ fixed: undefined, before, openBrowser: () => {} })
+    const redirect = await openLoopback({ fixed: undefined, previous: before, openBrowser: () => {} })
     const arrived = redirect.visit('https://as.example', {
       signal: new AbortController().signal,
       isOurs: (url) => new URL(url).searchParams.get('state') === 'right',
@@ -203,7 +203,7 @@ describe('the redirect address of a login', () => {
 
   test('the redirect address may be fixed, and is then the only one', async () => {
     const holder = await start()
-    const taken = { fixed: holder.uri, before: undefined, openBrowser: () => {} }
+    const taken = { fixed: holder.uri, previous: undefined, openBrowser: () => {} }
     expect(await failureOf(openLoopback(taken))).toMatchObject({ data: { reason: 'redirect' } })
     await holder.redirect.close()
     const redirect = await openLoopback({ ...taken, fixed: holder.uri.replace('/callback', '/done') })

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { demandOf, parseChallenges } from '../../../src/auth/client/challenge.ts'
+import { oauthChallengeOf, parseChallenges } from '../../../src/auth/client/discovery/challenge.ts'
+
 import { proves } from '../../support/proves.ts'
 
 const parsed = (header: string | string[]) =>
@@ -48,8 +49,8 @@ describe('the challenges of a refused request', () => {
   })
 
   test('only parameters of our own schemes are read from a challenge', () => {
-    const demand = demandOf(parseChallenges('Basic scope="x", error="y", Bearer scope="a", resource_metadata="https://a/b"'))
+    const demand = oauthChallengeOf(parseChallenges('Basic scope="x", error="y", Bearer scope="a", resource_metadata="https://a/b"'))
     expect(demand).toEqual({ offersBearer: true, offersDpop: false, scope: 'a', resourceMetadata: 'https://a/b', error: undefined })
-    expect(demandOf([])).toMatchObject({ offersBearer: false, offersDpop: false, scope: undefined })
+    expect(oauthChallengeOf([])).toMatchObject({ offersBearer: false, offersDpop: false, scope: undefined })
   })
 })

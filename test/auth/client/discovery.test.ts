@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { canonicalUri, covers } from '../../../src/auth/client/discovery/urls.ts'
 import { type OAuthOptions, oauth } from '../../../src/auth/client/index.ts'
-import { canonicalUri, covers } from '../../../src/auth/client/urls.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'

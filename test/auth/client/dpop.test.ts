@@ -1,8 +1,8 @@
 import type { webcrypto } from 'node:crypto'
 import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader, EmbeddedJWK, generateKeyPair, jwtVerify } from 'jose'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { DpopKey } from '../../../src/auth/client/dpop.ts'
 import { memoryTokenStore, type OAuthOptions, oauth, type TokenStore } from '../../../src/auth/client/index.ts'
+import { DpopKey } from '../../../src/auth/client/tokens/dpop-key.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
@@ -37,8 +37,8 @@ describe('a proof', () => {
   test('a proof is different each time, and has the last nonce of the origin', async () => {
     const key = await DpopKey.create()
     const prove = async (url: string) => decodeJwt(await key.prove({ method: 'POST', url }))
-    key.note('https://a.example/token', 'n1')
-    key.note('https://a.example/other', 'n2')
+    key.rememberNonce('https://a.example/token', 'n1')
+    key.rememberNonce('https://a.example/other', 'n2')
     const [first, second, elsewhere] = [
       await prove('https://a.example/x'),
       await prove('https://a.example/x'),
@@ -50,8 +50,8 @@ describe('a proof', () => {
 
   test('a proof remembers a bounded number of nonces, and no invalid one', async () => {
     const key = await DpopKey.create()
-    for (let i = 0; i < 100; i += 1) key.note(`https://h${i}.example`, `n${i}`)
-    for (const bad of ['', 'a b', 'a"b', 'x'.repeat(2000), null]) key.note('https://h99.example', bad)
+    for (let i = 0; i < 100; i += 1) key.rememberNonce(`https://h${i}.example`, `n${i}`)
+    for (const bad of ['', 'a b', 'a"b', 'x'.repeat(2000), null]) key.rememberNonce('https://h99.example', bad)
     const nonceAt = async (i: number) => decodeJwt(await key.prove({ method: 'GET', url: `https://h${i}.example/` })).nonce
     expect([await nonceAt(0), await nonceAt(84), await nonceAt(99)]).toEqual([undefined, 'n84', 'n99'])
   })

@@ -10,17 +10,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  clientCredentials,
-  fileTokenStore,
-  memoryTokenStore,
-  type OAuthOptions,
-  oauth,
-  type ResourceServerOptions,
-  resourceServer,
-} from '../../../src/auth/index.ts'
+import { clientCredentials } from '../../../src/auth/client/login/machine-grants.ts'
+import { oauth } from '../../../src/auth/client/oauth.ts'
+import type { OAuthOptions } from '../../../src/auth/client/options.ts'
+import { fileTokenStore } from '../../../src/auth/index.ts'
+import { type ResourceServerOptions, resourceServer } from '../../../src/auth/server/resource-server.ts'
+import { memoryTokenStore } from '../../../src/auth/store/token-store.ts'
+import type { Client } from '../../../src/client/client.ts'
 import { httpHandler } from '../../../src/http/index.ts'
-import type { Client } from '../../../src/index.ts'
 import { memoryKeyRing } from '../../../src/protocol/seams/memory.ts'
 import { createServer } from '../../../src/server/index.ts'
 import {

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { authorizationCode } from '../../../src/auth/client/authorization-code.ts'
-import type { Grant } from '../../../src/auth/client/grant.ts'
 import { memoryTokenStore, type OAuthOptions, oauth, type Redirect, type TokenStore } from '../../../src/auth/client/index.ts'
-import { keyOf } from '../../../src/auth/client/tokens.ts'
+import { authorizationCode } from '../../../src/auth/client/login/authorization-code.ts'
+import type { OAuthGrant } from '../../../src/auth/client/login/oauth-grant.ts'
+import { storeKey } from '../../../src/auth/store/token-store.ts'
 import { proves } from '../../support/proves.ts'
 import { type Realm, type Seen, startRealm } from './realm.ts'
 import { failureOf, open } from './support.ts'
@@ -158,7 +158,7 @@ describe('a client that needs authorization', () => {
     })
     const visit: Redirect['visit'] = (url, how) => (++visits === 1 ? new Promise(() => {}) : realm.redirect.visit(url, how))
     // It takes a moment to close what was opened for the first one.
-    const obtain: Grant['obtain'] = (context) => authorizationCode.obtain(context).finally(() => ended)
+    const obtain: OAuthGrant['obtain'] = (context) => authorizationCode.obtain(context).finally(() => ended)
     const auth = oauth({ redirect: { ...realm.redirect, visit }, grant: { ...authorizationCode, obtain } })
     const controller = new AbortController()
     const first = failureOf(auth.login(realm.url, { signal: controller.signal }))
@@ -272,7 +272,7 @@ describe('a client that needs authorization', () => {
     const realm = await startRealm()
     const store = memoryTokenStore()
     await login(realm, { store })
-    const name = keyOf('tokens', realm.origin, realm.url, 'client-1', '')
+    const name = storeKey('tokens', realm.origin, realm.url, 'client-1', '')
     const kept = JSON.parse((await store.get(name)) ?? '{}')
     expect(kept).toMatchObject({ accessToken: 'access-1', type: 'Bearer' })
     for (const damage of [{ type: 'mac' }, { type: undefined }, { accessToken: 7 }, { scopes: 'a' }, { asked: undefined }]) {
@@ -510,7 +510,7 @@ describe('a logout', () => {
     await auth.login(realm.url)
     realm.answers.set('/revoke', () => ({ status: 503 }))
     await auth.logout(realm.url)
-    expect(warnings).toEqual([expect.stringContaining('expire by themselves')])
+    expect(warnings).toEqual([expect.stringContaining('valid until they expire')])
     await auth.logout(realm.url)
     await auth.login(realm.url)
     expect(realm.at('/authorize')).toHaveLength(2)

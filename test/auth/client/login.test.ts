@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Login, type LoginRequest } from '../../../src/auth/client/login.ts'
-import { guessedMetadata, type ServerMetadata } from '../../../src/auth/client/server-metadata.ts'
+import { guessedMetadata, type ServerMetadata } from '../../../src/auth/client/discovery/server-metadata.ts'
+import { LoginAttempt, type LoginRequest } from '../../../src/auth/client/login/login-attempt.ts'
 import { proves } from '../../support/proves.ts'
 import { failureOf } from './support.ts'
 
@@ -14,8 +14,8 @@ const metadata: ServerMetadata = {
   authorizationEndpoint: `${ISSUER}/authorize?tenant=a%20b`,
 }
 
-const begin = (more: Partial<ServerMetadata> = {}, request: Partial<LoginRequest> = {}): Promise<Login> =>
-  Login.begin({
+const begin = (more: Partial<ServerMetadata> = {}, request: Partial<LoginRequest> = {}): Promise<LoginAttempt> =>
+  LoginAttempt.begin({
     metadata: { ...metadata, ...more },
     clientId: 'me',
     redirectUri: REDIRECT,
@@ -25,9 +25,9 @@ const begin = (more: Partial<ServerMetadata> = {}, request: Partial<LoginRequest
     ...request,
   })
 
-const stateOf = (login: Login): string => new URL(login.url).searchParams.get('state') as string
+const stateOf = (login: LoginAttempt): string => new URL(login.url).searchParams.get('state') as string
 
-function callback(login: Login, params: Record<string, string>): string {
+function callback(login: LoginAttempt, params: Record<string, string>): string {
   return `${REDIRECT}?${new URLSearchParams({ state: stateOf(login), ...params })}`
 }
 
@@ -127,13 +127,13 @@ describe('the authorization response', () => {
     expect(inTime.finish(callback(inTime, { code: 'c' }))).toBe('c')
     now.mockReturnValue(6001)
     expect(await faultOf(() => late.finish(callback(late, { code: 'c' })))).toMatchObject({
-      message: expect.stringContaining('too long'),
+      message: expect.stringContaining('longer than 1000 ms'),
     })
   })
 
   test('the authorization response has a length limit', async () => {
     const [whole, tooLong] = [await begin(), await begin()]
-    const padded = (login: Login, length: number) => callback(login, { code: 'c', pad: '' }).padEnd(length, 'x')
+    const padded = (login: LoginAttempt, length: number) => callback(login, { code: 'c', pad: '' }).padEnd(length, 'x')
     expect(whole.finish(padded(whole, 16 * 1024))).toBe('c')
     expect(await faultOf(() => tooLong.finish(padded(tooLong, 16 * 1024 + 1)))).toMatchObject({ data: { reason: 'redirect' } })
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { memoryTokenStore } from '../../../src/auth/client/index.ts'
-import { type RefreshRequest, refreshTokens } from '../../../src/auth/client/refresh.ts'
-import type { Tokens } from '../../../src/auth/client/tokens.ts'
+import { type RefreshRequest, refreshTokens } from '../../../src/auth/client/tokens/refresh.ts'
+import type { Tokens } from '../../../src/auth/client/tokens/tokens.ts'
 
 const tokens: Tokens = { accessToken: 'a1', type: 'Bearer', refreshToken: 'r1', scopes: [], asked: [] }
 
@@ -9,12 +9,12 @@ const tokens: Tokens = { accessToken: 'a1', type: 'Bearer', refreshToken: 'r1', 
 const refresh = async (kept: Tokens | undefined, more: Partial<RefreshRequest> = {}) => {
   const store = memoryTokenStore()
   if (kept) await store.set('name', JSON.stringify(kept))
-  const exchange = {
+  const http = {
     fetch: () => {
       throw new Error('Something was sent')
     },
   }
-  return refreshTokens(exchange as never, { store, name: 'name', spent: 'a1', ...more } as RefreshRequest)
+  return refreshTokens(http as never, { store, name: 'name', refusedToken: 'a1', ...more } as RefreshRequest)
 }
 
 describe('new tokens are not asked for', () => {

@@ -1,5 +1,6 @@
 import { generateSecret, importPKCS8 } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { NONCE_MS, sealedNonces } from '../../../src/auth/server/dpop/nonces.ts'
 import { type DpopOptions, memoryReplays, type ResourceServerOptions } from '../../../src/auth/server/index.ts'
 import { memoryKeyRing } from '../../../src/protocol/seams/memory.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
@@ -158,7 +159,8 @@ describe('a token that is bound to a key', () => {
   })
 
   test('a bound token can be required to have our nonce in its proof', async () => {
-    const { holder, token, ask } = await bound({ nonces: memoryKeyRing() })
+    const keys = memoryKeyRing()
+    const { holder, token, ask } = await bound({ nonces: keys })
     const first = await ask(await holder.proof(token))
     expect(first.status).toBe(401)
     expect(challengeOf(first)).toContain('error="use_dpop_nonce"')
@@ -166,10 +168,14 @@ describe('a token that is bound to a key', () => {
     expect((await ask(await holder.proof(token, { nonce }))).status).toBe(200)
     for (const bad of [`${nonce}x`, nonce.replace(/\.[^.]*$/, '.AAAA'), 'k1.0.AAAA', 'a.b', 7])
       expect(challengeOf(await ask(await holder.proof(token, { nonce: bad })))).toContain('use_dpop_nonce')
-    const { holder: late, token: lateToken, ask: askLate } = await bound({ nonces: memoryKeyRing() }, { limits: { nonceMs: 1 } })
-    const old = String((await askLate(await late.proof(lateToken))).headers['dpop-nonce'])
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    expect((await askLate(await late.proof(lateToken, { nonce: old }))).status).toBe(401)
+    const nonceAgedBy = async (ms: number) => {
+      const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - ms)
+      return sealedNonces(keys)
+        .make()
+        .finally(() => now.mockRestore())
+    }
+    expect((await ask(await holder.proof(token, { nonce: await nonceAgedBy(NONCE_MS - 60_000) }))).status).toBe(200)
+    expect((await ask(await holder.proof(token, { nonce: await nonceAgedBy(NONCE_MS) }))).status).toBe(401)
   })
 
   test('bound tokens can be the only accepted kind, or not accepted at all', async () => {

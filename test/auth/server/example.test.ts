@@ -22,7 +22,7 @@ Alice asks again, and nobody is asked anything:
   answer: alice at sea, alice in the hills
 Mallory asks, and has Alice open the page:
   the client asks: Connect your Photos account
-  the browser of alice shows: Not for you
+  the browser of alice shows: Access denied
   answer: The person declined: Connect your Photos account
 A token of the photo service in what the clients saw: no
 `)

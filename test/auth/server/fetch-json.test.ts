@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fetchJson } from '../../../src/auth/server/fetch-json.ts'
+import { fetchFromIssuer } from '../../../src/auth/server/fetch-json.ts'
 
 /** Fetches a document that comes in these pieces, by a `fetch` that has no bounds of its own. */
 function fetching(pieces: Uint8Array[] | undefined, maxDocumentBytes: number) {
@@ -23,7 +23,7 @@ function fetching(pieces: Uint8Array[] | undefined, maxDocumentBytes: number) {
     seen.init = init
     return new Response(body, { status: 201 })
   }
-  return { seen, answer: fetchJson('https://as.example', { method: 'POST' }, { fetch, fetchTimeoutMs: 50, maxDocumentBytes }) }
+  return { seen, answer: fetchFromIssuer('https://as.example', { method: 'POST' }, { fetch, fetchTimeoutMs: 50, maxDocumentBytes }) }
 }
 
 const bytes = new TextEncoder().encode('{"name":"Zoë"}')
@@ -39,7 +39,7 @@ describe('a document of an authorization server', () => {
 
   test('a JSON document may be as long as the limit, counted over all chunks', async () => {
     const { seen, answer } = fetching([...halves, bytes], bytes.length - 1)
-    await expect(answer).rejects.toThrow(`The document is longer than ${bytes.length - 1} bytes (limits.maxDocumentBytes)`)
+    await expect(answer).rejects.toThrow(`The document is larger than ${bytes.length - 1} bytes`)
     expect(seen).toMatchObject({ isCancelled: true, read: 2 })
   })
 

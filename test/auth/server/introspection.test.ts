@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { IntrospectionOptions, ResourceServerLimits } from '../../../src/auth/server/index.ts'
+import { MAX_INTROSPECTING } from '../../../src/auth/server/tokens/introspection.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { askModern, callTool, serve, testServer } from '../../support/http-service.ts'
 import { proves } from '../../support/proves.ts'
@@ -152,16 +153,16 @@ describe('a token that only its issuer can read', () => {
   })
 
   test('an opaque token is refused at once when too many introspections are pending', async () => {
-    const { issuer, status } = await opaque({}, { maxIntrospecting: 2, fetchTimeoutMs: 1000 })
+    const { issuer, status } = await opaque({}, { fetchTimeoutMs: 20_000 })
     const held: import('node:http').ServerResponse[] = []
     issuer.routes.set('/introspect', (_request, response) => {
       held.push(response)
     })
-    const waiting = ['a', 'b'].map((token) => status(token))
-    while (held.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+    const waiting = Array.from({ length: MAX_INTROSPECTING }, (_, i) => status(`held-${i}`))
+    while (held.length < MAX_INTROSPECTING) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(await status('c')).toBe(503)
     for (const response of held) json(response, { active: false })
-    expect(await Promise.all(waiting)).toEqual([401, 401])
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([401]))
   })
 
   test('a JWT of an issuer with introspection is still verified by its keys', async () => {

@@ -1,5 +1,6 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { describe, expect, test } from 'vitest'
+import { MAX_DOCUMENT_BYTES } from '../../../src/auth/server/fetch-json.ts'
 import type { HttpAuth, RequestHead } from '../../../src/protocol/seams/access.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { json, startIssuer } from '../../support/token-issuer.ts'
@@ -134,12 +135,12 @@ describe('the keys of an issuer', () => {
     issuer.routes.set('/jwks', (_request, response) => response.end(`{"keys":[${JSON.stringify(issuer.jwk)}]${' '.repeat(size.now)}}`))
     const fixed = JSON.stringify(issuer.jwk).length + 11
     for (const [bytes, status] of [
-      [999, 200],
-      [1000, 200],
-      [1001, 503],
+      [MAX_DOCUMENT_BYTES - 1, 200],
+      [MAX_DOCUMENT_BYTES, 200],
+      [MAX_DOCUMENT_BYTES + 1, 503],
     ] as const) {
       size.now = bytes - fixed
-      expect(await statusOf(issuer.protect({ limits: { maxDocumentBytes: 1000 } }), await issuer.token()), `${bytes}`).toBe(status)
+      expect(await statusOf(issuer.protect(), await issuer.token()), `${bytes}`).toBe(status)
     }
   })
 

@@ -122,7 +122,7 @@ describe('the token of a client', () => {
     answer.now = (params) => ({ access_token: params.get('subject_token'), token_type: 'Bearer' })
     const { text } = await askModern(url, callTool('weather'), await issuer.bearer())
     expect(text).toContain('Internal error')
-    expect(String(failures[0])).toContain('for itself')
+    expect(String(failures[0])).toContain('returned the token of the caller')
     expect(upstream.seen).toHaveLength(0)
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { oauth, resourceServer } from '../../../src/auth/index.ts'
+import { oauth } from '../../../src/auth/client/oauth.ts'
+import { resourceServer } from '../../../src/auth/server/resource-server.ts'
 import { connect } from '../../../src/index.ts'
 import { askModern, callTool, serve, testServer } from '../../support/http-service.ts'
 import { type AuthorizationServer, MACHINE, RESOURCE_SERVER, startAuthorizationServer } from '../../support/oidc.ts'

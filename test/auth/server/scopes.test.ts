@@ -66,7 +66,7 @@ const DENIED: [string, Asked, string][] = [
 function expectForbidden(answer: HttpAnswer, scopes: string): void {
   expect(answer.status).toBe(403)
   expect(answer.headers['www-authenticate']).toBe(
-    `Bearer error="insufficient_scope", error_description="The access token lacks a scope that this needs", scope="${scopes}", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`,
+    `Bearer error="insufficient_scope", error_description="The access token lacks a required scope", scope="${scopes}", resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp"`,
   )
 }
 

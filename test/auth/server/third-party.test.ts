@@ -206,7 +206,7 @@ describe('a third-party account', () => {
       // Even with a login as Mallory in the victim's browser the cookie of her own is missing, or is another.
       const end = await victim.visit(captured)
       expect(end.status).toBe(403)
-      expect(await end.text()).toContain('Nothing was done')
+      expect(await end.text()).toContain('Nothing was changed')
     }
     expect(service.tokenRequests).toEqual([])
     for (const subject of ['alice', 'mallory'])
@@ -227,7 +227,7 @@ describe('a third-party account', () => {
     expect(shown.status).toBe(200)
     expect(await shown.text()).toContain('evil&#60;client&#62;')
     expect(browser.history.at(-1)).toBe(other.page)
-    expect(await (await browser.answer(other.page, 'no')).text()).toContain('Nothing was done')
+    expect(await (await browser.answer(other.page, 'no')).text()).toContain('Nothing was changed')
     expect((await browser.visit(other.page)).status).toBe(404)
     expect(service.tokenRequests).toHaveLength(before)
   })
@@ -305,7 +305,7 @@ describe('a third-party account', () => {
     if (iss !== undefined) back.searchParams.set('iss', iss)
     expect((await browser.step(back.href)).status).toBe(status)
     expect(service.tokenRequests).toHaveLength(status === 200 ? 1 : 0)
-    expect(failures).toEqual(status === 200 ? [] : ['Error: The answer is not from Photos'])
+    expect(failures).toEqual(status === 200 ? [] : ['Error: The response does not come from Photos: its iss parameter differs'])
   })
 
   test('a page names the client, the scopes and the redirect, and sets no cookie before consent', async () => {
@@ -374,7 +374,7 @@ describe('a third-party account', () => {
     expect((await browserOf('alice').answer(page, 'yes')).status).toBe(200)
     await clock.advance(1)
     expect((await browserOf('alice').answer(late.page, 'yes')).status).toBe(404)
-    await expect(connected({ ttlMs: 600_001 })).rejects.toThrow('ten minutes')
+    await expect(connected({ ttlMs: 600_001 })).rejects.toThrow('Expected ttlMs')
   })
 
   test('pending pages are bounded for one person and for all', async () => {
@@ -396,7 +396,7 @@ describe('a third-party account', () => {
     const done = await browserOf('alice').answer((await ask()).page, 'yes')
     expect(done.status).toBe(400)
     expect((await done.text()) + failures.join()).not.toContain('CANARY')
-    expect(failures).toEqual(['Error: Photos gave no token'])
+    expect(failures).toEqual(['Error: Photos returned no token'])
     expect(service.tokens.size).toBe(0)
   })
 
@@ -496,6 +496,6 @@ describe('a third-party account', () => {
 
   test('a third-party account needs an authenticated caller', async () => {
     const { photos } = await connected()
-    await expect(photos.tokenFor(undefined)).rejects.toThrow('Only a caller with a token')
+    await expect(photos.tokenFor(undefined)).rejects.toThrow('needs a caller with an access token')
   })
 })

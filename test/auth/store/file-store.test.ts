@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync,
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
-import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local.ts'
+import { fileTokenStore, keychainTokenStore } from '../../../src/auth/store/local-stores.ts'
 import { DEFAULT_FILE_STORE_LIMITS, type FileStoreOptions, type Keychain } from '../../../src/auth/store/options.ts'
 import { sealer } from '../../../src/auth/store/seal.ts'
 import { readPrivate } from '../../../src/files/private-file.ts'
@@ -182,7 +182,7 @@ describe('what is altered', () => {
     const folder = newFolder()
     await storeIn(folder).store.set('k', SECRET)
     truncateSync(join(folder, 'key'), 10)
-    await expect(storeIn(folder).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('remove it') })
+    await expect(storeIn(folder).store.get('k')).rejects.toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('Remove it') })
     expect(statSync(join(folder, 'key')).size).toBe(10)
   })
 
@@ -243,7 +243,7 @@ describe('a keychain', () => {
   })
 
   test('the keychain of the system is used where there is one, and a file otherwise', async () => {
-    const { systemKeychain } = await import('../../../src/auth/node/keychain.ts')
+    const { systemKeychain } = await import('../../../src/auth/store/node/keychain.ts')
     const found = await systemKeychain()
     const folder = newFolder()
     const { store, warnings } = storeIn(folder, { keychain: undefined })

@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSyn
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { fileTokenStore } from '../../../src/auth/store/local.ts'
+import { fileTokenStore } from '../../../src/auth/store/local-stores.ts'
 import { withLockFile } from '../../../src/files/lock-file.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 

@@ -1,7 +1,8 @@
 import { domainToASCII } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isLoopback, personUrl, type UrlWarning } from '../../../src/base/address/person-url.ts'
+import { isLoopback } from '../../../src/base/address/loopback.ts'
+import { personUrl, type UrlWarning } from '../../../src/base/address/person-url.ts'
 import { expectLinear } from '../../support/linear.ts'
 import { proves } from '../../support/proves.ts'
 

@@ -181,7 +181,7 @@ describe('one byte', () => {
     ['one argument more', PROCESS, { ...PROCESS, args: ['--root', '/a', '-f'] }, 'argument 3 is new: -f'],
     ['one argument less', PROCESS, { ...PROCESS, args: ['--root'] }, 'argument 2 is gone: /a'],
     ['the working folder', PROCESS, { ...PROCESS, cwd: '/tmq' }, 'the folder was /tmp and is /tmq now'],
-    ['the environment', PROCESS, { ...PROCESS, env: { ...PROCESS.env, MODE: 'y' } }, 'the variable MODE has another value'],
+    ['the environment', PROCESS, { ...PROCESS, env: { ...PROCESS.env, MODE: 'y' } }, 'the variable MODE has changed'],
     [
       'the name of a variable',
       PROCESS,
@@ -197,9 +197,11 @@ describe('one byte', () => {
     ['the host', HTTP, { ...HTTP, url: 'https://mcp.example.org/v1?team=a' }, 'host: https://mcp.example.com → https://mcp.example.org'],
     ['the scheme', HTTP, { ...HTTP, url: 'http://mcp.example.com/v1?team=a' }, 'host: https://mcp.example.com → http://mcp.example.com'],
     ['the path', HTTP, { ...HTTP, url: 'https://mcp.example.com/v2?team=a' }, 'path: /v1 → /v2'],
-    ['the query', HTTP, { ...HTTP, url: 'https://mcp.example.com/v1?team=b' }, 'query is another one'],
-    ['a header', HTTP, { ...HTTP, headers: { Authorization: `Bearer ${secret('toke')}` } }, 'the header Authorization has another value'],
-  ])('one changed byte in %s changes everything until the person approves the server again', async (_name, before, after, words) => {
+    ['the query', HTTP, { ...HTTP, url: 'https://mcp.example.com/v1?team=b' }, 'query has changed'],
+    ['a header', HTTP, { ...HTTP, headers: { Authorization: `Bearer ${secret('toke')}` } }, 'the header Authorization has changed'],
+  ])(
+    'E2: of %s: everything is changed until somebody agrees to what the server is now, and the change is said',
+    async (_name, before, after, words) => {
     const [was, is] = [await fingerprintOf(before), await fingerprintOf(after)]
     const pins = await openPins()
     await pins.adopt('notes', was)

@@ -176,7 +176,7 @@ describe('one changed byte in the identity of a server', () => {
         writeFileSync(file, `${readFileSync(file, 'utf8')} `)
         return spec
       },
-      /the file .*server\.mjs has changed since you agreed/,
+      /the file .*server\.mjs has changed since you approved it/,
     ],
   ]
 

@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_ENTRY_FILE_LIMITS } from '../../../src/host/launch/launch-context.ts'
 import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { proves } from '../../support/proves.ts'
 import { hosts, NO, person, script, scriptText } from '../hosts.ts'
@@ -73,7 +74,7 @@ describe('a script that was replaced after a yes for always is asked about again
     const third = person(() => NO)
     const other = await hostWith({ ...options, ask: third })
     expect(third.saw('launch')).toHaveLength(1)
-    expect(third.read()).toContain(`the file ${join(home, file)} has changed since you agreed`)
+    expect(third.read()).toContain(`the file ${join(home, file)} has changed since you approved it`)
     expect(third.asked[0]?.reasons[0]).toBe('You agreed to this before; since then it has changed, as listed below.')
     expect(other.health().x?.state).toBe('refused')
   })
@@ -213,7 +214,7 @@ describe('the question about a start', () => {
     const ask = person(() => NO)
     const transport = { command: 'sh', args: ['-c', 'node $TOKEN'], env: { TOKEN: 'abc' } }
     await hostWith({ servers: { x: server(transport) }, ask })
-    expect(ask.saw('launch')[0]).toMatchObject({ env: { TOKEN: 'abc' }, changes: [expect.stringContaining('holds code itself')] })
+    expect(ask.saw('launch')[0]).toMatchObject({ env: { TOKEN: 'abc' }, changes: [expect.stringContaining('contains code')] })
   })
 
   test.each<[string, string[]]>([
@@ -285,8 +286,12 @@ test('a missing command is not started, and the error names it', async () => {
 
 test('a command that names too many files is not started, and the error names the limit', async () => {
   const ask = person()
-  const transport = { command: process.execPath, args: ['a', 'b', 'c'], env: {} }
-  const host = await hostWith({ servers: { x: server(transport) }, limits: { launch: { maxLookups: 2 } }, ask })
+  const transport = {
+    command: process.execPath,
+    args: [Array.from({ length: DEFAULT_ENTRY_FILE_LIMITS.maxLookups }, (_, i) => `a${i}`).join(',')],
+    env: {},
+  }
+  const host = await hostWith({ servers: { x: server(transport) }, ask })
   expect(host.health().x).toMatchObject({ lastError: { code: 'ERR_LIMIT', message: expect.stringContaining('maxLookups') } })
   expect(ask.asked).toEqual([])
 })

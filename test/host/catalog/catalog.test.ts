@@ -8,8 +8,8 @@ const newCatalog = (options: Partial<CatalogOptions> = {}): Catalog => new Catal
 const exposed = (entries: readonly { exposed: string }[]): string[] => entries.map((entry) => entry.exposed)
 
 describe('the catalogue', () => {
-  test('the catalogue is one list over all servers, in the same order whichever connected first', () => {
     proves('T-HOST-006')
+  test('the catalogue is one list over all servers, in the same order whichever connected first', () => {
     const surfaces = {
       notes: surface({ tools: ['write', 'read'], prompts: ['daily'], resources: ['notes://1'], templates: ['notes://{id}'] }),
       deploy: surface({ tools: ['run'], prompts: ['plan'], resources: ['deploy://log'] }),
@@ -76,7 +76,7 @@ describe('the catalogue', () => {
     approved.add('b')
     catalog.refresh('s')
     expect(exposed(catalog.tools())).toEqual(['s__a', 's__b'])
-    // Taken back, and nobody has told the catalogue yet.
+    // Taken back, and nobody has told the catalog yet.
     approved.clear()
     expect(catalog.tools()).toEqual([])
     expect(catalog.find('tool', 's__a')).toBeUndefined()
@@ -140,8 +140,6 @@ describe('a URI', () => {
     expect(exposed(catalog.resources())).toEqual(['a+file:///x', 'b+file:///x', 'file:///only-a'])
     expect(catalog.ownerOfUri('a+file:///x')).toMatchObject({ kind: 'one', server: 'a', uri: 'file:///x' })
     expect(catalog.ownerOfUri('b+file:///x')).toMatchObject({ kind: 'one', server: 'b', uri: 'file:///x' })
-    expect(catalog.exposedUri('b', 'file:///x')).toBe('b+file:///x')
-    expect(catalog.exposedUri('a', 'file:///only-a')).toBe('file:///only-a')
     catalog.remove('b')
     expect(exposed(catalog.resources())).toEqual(['file:///only-a', 'file:///x'])
   })
@@ -169,8 +167,6 @@ describe('a URI', () => {
     catalog.put('other', surface({ templates: ['other://{id}'] }))
     expect(catalog.ownerOfUri('notes://17')).toMatchObject({ kind: 'one', server: 'notes', uri: 'notes://17', entry: { kind: 'template' } })
     expect(catalog.ownerOfUri('elsewhere://17')).toEqual({ kind: 'none' })
-    expect(catalog.exposedUri('notes', 'notes://17')).toBe('notes://17')
-    expect(catalog.exposedUri('other', 'notes://17')).toBe('other+notes://17')
   })
 
   test('a URI that fits templates of two servers goes to neither, and to one of them by its name', () => {

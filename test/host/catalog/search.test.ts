@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Catalog } from '../../../src/host/catalog/catalog.ts'
-import { definitionTokens, offerToModel, resolveModelCall } from '../../../src/host/catalog/offer.ts'
+import { offerToModel, resolveModelCall } from '../../../src/host/catalog/offer.ts'
 import { ToolSearch } from '../../../src/host/catalog/search.ts'
 import { proves } from '../../support/proves.ts'
 import { surface, tool } from './support.ts'
@@ -93,9 +93,9 @@ describe('what a model is offered', () => {
 
   test('a model gets favourites and a search when the definitions are too long, counted in tokens', () => {
     const catalog = newCatalog()
-    const tokens = catalog.tools().reduce((sum, entry) => sum + definitionTokens(entry), 0)
-    expect(offerToModel(catalog, { maxTokens: tokens })).toMatchObject({ search: [], estimatedTokens: tokens })
-    const offer = offerToModel(catalog, { maxTokens: tokens - 1, favourites: ['weather__forecast', 'not__there'] })
+    const { estimatedTokens: tokens } = offerToModel(catalog)
+    expect(offerToModel(catalog, { maxTokens: tokens })).toMatchObject({ search: [], inline: catalog.tools() })
+    const offer = offerToModel(catalog, { maxTokens: tokens - 1, favorites: ['weather__forecast', 'not__there'] })
     expect(offer.inline.map(({ exposed }) => exposed)).toEqual(['weather__forecast'])
     expect(offer.search.map(({ name }) => name)).toEqual(['search_tools', 'describe_tool', 'call_tool'])
   })
@@ -124,7 +124,7 @@ describe('what a model is offered', () => {
   test('what a model is offered does not reach what nobody has approved on any way', () => {
     const catalog = newCatalog((server) => server !== 'weather')
     const search = new ToolSearch(catalog)
-    expect(offerToModel(catalog, { maxTokens: 0, favourites: ['weather__forecast'] }).inline).toEqual([])
+    expect(offerToModel(catalog, { maxTokens: 0, favorites: ['weather__forecast'] }).inline).toEqual([])
     for (const [name, args] of [
       ['weather__forecast', {}],
       ['call_tool', { name: 'weather__forecast' }],

@@ -4,8 +4,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readClientConfigs } from '../../../src/host/config/import.ts'
-import { findClientConfigs } from '../../../src/host/config/places.ts'
+import { findClientConfigs } from '../../../src/host/config/find-configs.ts'
+import { readClientConfigs } from '../../../src/host/config/read-client-configs.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 
 const newFolder = temporaryFolders()

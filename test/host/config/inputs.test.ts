@@ -2,7 +2,7 @@
 /** What a configuration asks a person for: asked when a server is started, kept only if the person wants it. */
 
 import { describe, expect, test } from 'vitest'
-import { type AskForInput, inputSecretName, inputsFor } from '../../../src/host/config/inputs.ts'
+import { type AskForInput, inputsFor } from '../../../src/host/config/inputs.ts'
 import { resolveTransport } from '../../../src/host/config/resolve.ts'
 import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { openVault } from '../../../src/host/secrets/vault.ts'
@@ -67,15 +67,20 @@ describe('an input', () => {
     expect(await vault.list()).toEqual([])
   })
 
-  test('an input has a name in the vault that no other has, whatever it is called', () => {
-    const names = [
-      inputSecretName('a', 'b'),
-      inputSecretName('a', 'b@c'),
-      inputSecretName('a', 'b_c'),
-      inputSecretName('a', 'x'.repeat(120)),
-      inputSecretName('b', 'x'.repeat(120)),
-    ]
-    expect(new Set(names).size).toBe(names.length)
+  test('an input has a name in the vault that no other has, whatever it is called', async () => {
+    const vault = await openVault({ folder: newFolder(), keychain: false, onWarning: () => {} })
+    const inputs = [
+      ['a', 'b'],
+      ['a', 'b@c'],
+      ['a', 'b_c'],
+      ['a', 'x'.repeat(120)],
+      ['b', 'x'.repeat(120)],
+    ] as const
+    for (const [id, input] of inputs) {
+      await inputsFor(server(id), { vault, ask: async () => ({ value: `${id} ${input}`, isKept: true }) })(input)
+    }
+    const names = await vault.list()
+    expect(names).toHaveLength(inputs.length)
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_./-]{1,100}$/)
   })
 })

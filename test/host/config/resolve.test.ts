@@ -83,11 +83,11 @@ describe('a value', () => {
   test.each([
     ['${secret:gone}', 'is not in the vault'],
     ['${env:PORTICO_NO_SUCH_VARIABLE}', 'is not set in the environment'],
-    ['${input:nobody}', 'was not given'],
+    ['${input:nobody}', 'was not entered'],
   ])('a value that is missing is an error that names %s and where it is used', async (placeholder, why) => {
     await expect(resolveTransport(processWay({ env: { KEY: `a ${placeholder}` } }), { secret: () => undefined })).rejects.toMatchObject({
       code: 'ERR_SECRET',
-      message: `${placeholder}, which is used in env.KEY, ${why}`,
+      message: `${placeholder}, used in env.KEY, ${why}`,
     })
   })
 

@@ -54,7 +54,10 @@ describe('the file', () => {
   test('the file refuses an existing name, a change of a missing server, and an invalid name', async () => {
     const file = serverFile(newFolder())
     await file.add(spec('a'))
-    await expect(file.add(spec('a'))).rejects.toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining('a already') })
+    await expect(file.add(spec('a'))).rejects.toMatchObject({
+      code: 'ERR_CONFIG',
+      message: expect.stringContaining('already has a server a'),
+    })
     await expect(file.update('b', (before) => before)).rejects.toMatchObject({ code: 'ERR_SERVER_UNKNOWN' })
     for (const id of ['a/b', '', '__proto__', 'x'.repeat(65)])
       await expect(file.add(spec(id))).rejects.toMatchObject({ code: 'ERR_CONFIG' })

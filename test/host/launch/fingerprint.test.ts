@@ -38,7 +38,7 @@ describe('a program', () => {
     writeFileSync(file, '#!/bin/sh\necho hellp\n')
     const after = await fingerprintOf(command(file))
     expect(after.fingerprint).not.toBe(before.fingerprint)
-    expect(between(before, after)).toEqual([`the file ${file} has changed since you agreed`])
+    expect(between(before, after)).toEqual([`the file ${file} has changed since you approved it`])
   })
 
   test('of the same name that comes earlier on the path is another', async () => {
@@ -66,7 +66,7 @@ describe('a program', () => {
     writeFileSync(join(folder, 'text'), '')
     mkdirSync(join(folder, 'folder'))
     for (const name of ['none', 'text', 'folder']) {
-      expect((await fingerprintOf(command(name), { path: folder })).warnings).toEqual([`No program ${name} was found`])
+      expect((await fingerprintOf(command(name), { path: folder })).warnings).toEqual([`The program ${name} was not found`])
     }
   })
 
@@ -101,7 +101,9 @@ describe('a program', () => {
       writeFileSync(file, '#!/bin/sh\necho one\n')
       const before = await fingerprintOf(transport, { cwd: folder })
       writeFileSync(file, '#!/bin/sh\necho two\n')
-      expect(between(before, await fingerprintOf(transport, { cwd: folder }))).toEqual([`the file ${file} has changed since you agreed`])
+      expect(between(before, await fingerprintOf(transport, { cwd: folder }))).toEqual([
+        `the file ${file} has changed since you approved it`,
+      ])
     }
   })
 
@@ -114,7 +116,7 @@ describe('a program', () => {
     writeFileSync(join(second, 'node'), 'another version')
     expect(between(before, await look())).toEqual([])
     writeFileSync(join(second, 'server'), 'another server')
-    expect(between(before, await look())).toEqual([`the file ${join(second, 'server')} has changed since you agreed`])
+    expect(between(before, await look())).toEqual([`the file ${join(second, 'server')} has changed since you approved it`])
     program(first, 'node')
     expect(between(before, await look())).toContain(`program node: ${join(second, 'node')} → ${join(first, 'node')}`)
   })
@@ -196,7 +198,7 @@ describe('a script', () => {
     expect(after.fingerprint).not.toBe(before.fingerprint)
     const changes = between(before, after)
     expect(changes.length).toBeGreaterThan(0)
-    for (const change of changes) expect(change).toMatch(/^the file .* has changed since you agreed$/)
+    for (const change of changes) expect(change).toMatch(/^the file .* has changed since you approved it$/)
   })
 
   test.each<[string, Record<string, string>]>([
@@ -212,7 +214,9 @@ describe('a script', () => {
     const transport: StdioTransport = { ...command('node', '--version'), cwd: folder, env: filled }
     const before = await fingerprintOf(transport)
     writeFileSync(join(folder, 'hook.js'), 'two')
-    expect(between(before, await fingerprintOf(transport))).toEqual([`the file ${join(folder, 'hook.js')} has changed since you agreed`])
+    expect(between(before, await fingerprintOf(transport))).toEqual([
+      `the file ${join(folder, 'hook.js')} has changed since you approved it`,
+    ])
   })
 
   test('a script counts by where a placeholder leads, also where what stands in for it is used', async () => {
@@ -298,7 +302,7 @@ describe('a package', () => {
     const { warnings } = await fingerprintOf(command(runner, ...args), { path: folder, cwd: folder })
     // Words in one argument also look like code, which is another warning.
     expect(warnings.filter((warning) => !warning.startsWith('An argument looks like code'))).toEqual(
-      spec === undefined ? [] : [`${spec} is whatever version is published when it starts; name a version to keep one`],
+      spec === undefined ? [] : [`${spec} has no fixed version: the version published at start time runs. Name a version to pin it`],
     )
   })
 
@@ -482,13 +486,6 @@ describe('a place on the network', () => {
   })
 
   test('a place on the network is another with another authorization server or resource', async () => {
-    const transport = http('https://example.com/')
-    const before = await fingerprintOf(transport, { issuer: 'https://as.example', resource: 'https://example.com/' })
-    const after = await fingerprintOf(transport, { issuer: 'https://as.evil.example', resource: 'https://example.com/' })
-    expect(between(before, after)).toEqual(['authorization server: https://as.example → https://as.evil.example'])
-  })
-
-  test('a place on the network may have placeholders where its host will be', async () => {
     const at = (name: string): Promise<Fingerprint> => fingerprintOf(http(`https://\${env:${name}}/x`))
     const [one, two] = [await at('A'), await at('B')]
     expect(one.fingerprint).not.toBe(two.fingerprint)
@@ -564,14 +561,14 @@ describe('what changed is told', () => {
     const withIt = await look()
     expect(between(without, withIt)).toEqual([`the file ${file} is new`])
     rmSync(file)
-    expect(between(withIt, await look())).toEqual([`the file ${file} is not there any more`])
+    expect(between(withIt, await look())).toEqual([`the file ${file} no longer exists`])
   })
 
   test('of variables by their names', async () => {
     const look = (env: Record<string, string>): Promise<Fingerprint> => fingerprintOf({ ...command('no-such-program'), env }, { cwd: '/' })
     const before = await look({ CITY: 'Rome', OLD: 'x' })
     expect(between(before, await look({ CITY: 'Paris', NEW: 'x' }))).toEqual([
-      'the variable CITY has another value',
+      'the variable CITY has changed',
       'the variable OLD is gone',
       'the variable NEW is new',
     ])
@@ -582,7 +579,7 @@ describe('what changed is told', () => {
     const folder = newFolder()
     const before = await fingerprintOf(command('x', `--token=${canary}`, 'a', canary), { cwd: folder })
     const after = await fingerprintOf(command('x', `--token=${canary}2`, 'b'), { cwd: folder })
-    expect(between(before, after)).toEqual(['argument 1 is another one', 'argument 2: a → b', 'argument 3 is gone'])
+    expect(between(before, after)).toEqual(['argument 1 has changed', 'argument 2: a → b', 'argument 3 is gone'])
     expect(between(after, before)).toContain('argument 3 is new')
   })
 

@@ -197,9 +197,9 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
   })
 
   test.each([
-    [401, 'does not accept the credentials it was given (HTTP 401)'],
+    [401, 'refused the credentials (HTTP 401)'],
     [404, 'is not known to its provider (HTTP 404)'],
-    [429, 'takes no more requests for now (HTTP 429)'],
+    [429, 'refused the request because of too many requests (HTTP 429)'],
     [500, 'failed at its provider (HTTP 500)'],
     [400, 'did not accept the request (HTTP 400)'],
   ])('that answers %i is ERR_MODEL in words that hold neither the key nor what the provider said', async (status, words) => {
@@ -230,7 +230,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
   test('that says nothing more is given up', async () => {
     const { origin, hungUp } = await provider({ kind: 'broken', text: ['so'], how: 'silence' })
     const error = await failure(await open(origin, { limits: { silenceMs: 100 } }))
-    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned said nothing for 100 ms (silenceMs)' })
+    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned sent nothing for 100 ms (silenceMs)' })
     await hungUp()
   })
 
@@ -274,7 +274,7 @@ describe.each(PROVIDERS)('a model of %s by %s of the interface', (name, _version
 
   test('that nobody listens for is ERR_MODEL', async () => {
     const error = await failure(await open('http://127.0.0.1:1'))
-    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned could not be asked, or broke off' })
+    expect(error).toMatchObject({ code: 'ERR_MODEL', message: 'The model canned could not be reached, or broke off' })
   })
 
   test('is not sent a key in the clear beyond this machine', async () => {

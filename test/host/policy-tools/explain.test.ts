@@ -24,12 +24,12 @@ test('every rule is there, with whether it holds and what it was that did not', 
   const { rules, decision } = explain(POLICY, action(), [])
   expect(decision).toMatchObject({ effect: 'ask', isForced: true })
   expect(Object.fromEntries(rules.map(({ id, outcome, why }) => [id, [outcome, why]]))).toEqual({
-    strict: ['set-aside', 'it may be relaxed, and a lower layer has a rule for this'],
+    strict: ['set-aside', 'it has mayRelax, and a rule of a lower layer matches'],
     prompts: ['does-not-match', 'action: expected "prompt.get", got "tool.call"'],
     mail: ['does-not-match', 'server: expected "mail", got "notes"'],
     short: ['does-not-match', 'arguments/text: expected {"len":{"max":3}}, got "milk"'],
-    lists: ['does-not-match', 'arguments/items/*: expected {"eq":1}, got nothing there'],
-    etc: ['unsure', 'what stands at /text could not be judged'],
+    lists: ['does-not-match', 'arguments/items/*: expected {"eq":1}, got no value'],
+    etc: ['unsure', 'the value at /text could not be judged'],
     calls: ['holds', 'all its conditions hold'],
   })
 })
@@ -38,7 +38,7 @@ test('the text says what was decided, why, and within which limits', () => {
   const given = action({ args: { text: 7 } })
   const { text } = explain(POLICY, given, [grantFor(given)])
   expect(text.split('\n').slice(0, 4)).toEqual([
-    'tool.call of notes/add, wanted by model: allow',
+    'tool.call of notes/add, requested by model: allow',
     '  because of grant-1 (grant, allow): ada said yes to this (always)',
     '  because of calls (user, ask): Rule calls of the user layer says ask',
     '  limit concurrent: 2',

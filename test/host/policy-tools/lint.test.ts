@@ -175,6 +175,6 @@ describe('names', () => {
 
   test('names are told with those that are', () => {
     const [found] = lintPolicy(policy({ user: [named('a', 'deny', { server: 'note' })] }), KNOWN)
-    expect(found).toMatchObject({ layer: 'user', text: 'No server is called "note"; there are notes, mail' })
+    expect(found).toMatchObject({ layer: 'user', text: 'No server matches "note"; known servers: notes, mail' })
   })
 })

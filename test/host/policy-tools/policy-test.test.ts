@@ -59,6 +59,6 @@ test.each([
 })
 
 test('a folder without cases, or no folder, is not a passed test', async () => {
-  await expect(testPolicy(POLICY, newFolder())).rejects.toThrow(/expected files of cases/)
+  await expect(testPolicy(POLICY, newFolder())).rejects.toThrow(/expected files with cases/)
   await expect(testPolicy(POLICY, join(newFolder(), 'none'))).rejects.toMatchObject({ code: 'ERR_CONFIG' })
 })

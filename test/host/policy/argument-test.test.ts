@@ -113,15 +113,15 @@ describe('operators', () => {
   })
 
   test.each<[ArgumentRules, RegExp]>([
-    [{ '/v': {} }, /says nothing/],
+    [{ '/v': {} }, /is empty/],
     [{ v: { eq: 1 } }, /Expected a JSON pointer/],
     [{ '/v': { re2: '(' } }, /Expected RE2 syntax/],
     [{ '/v': { re2: '(?=a)' } }, /Expected RE2 syntax/],
-    [{ '/v': { re2: '(a{500}){500}' } }, /larger than 10000/],
+    [{ '/v': { re2: '(a{500}){500}' } }, /at most 10000/],
     [{ '/v': { within: 'src' } }, /Expected an absolute folder/],
     [{ '/v': { hostIn: ['https://x'] } }, /Expected a host/],
     [{ '/v': { hostIn: ['a.*.example'] } }, /Expected a host/],
-    [{ '/v': { cidr: ['10.0.0.0'] } }, /Expected a range/],
+    [{ '/v': { cidr: ['10.0.0.0'] } }, /Expected an address range/],
     [{ '/v': { schema: { type: 'nothing' } } }, /type/],
   ])('%j is refused', (rules, message) => {
     expect(() => compileArguments(rules, folders)).toThrow(message)

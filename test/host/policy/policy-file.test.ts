@@ -64,7 +64,7 @@ describe('a policy file', () => {
     ['a: &a [x]\nb: [*c]', /policy\.yaml/],
     [
       `rules:\n  - { id: x, effect: ask, match: {} }\n  - { id: x, effect: ask, match: {} }`,
-      /rule "x", rules\[1\]\.id: expected an id of its own/,
+      /rule "x", rules\[1\]\.id: expected a unique id/,
     ],
   ])('%j is refused', (text, message) => {
     expect(() => parseRules(text, 'policy.yaml')).toThrow(message)

@@ -90,7 +90,7 @@ describe('a server with sessions', () => {
     })
     expect(await failureOf(open(server))).toMatchObject({
       code: 'ERR_VERSION_UNSUPPORTED',
-      message: expect.stringMatching(/The server speaks 2099-01-01; this client speaks .*2026-07-28/),
+      message: expect.stringMatching(/The server supports 2099-01-01; this client supports .*2026-07-28/),
     })
   })
 

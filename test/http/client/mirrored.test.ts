@@ -88,7 +88,7 @@ describe.each(BOTH)('parameters that a tool wants in headers, %s', (_, serve) =>
     const server = await serve(listing(bad, REGION))
     const { client, warnings } = await open(server)
     expect((await client.tools().all()).map(({ name }) => name)).toEqual(['query'])
-    expect(warnings).toEqual([expect.stringMatching(/Tool "bad" is left out: .*My Region/)])
+    expect(warnings).toEqual([expect.stringMatching(/Tool "bad" is ignored: .*My Region/)])
     expect(await failureOf(client.call('bad', { region: 'x' }))).toMatchObject({
       code: 'ERR_UNSUPPORTED',
       message: expect.stringContaining('My Region'),

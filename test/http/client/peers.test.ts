@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen } from '../../../src/http/index.ts'
-import type { Answers } from '../../../src/index.ts'
+import type { Answers } from '../../../src/client/answers.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { proves } from '../../support/proves.ts'
 import { open, SESSION, STATELESS } from './scripted-http.ts'

@@ -5,7 +5,7 @@ import { Holder, Holders } from '../../../src/http/server/holders.ts'
 import { Load } from '../../../src/http/server/load.ts'
 import { OpenStreams } from '../../../src/http/server/open-streams.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
-import { answerStandingAlone } from '../../../src/http/server/stateless.ts'
+import { answerStateless } from '../../../src/http/server/stateless.ts'
 import type { RequestMessage } from '../../../src/jsonrpc/message.ts'
 import type { Answering, Service } from '../../../src/protocol/seams/service.ts'
 import { selectRevisions } from '../../../src/revisions/index.ts'
@@ -189,7 +189,7 @@ describe('a request that stands alone', () => {
     const headers: Record<string, string> = { 'mcp-protocol-version': MODERN, 'mcp-method': 'ping' }
     const ask = { header: (name: string) => headers[name], count: () => 1 } as never
     const start = (): unknown =>
-      answerStandingAlone(
+      answerStateless(
         request,
         { ask, reply, principal: undefined, holder, access: null, kinds: { json: true, events: true }, body: holdOf(load, holder) },
         { service, supported: selectRevisions([MODERN]), limits, load, open, canListen: true, requireMcpHeaders: false },

@@ -75,11 +75,11 @@ describe('a key of _meta', () => {
   test('a key of _meta is refused with the reason, and never by throwing', () => {
     expect(readMetaKey('1a/x')).toEqual({
       isValid: false,
-      fault: expect.stringMatching(/^"1a\/x" is no key of _meta: label "1a" of its prefix must /) as string,
+      fault: expect.stringMatching(/^"1a\/x" is not a valid key of _meta: label "1a" of its prefix must /) as string,
     })
     expect(readMetaKey('a/-')).toEqual({
       isValid: false,
-      fault: expect.stringMatching(/^"a\/-" is no key of _meta: name "-" must /) as string,
+      fault: expect.stringMatching(/^"a\/-" is not a valid key of _meta: name "-" must /) as string,
     })
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (key) => void readMetaKey(key)))
   })

@@ -55,7 +55,7 @@ describe('annotations that a chain of properties leads to', () => {
 
 describe('a tool is invalid', () => {
   const NOT_A_NAME = 'is not the name of a header'
-  const NOT_PLAIN = 'x-mcp-header stands where no plain property is'
+  const NOT_PLAIN = 'x-mcp-header is allowed on properties only'
   const TYPE = 'only a string, an integer or a boolean can be mirrored'
 
   test.each<[why: string, schema: JsonSchema, fault: string]>([

@@ -55,17 +55,17 @@ describe('a reference inside the document', () => {
       { allOf: [{ $ref: '#' }] },
     ]) {
       expect(() => compile(schema)(1)).toThrow(
-        expect.objectContaining({ code: 'ERR_SCHEMA', message: 'The schema is refused: its references go round in a circle' }),
+        expect.objectContaining({ code: 'ERR_SCHEMA', message: 'The schema is refused: its references form a cycle' }),
       )
     }
   })
 
   test.each([
     ['#/$defs/none', 'points at nothing'],
-    ['#/$defs/list', 'points at something that is no schema'],
+    ['#/$defs/list', 'points at something that is not a schema'],
     ['#/toString', 'points at nothing'],
-    ['#none', 'names an anchor that is not there'],
-    ['https://example.com/other', 'leads out of the document, and nothing is fetched'],
+    ['#none', 'names an unknown anchor'],
+    ['https://example.com/other', 'leads out of the document; remote schemas are not fetched'],
   ])('a reference to %s is refused: it %s', ($ref, reason) => {
     expect(() => compile({ $defs: { list: [1] }, properties: { a: { $ref } } })).toThrow(
       `The schema is refused: $ref ${JSON.stringify($ref)} ${reason}`,
@@ -142,8 +142,8 @@ describe('what is no schema', () => {
     [undefined, 'a schema is an object or a boolean, not undefined'],
     [{ type: 'text' }, '"type" is "text", which is not a JSON type'],
     [{ type: ['string', 'toString'] }, '"type" is "toString", which is not a JSON type'],
-    [{ properties: { a: 1 } }, '"properties" holds 1, which is no schema'],
-    [{ allOf: ['x'] }, '"allOf" holds "x", which is no schema'],
+    [{ properties: { a: 1 } }, '"properties" holds 1, which is not a schema'],
+    [{ allOf: ['x'] }, '"allOf" holds "x", which is not a schema'],
     [{ pattern: '(' }, '"pattern" "(" is not a regular expression'],
     [{ $ref: 'http://[' }, '"http://[" is not a URI reference'],
   ])('the schema %j is refused: %s', (schema, reason) => {
@@ -154,7 +154,7 @@ describe('what is no schema', () => {
 
   test('true and false are schemas', () => {
     expect(compile(true)(1).ok).toBe(true)
-    expect(compile(false)(1)).toEqual({ ok: false, issues: [{ path: [], message: 'nothing is accepted here' }] })
+    expect(compile(false)(1)).toEqual({ ok: false, issues: [{ path: [], message: 'no value is allowed here' }] })
   })
 })
 

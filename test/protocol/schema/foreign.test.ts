@@ -107,7 +107,7 @@ describe('a schema that is made to be dear', () => {
     ['a ladder of anyOf with 28 levels', ladder('anyOf', { type: 'string' }), 1, 'maxSteps'],
     ['a ladder of oneOf with 28 levels', ladder('oneOf', { type: 'string' }), 1, 'maxSteps'],
     ['a ladder of allOf with 28 levels', ladder('allOf', true), 1, 'maxSteps'],
-    ['a reference to itself', { $ref: '#' }, 1, 'circle'],
+    ['a reference to itself', { $ref: '#' }, 1, 'cycle'],
     ['many alternatives for a large value', { anyOf: times(1900, () => ({ type: 'string' })) }, many, false],
     ['many searches for equal items', { allOf: times(1900, () => ({ uniqueItems: true })) }, many, 'maxSteps'],
     ['many passes over the items', { allOf: times(900, () => ({ items: true })) }, many, 'maxSteps'],

@@ -15,8 +15,8 @@ const faultOf = (template: string): McpError => {
 describe('a text that is no template', () => {
   test.each([
     ['a{b', '"{" at 1 is never closed'],
-    ['a}b', '"}" at 1 closes nothing'],
-    ['{a}}', '"}" at 3 closes nothing'],
+    ['a}b', '"}" at 1 has no matching "{"'],
+    ['{a}}', '"}" at 3 has no matching "{"'],
     ['x{}', '"{}" names no variable'],
     ['{+}', '"" is not a variable'],
     ['{a,}', '"" is not a variable'],

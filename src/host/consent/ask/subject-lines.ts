@@ -1,7 +1,8 @@
 /** What a question is about, one line a detail. Texts are whole and as they came: describe.ts makes them fit to be shown. */
 
-import { isLoopback, type PersonUrl, type UrlWarning } from '../../../base/address/person-url.ts'
-import { canonicalJson } from '../../../protocol/canonical-json.ts'
+import { isLoopback } from '../../../base/address/loopback.ts'
+import type { PersonUrl, UrlWarning } from '../../../base/address/person-url.ts'
+import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
 import { commandText } from '../../launch/command-text.ts'
 import type { ApprovedItem, Subject } from '../../model/question.ts'

@@ -6,14 +6,14 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Clock, Timer } from '../../../base/clock.ts'
-import { unlessAborted } from '../../../base/unless-aborted.ts'
+import { orAborted } from '../../../base/wait.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { Action, Decision, Usage } from '../../model/action.ts'
 import type { AuditLog, Outcome } from '../../model/audit-record.ts'
 import { GRANT_SCOPES, type Grant } from '../../model/grant.ts'
 import type { Answer, Asker, Question, Subject } from '../../model/question.ts'
 import type { CompiledPolicy } from '../../policy/compile-policy.ts'
-import { exceeded } from '../../policy/limits.ts'
+import { describeExceeded } from '../../policy/limits.ts'
 import { pathPointers } from '../../policy/path-pointers.ts'
 import { argumentsDigest } from '../arguments-digest.ts'
 import { hiddenIn } from '../ask/own-secrets.ts'
@@ -174,7 +174,7 @@ export class Gate {
   /** Others may have begun since it was decided: a limit is looked at once more, in the same moment as it is counted. */
   async #begin({ action, decision }: Permit): Promise<() => void> {
     const { usage } = this.#options
-    const limit = exceeded(decision.limits, usage.usageOf(counted(action)))
+    const limit = describeExceeded(decision.limits, usage.usageOf(counted(action)))
     if (limit === undefined) return usage.begin(counted(action))
     const reason = { id: 'limit', layer: 'built-in', effect: 'deny', text: limit } as const
     return this.#refuse(action, { ...decision, effect: 'deny', reasons: [reason, ...decision.reasons] }, undefined, decision.effect)
@@ -289,7 +289,7 @@ export class Gate {
         widths: isHiding ? ['exact'] : widthsFor(action, decision),
       }
       const signal = want.signal ? AbortSignal.any([want.signal, timeout.signal]) : timeout.signal
-      const answer = checkAnswer(await unlessAborted(asker.ask(question, signal), signal))
+      const answer = checkAnswer(await orAborted(asker.ask(question, signal), signal))
       return isHiding && answer.kind === 'allow' ? onceOf(answer) : answer
     } catch (error) {
       if (error instanceof McpError || want.signal?.aborted) throw error

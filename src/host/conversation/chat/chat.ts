@@ -1,7 +1,7 @@
 /** One turn of a conversation: the model speaks and calls tools until it has nothing more to do, or somebody stops it. */
 
 import { type Clock, systemClock } from '../../../base/clock.ts'
-import { unlessAborted } from '../../../base/unless-aborted.ts'
+import { orAborted } from '../../../base/wait.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import type { SamplingContent } from '../../../protocol/model/sampling.ts'
 import type { CallToolResult } from '../../../protocol/model/tools.ts'
@@ -91,7 +91,7 @@ interface Step {
 
 async function* oneStep(options: ChatOptions, running: Running): AsyncGenerator<ChatPart, Step, undefined> {
   const { conversation, tools } = options
-  const offered = typeof tools === 'function' ? await unlessAborted(Promise.resolve(tools()), running.signal) : tools
+  const offered = typeof tools === 'function' ? await orAborted(Promise.resolve(tools()), running.signal) : tools
   conversation.fit(running.limits, estimateTokens([offered, options.system ?? '']))
   const { calls, end } = yield* oneMessage(options, offered, running)
   if (calls.length > 0) {
@@ -120,7 +120,7 @@ async function* oneMessage(
   const parts = model.stream(tools.length > 0 ? { ...request, tools } : request, signal)[Symbol.asyncIterator]()
   try {
     while (!end) {
-      const { done, value } = await unlessAborted(parts.next(), signal)
+      const { done, value } = await orAborted(parts.next(), signal)
       if (done) throw new McpError('ERR_MODEL', `The model ${model.id} broke off in the middle of its answer`)
       if (value.type === 'end') {
         end = value

@@ -1,13 +1,13 @@
 /** One call that a model made: judged, run and reported back to it, whatever comes of it. */
 
 import type { Clock } from '../../../base/clock.ts'
-import { unlessAborted } from '../../../base/unless-aborted.ts'
+import { orAborted } from '../../../base/wait.ts'
 import { RemoteError } from '../../../jsonrpc/remote-error.ts'
 import { Cancelled, Declined, McpError } from '../../../protocol/errors.ts'
 import type { ContentBlock } from '../../../protocol/model/content.ts'
 import type { ToolResultContent } from '../../../protocol/model/sampling.ts'
 import type { CallToolResult, Tool } from '../../../protocol/model/tools.ts'
-import { argumentFault } from '../../catalog/check-arguments.ts'
+import { describeArgumentFault } from '../../catalog/check-arguments.ts'
 import { CHARS_PER_TOKEN, estimateTokens } from '../../models/estimate.ts'
 import type { ModelPart } from '../../models/model.ts'
 import type { ChatLimits } from './limits.ts'
@@ -36,14 +36,14 @@ export async function runCall(call: ToolCall, settings: CallSettings): Promise<C
   const tool = tools.get(call.name)
   if (!tool) return failed(`There is no tool ${JSON.stringify(call.name)}. ${namesOf(tools)}`)
   if (call.fault !== undefined) return failed(`The tool was not called. ${call.fault}.`)
-  const fault = await argumentFault(tool, call.args)
+  const fault = await describeArgumentFault(tool, call.args)
   if (fault !== undefined) return failed(`The tool was not called. Its arguments do not fit: ${fault}`)
   const tooLong = new AbortController()
   const timer = clock.after(limits.callTimeoutMs, () => tooLong.abort())
   const either = AbortSignal.any([signal, tooLong.signal])
   try {
     either.throwIfAborted()
-    return bounded(await unlessAborted(callTool(call.name, call.args, { id: call.id, signal: either }), either), limits)
+    return bounded(await orAborted(callTool(call.name, call.args, { id: call.id, signal: either }), either), limits)
   } catch (error) {
     if (signal.aborted) return failed('The call was cancelled.')
     if (tooLong.signal.aborted) return failed(`The call took longer than ${limits.callTimeoutMs} ms (callTimeoutMs) and was given up.`)

@@ -1,7 +1,7 @@
 /** Where the arguments of a call go, as far as it can be known from here. */
 
 import { reachOf } from '../../../base/address/ip-address.ts'
-import { isLoopback } from '../../../base/address/person-url.ts'
+import { isLoopback } from '../../../base/address/loopback.ts'
 import type { Tool, ToolAnnotations } from '../../../protocol/model/tools.ts'
 import { EGRESS } from '../../model/label.ts'
 import type { ServerSpec } from '../../model/server-spec.ts'

@@ -1,25 +1,25 @@
 /**
- * Checkpoints in a second place. Whoever can write to the folder of a log can cut its end or write all of it anew; what
- * was said elsewhere before shows it.
+ * Copies checkpoints to a second location. A process that can write to the log's folder can cut off its end or rewrite it; the copies
+ * reveal that.
  */
 
 import { open } from 'node:fs/promises'
 import { isObject } from '../../../base/json.ts'
 import { readPrivate } from '../../../files/private-file.ts'
-import { canonicalJson } from '../../../protocol/canonical-json.ts'
 import { McpError } from '../../../protocol/errors.ts'
+import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
 import type { Checkpoint } from '../../model/audit-record.ts'
 
-/** A file, best on another disk or machine, that gets a line for each; or a function. */
+/** Where checkpoints are copied: a file, best on another disk or machine, with one line per checkpoint; or a function. */
 export type AnchorSink = string | ((checkpoint: Checkpoint) => void | Promise<void>)
 
 export interface Anchoring {
   put(checkpoints: readonly Checkpoint[]): void
-  /** When all were taken, or those that were not have been complained about. */
+  /** Resolves when all checkpoints are copied, or their failure is reported. */
   settled(): Promise<void>
 }
 
-/** Each covers what came after the one before: to have only the newest that could not be placed is enough. */
+/** A checkpoint implies the earlier ones, so after a failure only the newest is retried. */
 const MAX_WAITING = 100
 const MAX_ANCHOR_FILE_BYTES = 64 * 1024 * 1024
 
@@ -34,7 +34,7 @@ export function anchoring(sink: AnchorSink | undefined, onWarning?: (text: strin
         waiting.shift()
       }
     } catch (error) {
-      onWarning?.(`A checkpoint of the audit log could not be put in its second place: ${(error as Error).message}`)
+      onWarning?.(`A checkpoint of the audit log could not be copied to its anchor: ${(error as Error).message}`)
       waiting.splice(0, waiting.length - MAX_WAITING)
     }
   }
@@ -48,7 +48,7 @@ export function anchoring(sink: AnchorSink | undefined, onWarning?: (text: strin
   }
 }
 
-/** Adds a checkpoint to such a file, which is made if there is none. */
+/** Appends a checkpoint to an anchor file, and creates the file if needed. */
 export async function appendAnchor(file: string, checkpoint: Checkpoint): Promise<void> {
   const handle = await open(file, 'a', 0o600)
   try {
@@ -59,18 +59,18 @@ export async function appendAnchor(file: string, checkpoint: Checkpoint): Promis
   }
 }
 
-/** The checkpoints in such a file. A last line without an end was being written when its process ended. */
+/** Reads the checkpoints of an anchor file. An incomplete last line is ignored: its process ended while writing. */
 export async function readAnchors(file: string): Promise<Checkpoint[]> {
   const bytes = await readPrivate(file, MAX_ANCHOR_FILE_BYTES)
-  if (!bytes) throw new McpError('ERR_AUDIT', `There is no file ${file} with checkpoints`)
+  if (!bytes) throw new McpError('ERR_AUDIT', `The anchor file ${file} does not exist`)
   const lines = Buffer.from(bytes).toString('utf8').split('\n').slice(0, -1)
   return lines.map((line, at) => {
     try {
       const value: unknown = JSON.parse(line)
       if (isObject(value) && typeof value.head === 'string' && Number.isSafeInteger(value.to)) return value as unknown as Checkpoint
     } catch {
-      // Said below.
+      // Reported below.
     }
-    throw new McpError('ERR_AUDIT', `Line ${at + 1} of ${file} is no checkpoint`)
+    throw new McpError('ERR_AUDIT', `Line ${at + 1} of ${file} is not a checkpoint`)
   })
 }

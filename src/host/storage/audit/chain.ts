@@ -1,11 +1,11 @@
-/** How records hang together: each is a line of canonical JSON that ends in a hash over itself and everything before. */
+/** The hash chain: each record is a line of canonical JSON with a hash over itself and all records before it. */
 
 import { createHash } from 'node:crypto'
 import { isObject } from '../../../base/json.ts'
-import { canonicalJson } from '../../../protocol/canonical-json.ts'
+import { canonicalJson } from '../../../protocol/model/canonical-json.ts'
 import type { AuditRecord, RecordBody } from '../../model/audit-record.ts'
 
-/** What the first record of a log follows. */
+/** The link before the first record. */
 export const BEGINNING = '0'.repeat(64)
 
 const KINDS: ReadonlySet<unknown> = new Set<RecordBody['kind']>(['intent', 'refusal', 'outcome', 'checkpoint', 'segment', 'recovered'])
@@ -15,7 +15,7 @@ export interface Link {
   hash: string
 }
 
-/** Puts a record behind the one before it. */
+/** Adds number, time and hash to a record. */
 export function seal(body: RecordBody, before: Link, at: number): AuditRecord {
   const rest = { ...body, seq: before.seq + 1, at }
   return { ...rest, hash: hashOf(rest, before.hash) }
@@ -25,15 +25,15 @@ export const lineOf = (record: AuditRecord): string => `${canonicalJson(record)}
 
 export type ReadLine = { record: AuditRecord } | { fault: string }
 
-/** Reads a line with its end, and says what is wrong when it is not the one that was written behind `before`. */
+/** Reads a line including its newline. `fault`: why it is not the record that was written after `before`. */
 export function readLine(line: Uint8Array, before: Link): ReadLine {
   const record = parsed(Buffer.from(line).toString('utf8'))
   if (!record) return { fault: 'it is not a record' }
-  // Of several ways to write the same record only one is ever written: any other is an edit, even if it changes nothing.
-  if (!isAsWritten(record, line)) return { fault: 'it is not written the way the log writes' }
-  if (record.seq !== before.seq + 1) return { fault: `its number is ${record.seq}, and ${before.seq + 1} comes here` }
+  // A record is only ever written in canonical form. Any other form is an edit, even if the content is the same.
+  if (!isAsWritten(record, line)) return { fault: 'it is not in canonical form' }
+  if (record.seq !== before.seq + 1) return { fault: `its number is ${record.seq}: expected ${before.seq + 1}` }
   const { hash, ...rest } = record
-  if (hash !== hashOf(rest, before.hash)) return { fault: 'its hash does not fit it and what stands before it' }
+  if (hash !== hashOf(rest, before.hash)) return { fault: 'its hash does not match its content and the records before it' }
   return { record }
 }
 
@@ -41,12 +41,12 @@ function isAsWritten(record: AuditRecord, line: Uint8Array): boolean {
   try {
     return Buffer.from(lineOf(record)).equals(line)
   } catch {
-    // JSON has numbers that are none when they are read, and depths that nothing is written in.
+    // JSON text may contain numbers and depths that canonical JSON cannot represent.
     return false
   }
 }
 
-/** The record in a line, if it has the shape of one; nothing is said about whether it belongs there. */
+/** Parses a line, and checks its shape only, not its place in the chain. */
 export function parsed(text: string): AuditRecord | undefined {
   let value: unknown
   try {
@@ -58,7 +58,7 @@ export function parsed(text: string): AuditRecord | undefined {
   return KINDS.has(value.kind) ? (value as unknown as AuditRecord) : undefined
 }
 
-/** Leaves and nodes are hashed with different prefixes, so that neither can be passed off as the other. */
+/** Leaves and nodes have different hash prefixes, so that one cannot be presented as the other. */
 export function merkleRoot(hashes: readonly string[]): string {
   let level = hashes.map((hash) => sha256(Buffer.concat([LEAF, Buffer.from(hash, 'hex')])))
   if (level.length === 0) return BEGINNING

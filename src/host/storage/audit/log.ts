@@ -1,6 +1,6 @@
 /**
- * The log as it is written. All processes of a user append to one chain, in turn: each takes the lock of the folder, reads
- * on from where it left off, and writes everything that waits with one synchronisation of the disk.
+ * Writes the audit log. All processes of a user append to one chain: each takes the lock of the folder, reads the new records of other
+ * processes, and writes all pending records with one fsync.
  */
 
 import { type FileHandle, open } from 'node:fs/promises'
@@ -14,22 +14,22 @@ import { withDefaults } from '../../../protocol/with-defaults.ts'
 import type { AuditEntry, AuditIntent, AuditLog, KeptEntry, Outcome, RecordBody } from '../../model/audit-record.ts'
 import { type AnchorSink, anchoring } from './anchor.ts'
 import { merkleRoot, sha256 } from './chain.ts'
-import { Draft } from './draft.ts'
-import { DEFAULT_ENTRY_LIMITS, type EntryLimits, type Keeping, keeping, type Scrub } from './kept-entry.ts'
+import type { IncompleteLine } from './incomplete-line.ts'
+import { PendingRecords } from './pending-records.ts'
 import { KEY_FILE, LOCK_FILE, openSegment, PUBLIC_KEY_FILE, segmentName } from './segments.ts'
 import { type LogKey, openKey } from './signing.ts'
+import { DEFAULT_ENTRY_LIMITS, type EntryLimits, type Keeping, keeping, type Scrub } from './storable-entry.ts'
 import { followTail, type Tail } from './tail.ts'
-import type { Torn } from './torn.ts'
 
 export interface AuditLogLimits extends EntryLimits, LockLimits {
-  /** When a segment has this size the next one is begun. */
+  /** The size at which the next segment begins. */
   segmentBytes: number
-  /** A line of the log is never longer. */
+  /** Maximum size of one record. */
   recordBytes: number
-  /** A checkpoint is written after so many records, and so long after the first that none covers. */
+  /** A checkpoint is written after this many records, or after `checkpointMs`. */
   checkpointRecords: number
   checkpointMs: number
-  /** How many records may wait for the disk. */
+  /** Maximum number of records waiting for the disk. */
   pendingRecords: number
 }
 
@@ -40,28 +40,28 @@ export const DEFAULT_AUDIT_LIMITS: AuditLogLimits = {
   checkpointRecords: 256,
   checkpointMs: 60_000,
   pendingRecords: 10_000,
-  // Longer than it takes to find that the holder is gone.
+  // Longer than it takes to detect that the holder is gone.
   lockTimeoutMs: 15_000,
   lockStaleMs: 10_000,
 }
 
 export interface AuditLogOptions {
-  /** Of its own, and open to nobody else. */
+  /** The folder of the log. It must be used by nothing else, and readable by its owner only. */
   folder: string
-  /** Where the key is kept; in the folder unless it is said. Elsewhere, who can write to the folder cannot sign for it. */
+  /** The file of the key. Default: in the folder. Elsewhere, write access to the folder is not enough to sign. */
   keyFile?: string
-  /** Where checkpoints go as well: a file in another place, or a function. Without it a cut end cannot be told from a short log. */
+  /** A second location for checkpoints: a file or a function. Without it, cutting off the end of the log cannot be detected. */
   anchor?: AnchorSink
-  /** Takes registered secrets out of whatever is written. */
+  /** Removes registered secrets from everything that is written. */
   scrub?: Scrub
   onWarning?(text: string): void
   limits?: Partial<AuditLogLimits>
 }
 
 export interface WritableAuditLog extends AuditLog {
-  /** PEM. Whoever keeps it elsewhere can tell a log that was written anew, with another key, from this one. */
+  /** The public key in PEM. A copy elsewhere reveals a log that was rewritten with another key. */
   readonly publicKey: string
-  /** Signs what no checkpoint covers yet. */
+  /** Writes a checkpoint for all records that have none yet. */
   checkpoint(): Promise<void>
 }
 
@@ -78,13 +78,13 @@ export async function openAuditLog({ folder, keyFile, anchor, scrub, onWarning, 
     })
     const kept = keeping(key.salt, scrub ?? ((text) => text), all)
     const log = new Log(folder, key, kept, anchoring(anchor, onWarning), all, onWarning ?? (() => {}))
-    // What a crash left is set aside now, and a log that is not whole is refused now, not at the first record.
+    // Repair after a crash and refuse a damaged log when opening, not at the first record.
     await log.settle()
     return log
   })
 }
 
-/** Written to the disk with whatever else waits. A request for a checkpoint becomes one if there is something to sign. */
+/** A record that waits for the disk. A checkpoint request becomes a checkpoint if there are unsigned records. */
 interface Waiting {
   body: RecordBody | 'checkpoint'
   resolve(seq: number): void
@@ -92,7 +92,7 @@ interface Waiting {
 }
 
 const BATCH_RECORDS = 1_000
-/** For how long after another process has written this one leaves it room between two turns. */
+/** For this long after another process has written, this process pauses between its turns. */
 const SHARING_MS = 1_000
 const ROOM_MS = 3
 
@@ -105,9 +105,9 @@ class Log implements WritableAuditLog {
   readonly #limits: AuditLogLimits
   readonly #state = {
     waiting: [] as Waiting[],
-    /** The end as it was last seen. What is known to be written is never forgotten, so that its loss is noticed. */
+    /** The last known end of the log. Remembered, so that a loss of records is detected. */
     tail: undefined as Tail | undefined,
-    /** What was set aside and is not in the log yet. */
+    /** Set-aside bytes that are not recorded in the log yet. */
     recovered: undefined as RecordBody | undefined,
     writing: undefined as Promise<void> | undefined,
     file: undefined as { handle: FileHandle; segment: number } | undefined,
@@ -141,12 +141,12 @@ class Log implements WritableAuditLog {
     return {
       seq,
       outcome: async (outcome: Outcome) => {
-        if (isTold) throw new McpError('ERR_AUDIT', `What became of intent ${seq} was already written`)
+        if (isTold) throw new McpError('ERR_AUDIT', `The outcome of intent ${seq} was already written`)
         isTold = true
         try {
           await this.#append({ kind: 'outcome', intent: seq, outcome: this.#keeping.outcome(outcome) })
         } catch (error) {
-          // It may be said again when there is room on the disk.
+          // The caller may retry when the disk has space again.
           isTold = false
           throw error
         }
@@ -182,7 +182,7 @@ class Log implements WritableAuditLog {
     }
   }
 
-  /** Rejects as well when the arguments are nothing that can be written down. */
+  /** Also rejects if the arguments cannot be written as JSON. */
   #kept(entry: AuditEntry): Promise<KeptEntry> {
     return orErrAudit(this.#folder, async () => this.#keeping.entry(entry))
   }
@@ -192,7 +192,7 @@ class Log implements WritableAuditLog {
     if (state.isClosed) return Promise.reject(new McpError('ERR_AUDIT', 'The audit log is closed'))
     const { pendingRecords } = this.#limits
     if (state.waiting.length >= pendingRecords)
-      return Promise.reject(new McpError('ERR_AUDIT', `More than ${pendingRecords} records wait for the disk (pendingRecords)`))
+      return Promise.reject(new McpError('ERR_AUDIT', `More than ${pendingRecords} records are waiting for the disk (pendingRecords)`))
     return new Promise((resolve, reject) => {
       state.waiting.push({ body, resolve, reject })
       state.writing ??= this.#writeAll()
@@ -201,7 +201,7 @@ class Log implements WritableAuditLog {
 
   async #writeAll(): Promise<void> {
     const state = this.#state
-    // What is appended in the same turn of the event loop goes to the disk together.
+    // Records of the same event loop turn are written together.
     await null
     while (state.waiting.length > 0) {
       const batch = state.waiting.splice(0, BATCH_RECORDS)
@@ -223,11 +223,11 @@ class Log implements WritableAuditLog {
     const { segmentBytes, recordBytes, checkpointRecords } = this.#limits
     let tail = await this.#mended()
     if (tail.size >= segmentBytes || tail.segment === 0) {
-      // So that each segment begins with nothing left to sign, and can be read on its own.
-      if (tail.unsigned.length > 0) tail = await this.#flush(new Draft(tail).add(this.#statement(tail)))
+      // Sign everything first, so that each segment can be read on its own.
+      if (tail.unsigned.length > 0) tail = await this.#flush(new PendingRecords(tail).add(this.#statement(tail)))
       tail = { ...tail, segment: tail.segment + 1, size: 0 }
     }
-    const lines = new Draft(tail)
+    const lines = new PendingRecords(tail)
     if (tail.size === 0) lines.add({ kind: 'segment', segment: tail.segment, previous: tail.link.hash })
     if (this.#state.recovered) lines.add(this.#state.recovered)
     const written: { seq: number; item: Waiting }[] = []
@@ -252,12 +252,12 @@ class Log implements WritableAuditLog {
     return { kind: 'checkpoint', checkpoint: this.#key.sign(about) }
   }
 
-  /** On the disk when it resolves. When it rejects, what was written of it is taken back, or will be before the next record. */
-  async #flush(lines: Draft): Promise<Tail> {
+  /** Resolves when the records are on the disk. If it rejects, a partial write is undone now or before the next record. */
+  async #flush(lines: PendingRecords): Promise<Tail> {
     const state = this.#state
     if (lines.tail.size > lines.from.size) {
       const { handle } = await this.#fileOf(lines.tail.segment)
-      // A process that was stopped for long has lost its turn without knowing it.
+      // A process that was suspended may have lost the lock without noticing.
       if ((await handle.stat()).size !== lines.from.size)
         throw new McpError('ERR_AUDIT', 'Another process wrote to the audit log out of turn')
       try {
@@ -283,7 +283,7 @@ class Log implements WritableAuditLog {
     }
     state.timer ??= setTimeout(() => {
       state.timer = undefined
-      // A disk that is full has its say at the next record.
+      // A full disk is reported at the next record.
       this.checkpoint().catch(() => {})
     }, this.#limits.checkpointMs).unref()
   }
@@ -294,13 +294,13 @@ class Log implements WritableAuditLog {
     await state.file?.handle.close()
     state.file = undefined
     const handle = await openSegment(this.#folder, segment, 'create')
-    // The name of a new file is not on the disk before its folder is.
+    // A new file is only durable after its folder is synced.
     if ((await handle.stat()).size === 0) await syncFolder(this.#folder)
     state.file = { handle, segment }
     return state.file
   }
 
-  /** Where the next record goes, after what a crash has left was taken out of the way. */
+  /** The end of the log, after moving an incomplete line out of the way. */
   async #mended(): Promise<Tail> {
     const state = this.#state
     const before = state.tail
@@ -309,11 +309,11 @@ class Log implements WritableAuditLog {
     state.tail = tail
     if (!torn) return tail
     await this.#setAside(tail, torn)
-    // A record that only lacked its end is read like any other now.
+    // A record whose newline was missing is now complete.
     return torn.isClosed ? this.#mended() : tail
   }
 
-  async #setAside({ segment, size }: Tail, { bytes, begun, isClosed }: Torn): Promise<void> {
+  async #setAside({ segment, size }: Tail, { bytes, begun, isClosed }: IncompleteLine): Promise<void> {
     const { handle } = await this.#fileOf(segment)
     if (isClosed) {
       await handle.truncate(size + begun)
@@ -326,19 +326,17 @@ class Log implements WritableAuditLog {
     await handle.truncate(size)
     await handle.datasync()
     this.#state.recovered = { kind: 'recovered', bytes: bytes.length, digest, file }
-    this.#onWarning(
-      `A record at the end of the audit log was not finished; its ${bytes.length} bytes are kept in ${join(this.#folder, file)}`,
-    )
+    this.#onWarning(`The last record of the audit log was incomplete; its ${bytes.length} bytes were moved to ${join(this.#folder, file)}`)
   }
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  // Not every system lets a folder be opened.
+  // Some systems cannot open a folder.
   const handle = await open(folder, 'r').catch(() => undefined)
   try {
     await handle?.sync()
   } catch {
-    // Nor be synchronised.
+    // Some systems cannot sync a folder.
   } finally {
     await handle?.close()
   }

@@ -1,13 +1,13 @@
-/** Reads a log, one record after another, whatever its size. Whether it is what was written is for verify.ts to say. */
+/** Streams the records of a log of any size. Does not check whether they are genuine: verify.ts does. */
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { ActionKind, Effect } from '../../model/action.ts'
 import type { AuditRecord, KeptEntry, RecordBody } from '../../model/audit-record.ts'
 import { parsed } from './chain.ts'
+import { readIncompleteLine } from './incomplete-line.ts'
 import { linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
-import { readTorn } from './torn.ts'
 
-/** All that are given must hold. An outcome passes with what it is the outcome of, as far as that was read. */
+/** All given conditions must hold. An outcome passes together with its intent, if the intent was read. */
 export interface AuditFilter {
   kinds?: readonly RecordBody['kind'][]
   action?: ActionKind
@@ -15,7 +15,7 @@ export interface AuditFilter {
   principal?: string
   run?: string
   effect?: Effect
-  /** Numbers and times, both ends included; times in milliseconds of the wall clock. */
+  /** Record numbers and times, both ends included. Times are milliseconds since 1970. */
   fromSeq?: number
   since?: number
   until?: number
@@ -23,7 +23,12 @@ export interface AuditFilter {
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 
-/** The records of a log that fit the filter, one after the other. Whether they are genuine is for `verifyAudit` to say. */
+/**
+ * Streams the records of a log that match the filter. Does not check whether they are genuine: `verifyAudit` does.
+ *
+ * @example
+ * for await (const record of readAudit(folder)) console.log(record.seq, record.kind)
+ */
 export async function* readAudit(folder: string, filter: AuditFilter = {}): AsyncGenerator<AuditRecord, void, undefined> {
   const passes = passing(filter)
   for (const number of await segmentsIn(folder)) {
@@ -34,9 +39,9 @@ export async function* readAudit(folder: string, filter: AuditFilter = {}): Asyn
         line++
         const where = `Line ${line} of ${segmentName(number)} in ${folder}`
         if (!isWhole) {
-          // Being written, or left by a crash; otherwise there are records in it that nobody would see.
-          const torn = readTorn(bytes, MAX_LINE_BYTES)
-          if ('fault' in torn) throw new McpError('ERR_AUDIT', `${where} was not left by a crash: ${torn.fault}`)
+          // Being written right now, or left by a crash. Anything else may hide records.
+          const torn = readIncompleteLine(bytes, MAX_LINE_BYTES)
+          if ('fault' in torn) throw new McpError('ERR_AUDIT', `${where} is damaged: ${torn.fault}`)
           break
         }
         const record = parsed(text)
@@ -51,7 +56,7 @@ export async function* readAudit(folder: string, filter: AuditFilter = {}): Asyn
 
 function passing({ kinds, fromSeq, since, until, ...ofEntry }: AuditFilter): (record: AuditRecord) => boolean {
   const wanted = Object.entries(ofEntry).filter(([, value]) => value !== undefined)
-  /** Those whose outcome is awaited: as many as were under way at once. */
+  /** Intents without an outcome so far: at most as many as ran at the same time. */
   const passed = new Set<number>()
   const isAbout = (record: AuditRecord): boolean => {
     if (wanted.length === 0) return true

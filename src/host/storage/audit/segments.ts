@@ -1,4 +1,4 @@
-/** The files of a log: numbered, each with whole lines and perhaps one that is not yet whole. */
+/** The files of a log: numbered, with complete lines and possibly an incomplete last one. */
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir } from 'node:fs/promises'
@@ -17,7 +17,7 @@ const NO_BYTES = Buffer.alloc(0)
 
 export const segmentName = (number: number): string => `audit-${String(number).padStart(6, '0')}.jsonl`
 
-/** The numbers that there are, in order. None when there is no such folder. */
+/** The numbers of the segments, in order. Empty if the folder does not exist. */
 export async function segmentsIn(folder: string): Promise<number[]> {
   try {
     const names = await readdir(folder)
@@ -42,15 +42,15 @@ const FLAGS = {
 
 export interface Line {
   text: string
-  /** Where it begins in the file. */
+  /** Its position in the file. */
   offset: number
-  /** False for the last one, when its end is missing. */
+  /** False: the newline is missing. */
   isWhole: boolean
-  /** With its end. */
+  /** The text with its newline. */
   bytes: Buffer
 }
 
-/** Lines from a place on, to the end that the file has when it is reached. A line longer than the bound is not whole. */
+/** Reads lines from a position to the end of the file. A line longer than the bound is returned as incomplete. */
 export async function* linesOf(handle: FileHandle, from: number, maxLineBytes: number): AsyncGenerator<Line> {
   let rest = NO_BYTES
   let offset = from

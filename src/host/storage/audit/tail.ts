@@ -1,37 +1,37 @@
-/** The end of a log, where the next record goes: found, followed when other processes write, and mended after a crash. */
+/** Finds the end of a log, where the next record goes, and follows it when other processes write. */
 
 import type { FileHandle } from 'node:fs/promises'
 import { McpError } from '../../../protocol/errors.ts'
 import { BEGINNING, type Link, parsed, readLine } from './chain.ts'
+import { type IncompleteLine, type ReadIncompleteLine, readIncompleteLine } from './incomplete-line.ts'
 import { linesOf, openSegment, segmentName, segmentsIn } from './segments.ts'
-import { readTorn, type Torn, type TornBytes } from './torn.ts'
 
 export interface Tail {
-  /** 0 when there is none yet. */
+  /** 0: there is no segment yet. */
   segment: number
-  /** Where the next line goes. */
+  /** The size of the segment, where the next line goes. */
   size: number
   link: Link
-  /** Hashes of the records that no checkpoint covers. */
+  /** Hashes of the records without a checkpoint. */
   unsigned: readonly string[]
 }
 
 const NOTHING: Tail = { segment: 0, size: 0, link: { seq: 0, hash: BEGINNING }, unsigned: [] }
 
 /**
- * Where the log ends now, given where it ended when it was last looked at. To be called while holding its lock. Every line
- * passed is checked: whoever appends to a log that is not whole would vouch for it.
+ * Finds the current end of the log from its last known end. Call it while holding the lock. Every line on the way is checked, because
+ * appending to a damaged log would confirm the damage with a valid signature.
  */
 export async function followTail(
   folder: string,
   known: Tail | undefined,
   maxLineBytes: number,
-): Promise<{ tail: Tail; torn: Torn | undefined }> {
+): Promise<{ tail: Tail; torn: IncompleteLine | undefined }> {
   const segments = await segmentsIn(folder)
   const last = segments.at(-1) ?? 0
-  if (known && last < known.segment) throw broken(folder, `${segmentName(known.segment)} is gone`)
+  if (known && last < known.segment) throw broken(folder, `${segmentName(known.segment)} is missing`)
   let tail = known ?? (await startOf(folder, segments, maxLineBytes))
-  let torn: Torn | undefined
+  let torn: IncompleteLine | undefined
   for (let number = Math.max(tail.segment, 1); number <= last; number++) {
     if (number > tail.segment) tail = { ...tail, segment: number, size: 0 }
     const handle = await openSegment(folder, number, 'read')
@@ -40,12 +40,12 @@ export async function followTail(
     } finally {
       await handle.close()
     }
-    if (torn && number < last) throw broken(folder, `the last line of ${segmentName(number)} is not whole, and more segments follow it`)
+    if (torn && number < last) throw broken(folder, `the last line of ${segmentName(number)} is incomplete, but more segments follow`)
   }
   return { tail, torn }
 }
 
-/** Each segment says what it follows, so the last is enough; unless it is so new that it does not say so yet. */
+/** Each segment begins with a link to the one before, so the last one is enough, unless it is still empty. */
 async function startOf(folder: string, segments: readonly number[], maxLineBytes: number): Promise<Tail> {
   for (const number of segments.slice(-2).reverse()) {
     const handle = await openSegment(folder, number, 'read')
@@ -54,7 +54,7 @@ async function startOf(folder: string, segments: readonly number[], maxLineBytes
         const header = isWhole ? parsed(text) : undefined
         if (header?.kind === 'segment')
           return { segment: number, size: 0, link: { seq: header.seq - 1, hash: header.previous }, unsigned: [] }
-        if (isWhole) throw broken(folder, `${segmentName(number)} does not begin with what it follows`)
+        if (isWhole) throw broken(folder, `${segmentName(number)} does not begin with a link to the segment before it`)
         break
       }
     } finally {
@@ -69,10 +69,10 @@ async function readOn(
   folder: string,
   from: Tail,
   maxLineBytes: number,
-): Promise<{ tail: Tail; torn: Torn | undefined }> {
+): Promise<{ tail: Tail; torn: IncompleteLine | undefined }> {
   const { size } = await handle.stat()
   const name = segmentName(from.segment)
-  if (size < from.size) throw broken(folder, `${name} has become shorter: records that were written are gone`)
+  if (size < from.size) throw broken(folder, `${name} has become shorter: records are missing`)
   if (size === from.size) return { tail: from, torn: undefined }
   let { link } = from
   let end = from.size
@@ -80,7 +80,7 @@ async function readOn(
   for await (const line of linesOf(handle, from.size, maxLineBytes)) {
     if (!line.isWhole) {
       const torn = await tornAt(handle, line.offset, size, maxLineBytes)
-      const where = `what stands after record ${link.seq}, in ${name}, was not left by a crash`
+      const where = `the text after record ${link.seq} in ${name} does not come from a crash`
       if ('fault' in torn) throw broken(folder, `${where}: ${torn.fault}`)
       if (torn.isClosed) {
         const read = readLine(Buffer.concat([torn.bytes.subarray(0, torn.begun), NEWLINE]), link)
@@ -89,7 +89,7 @@ async function readOn(
       return { tail: { segment: from.segment, size: end, link, unsigned }, torn }
     }
     const read = readLine(line.bytes, link)
-    if ('fault' in read) throw broken(folder, `what should be record ${link.seq + 1}, in ${name}, was changed: ${read.fault}`)
+    if ('fault' in read) throw broken(folder, `record ${link.seq + 1} in ${name} was changed: ${read.fault}`)
     const { seq, hash, kind } = read.record
     link = { seq, hash }
     end = line.offset + line.bytes.length
@@ -99,17 +99,17 @@ async function readOn(
   return { tail: { segment: from.segment, size: end, link, unsigned }, torn: undefined }
 }
 
-/** A segment is begun anew long before: more than this was not written by the log. */
+/** Larger than any segment: the log did not write this. */
 const MAX_TORN_BYTES = 64 * 1024 * 1024
 
-async function tornAt(handle: FileHandle, offset: number, size: number, maxLineBytes: number): Promise<TornBytes> {
+async function tornAt(handle: FileHandle, offset: number, size: number, maxLineBytes: number): Promise<ReadIncompleteLine> {
   if (size - offset > MAX_TORN_BYTES) return { fault: `it has ${size - offset} bytes` }
   const bytes = Buffer.alloc(size - offset)
   await handle.read(bytes, 0, bytes.length, offset)
-  return readTorn(bytes, maxLineBytes)
+  return readIncompleteLine(bytes, maxLineBytes)
 }
 
 const NEWLINE = Buffer.of(0x0a)
 
 const broken = (folder: string, what: string): McpError =>
-  new McpError('ERR_AUDIT', `The audit log in ${folder} is not whole: ${what}. Keep the folder for whoever looks into it, and use another`)
+  new McpError('ERR_AUDIT', `The audit log in ${folder} is damaged: ${what}. Keep the folder for an investigation, and use another one`)

@@ -1,4 +1,4 @@
-/** Whether a log is what was written, and if not, which is the first record that is not. */
+/** Verifies a log, and finds the first record that was changed. */
 
 import type { FileHandle } from 'node:fs/promises'
 import { readFile, stat } from 'node:fs/promises'
@@ -10,44 +10,44 @@ import { McpError } from '../../../protocol/errors.ts'
 import type { AuditRecord, Checkpoint } from '../../model/audit-record.ts'
 import { readAnchors } from './anchor.ts'
 import { BEGINNING, type Link, merkleRoot, parsed, readLine, sha256 } from './chain.ts'
+import { type IncompleteLine, readIncompleteLine } from './incomplete-line.ts'
 import { linesOf, openSegment, PUBLIC_KEY_FILE, segmentName, segmentsIn } from './segments.ts'
 import { type CheckSignature, signatureCheck } from './signing.ts'
-import { readTorn, type Torn } from './torn.ts'
 
 export interface VerifyOptions {
-  /** PEM, from where it was kept. Without it the one in the folder is used, which whoever wrote the log anew has replaced as well. */
+  /** The public key in PEM, from a trusted copy. Default: the key in the folder, which a forger could have replaced too. */
   publicKey?: string
-  /** Checkpoints from their second place, or the file with them. */
+  /** Checkpoints from a second location, or the file that contains them. */
   anchors?: readonly Checkpoint[] | string
 }
 
 export interface Verdict {
   ok: boolean
-  /** Whole records before the first bad one; all of them when there is none. */
+  /** The number of good records before the first bad one. */
   records: number
-  /** Actions that were begun and of which nothing is known since: a crash, or a record that is missing. */
+  /** Intents without an outcome: after a crash, or because a record is missing. */
   unmatchedIntents: readonly number[]
-  /** How often the beginning of a record was set aside after a crash. */
+  /** How many incomplete records were set aside after crashes. */
   recovered: number
-  /** The last record that a good signature covers. */
+  /** The last record covered by a valid signature. */
   signedUpTo: number
   firstBad: BadRecord | undefined
 }
 
 export interface BadRecord {
-  /** The name of the file. */
+  /** The file name of the segment. */
   segment: string
-  /** The number that the record has, or that should be there. */
+  /** The number of the record, or the expected number. */
   seq: number
-  /** In the file, from 1; 0 when there is none. */
+  /** The line in the file, from 1. 0: no line. */
   line: number
   reason: string
 }
 
-/** Far above what is ever under way at once. */
+/** Far more than a host ever runs at the same time. */
 const MAX_UNMATCHED = 100_000
 const MAX_LINE_BYTES = 16 * 1024 * 1024
-/** Somebody may be writing the last line while it is read. */
+/** The last line may be in the middle of being written. */
 const LAST_LINE_TRIES = 5
 const LAST_LINE_WAIT_MS = 50
 
@@ -58,15 +58,18 @@ interface Walk {
   open: Set<number>
   recovered: number
   signedUpTo: number
-  /** Hashes that anchors speak of, by number. */
+  /** The hashes in the anchors, by record number. */
   awaited: Map<number, string>
-  /** The last record there must be: the newest checkpoint given. */
+  /** The last record that must exist: the newest checkpoint in the anchors. */
   reaches: number
 }
 
 /**
- * Goes through the whole log, and tells the first record that is not what was written. That whole records were cut off at the end
- * is found only with `anchors` of later records.
+ * Verifies the whole log, and reports the first record that was changed. Records cut off at the end are only detected with `anchors`
+ * for later records.
+ *
+ * @example
+ * const verdict = await verifyAudit(folder, { anchors: '/mnt/backup/checkpoints' })
  */
 export async function verifyAudit(folder: string, { publicKey, anchors }: VerifyOptions = {}): Promise<Verdict> {
   const check = signatureCheck(publicKey ?? (await keptPublicKey(folder)))
@@ -82,18 +85,18 @@ export async function verifyAudit(folder: string, { publicKey, anchors }: Verify
     reaches: given.reduce((most, { to }) => Math.max(most, to + 1), 0),
   }
   const forged = given.find((anchor) => check(anchor) !== undefined)
-  if (forged) throw new McpError('ERR_AUDIT', `The checkpoint given for record ${forged.to} is no good: ${check(forged)}`)
+  if (forged) throw new McpError('ERR_AUDIT', `The checkpoint for record ${forged.to} in the anchors is invalid: ${check(forged)}`)
   return verdict(walk, await firstBad(folder, walk))
 }
 
-/** Many times what a public key takes. */
+/** Many times the size of a public key. */
 const MAX_KEY_BYTES = 64 * 1024
 
 async function keptPublicKey(folder: string): Promise<string> {
   try {
     return await readPlainText(join(folder, PUBLIC_KEY_FILE), MAX_KEY_BYTES)
   } catch (error) {
-    throw new McpError('ERR_AUDIT', `There is no audit log in ${folder}: it has no ${PUBLIC_KEY_FILE} (${codeOf(error)})`, { cause: error })
+    throw new McpError('ERR_AUDIT', `No audit log in ${folder}: ${PUBLIC_KEY_FILE} cannot be read (${codeOf(error)})`, { cause: error })
   }
 }
 
@@ -111,16 +114,16 @@ async function firstBad(folder: string, walk: Walk): Promise<BadRecord | undefin
       await handle.close()
     }
   }
-  // Whoever opens a log writes its first record at once.
+  // Opening a log writes its first record at once, so an empty log is damaged.
   if (walk.link.seq === 0 && walk.reaches === 0)
     return {
       segment: segmentName(1),
       seq: 1,
       line: 0,
-      reason: 'the log has a key, so it was begun, and no record is left of it: its files were removed or emptied',
+      reason: 'the log has a key but no records: its files were removed or emptied',
     }
   if (walk.link.seq >= walk.reaches) return undefined
-  const reason = `the log ends before it, and a checkpoint kept elsewhere says that there were ${walk.reaches} records`
+  const reason = `the log ends before this record, but a checkpoint in the anchors covers ${walk.reaches} records`
   return { segment: segmentName(segments.at(-1) ?? 1), seq: walk.link.seq + 1, line: 0, reason }
 }
 
@@ -133,15 +136,15 @@ async function badIn(folder: string, handle: FileHandle, number: number, walk: W
       const at = { line: line + 1, seq: walk.link.seq + 1 }
       if (!each.isWhole) {
         isCut = true
-        const torn = readTorn(each.bytes, MAX_LINE_BYTES)
-        if ('fault' in torn) return { ...at, reason: `its line has no end, and was not left by a crash: ${torn.fault}` }
+        const torn = readIncompleteLine(each.bytes, MAX_LINE_BYTES)
+        if ('fault' in torn) return { ...at, reason: `its line is incomplete, but not because of a crash: ${torn.fault}` }
         if (tries >= LAST_LINE_TRIES) return { ...at, reason: tornReason(torn) }
         break
       }
       const read = readLine(each.bytes, walk.link)
-      // The number that it claims, when it stands in the place of another.
+      // Report the number that the record claims, if it has one.
       if ('fault' in read) return { ...at, seq: parsed(each.text)?.seq ?? at.seq, reason: read.fault }
-      const reason = faultOf(read.record, number, line === 0, walk) ?? (await setAsideFault(folder, read.record))
+      const reason = checkRecord(read.record, number, line === 0, walk) ?? (await checkSetAside(folder, read.record))
       if (reason) return { ...at, reason }
       take(read.record, walk)
       line++
@@ -152,18 +155,18 @@ async function badIn(folder: string, handle: FileHandle, number: number, walk: W
   }
 }
 
-function tornReason({ bytes, begun, isClosed }: Torn): string {
-  const next = `the next start of a host ${isClosed ? 'keeps the record' : 'sets this aside, and writes down that it did'}`
-  if (begun === 0) return `zeros stand at the end of the file, as after a crash of the machine; ${next}`
+function tornReason({ bytes, begun, isClosed }: IncompleteLine): string {
+  const next = `the next start of a host ${isClosed ? 'keeps the record' : 'sets this aside, and records that'}`
+  if (begun === 0) return `the file ends with zeros, as after a crash of the machine; ${next}`
   const zeros = begun < bytes.length ? ', and zeros follow it' : ''
-  return `its line is not whole${zeros}: it was cut, or the process that wrote it ended before it could; ${next}`
+  return `its line is incomplete${zeros}: it was cut off, or its process ended while writing; ${next}`
 }
 
-/** What was set aside must still be there, and must be what a crash leaves: whole records in it were taken out of the log. */
-async function setAsideFault(folder: string, record: AuditRecord): Promise<string | undefined> {
+/** Set-aside bytes must still exist and look like the result of a crash. Complete records among them were removed from the log. */
+async function checkSetAside(folder: string, record: AuditRecord): Promise<string | undefined> {
   if (record.kind !== 'recovered') return undefined
   const { file, digest, bytes } = record
-  if (!TORN_NAME.test(file)) return 'it names no file that the log writes'
+  if (!TORN_NAME.test(file)) return 'it names a file that the log never writes'
   let kept: Buffer
   try {
     const { size } = await stat(join(folder, file))
@@ -173,22 +176,21 @@ async function setAsideFault(folder: string, record: AuditRecord): Promise<strin
     return `${file}, which was set aside, cannot be read (${codeOf(error)})`
   }
   if (sha256(kept).toString('hex') !== digest) return `${file}, which was set aside, was changed since`
-  const torn = readTorn(kept, MAX_LINE_BYTES)
-  if ('fault' in torn) return `${file}, which was set aside, was not left by a crash: ${torn.fault}`
+  const torn = readIncompleteLine(kept, MAX_LINE_BYTES)
+  if ('fault' in torn) return `${file}, which was set aside, does not come from a crash: ${torn.fault}`
   return torn.isClosed ? `${file}, which was set aside, is a whole record` : undefined
 }
 
 const TORN_NAME = /^torn-audit-\d{6,}\.jsonl-\d+-[0-9a-f]{16}$/
 
-/** What is wrong with a record that fits into the chain, and that somebody who can compute hashes could still have written. */
-function faultOf(record: AuditRecord, segment: number, isFirst: boolean, walk: Walk): string | undefined {
+/** Checks a record with a valid hash, which a forger could still have computed. */
+function checkRecord(record: AuditRecord, segment: number, isFirst: boolean, walk: Walk): string | undefined {
   const { unsigned, link, awaited, check, open } = walk
   const anchored = awaited.get(record.seq)
   if (anchored !== undefined && anchored !== record.hash) return 'a checkpoint kept elsewhere says that another record was here'
   if ((record.kind === 'segment') !== isFirst) return 'a segment begins with what it follows, and says it once'
   if (record.kind === 'segment' && (record.segment !== segment || record.previous !== link.hash)) return 'it belongs to another segment'
-  if (record.kind === 'outcome' && !open.has(record.intent))
-    return `it tells what became of ${record.intent}, which is not an intent that is open`
+  if (record.kind === 'outcome' && !open.has(record.intent)) return `it is the outcome of ${record.intent}, which is not an open intent`
   if (record.kind !== 'checkpoint') return undefined
   const { from, to, root, head } = record.checkpoint
   const fault = check(record.checkpoint)
@@ -203,7 +205,7 @@ function take(record: AuditRecord, walk: Walk): void {
   if (record.kind === 'outcome') walk.open.delete(record.intent)
   if (record.kind === 'recovered') walk.recovered++
   if (walk.open.size > MAX_UNMATCHED)
-    throw new McpError('ERR_AUDIT', `More than ${MAX_UNMATCHED} intents have no outcome; this is no log of a host`)
+    throw new McpError('ERR_AUDIT', `More than ${MAX_UNMATCHED} intents have no outcome: a host did not write this log`)
   if (record.kind !== 'checkpoint') return void walk.unsigned.push(record.hash)
   walk.unsigned = []
   walk.signedUpTo = record.checkpoint.to

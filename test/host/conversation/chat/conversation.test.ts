@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Conversation } from '../../../../src/host/conversation/chat/conversation.ts'
 import { estimateTokens } from '../../../../src/host/models/estimate.ts'
-import { type SamplingMessage, toolUseFault } from '../../../../src/protocol/model/sampling.ts'
+import { checkToolUse, type SamplingMessage } from '../../../../src/protocol/model/sampling.ts'
 
 const round = (id: string, chars: number): SamplingMessage[] => [
   { role: 'assistant', content: [{ type: 'tool_use', id, name: 'read', input: {} }] },
@@ -78,7 +78,7 @@ describe('a conversation that grows too large', () => {
           conversation.fit({ maxContextTokens, maxMessages: 20 })
           expect(size(conversation)).toBeLessThanOrEqual(maxContextTokens)
           expect(conversation.messages.length).toBeLessThanOrEqual(20)
-          expect(toolUseFault(conversation.messages)).toBeUndefined()
+          expect(checkToolUse(conversation.messages)).toBeUndefined()
           expect(JSON.stringify(conversation.messages.at(-1))).toContain('and now?')
         },
       ),

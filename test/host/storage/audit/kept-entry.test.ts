@@ -1,7 +1,7 @@
 /** What of an entry is kept, and how much of it is searched for secrets. */
 
 import { expect, test, vi } from 'vitest'
-import { DEFAULT_ENTRY_LIMITS, keeping } from '../../../../src/host/storage/audit/kept-entry.ts'
+import { DEFAULT_ENTRY_LIMITS, keeping } from '../../../../src/host/storage/audit/storable-entry.ts'
 import { entry } from './entries.ts'
 
 const searched = vi.hoisted(() => ({ chars: 0 }))

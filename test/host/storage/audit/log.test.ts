@@ -9,7 +9,7 @@ import type { AuditRecord, Checkpoint } from '../../../../src/host/model/audit-r
 import { type AuditLogOptions, openAuditLog } from '../../../../src/host/storage/audit/log.ts'
 import { readAudit } from '../../../../src/host/storage/audit/read.ts'
 import { verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
-import { canonicalJson } from '../../../../src/protocol/canonical-json.ts'
+import { canonicalJson } from '../../../../src/protocol/model/canonical-json.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 import { counted, proofRuns } from '../../../support/proof.ts'
 import { proves } from '../../../support/proves.ts'
@@ -163,9 +163,12 @@ describe('the log', () => {
     const { folder } = await written(1)
     const key = join(folder, 'log.key')
     renameSync(key, `${key}.away`)
-    await expect(openAuditLog({ folder })).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('gone') })
+    await expect(openAuditLog({ folder })).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('missing') })
     cpSync(join((await written(1)).folder, 'log.key'), key)
-    await expect(openAuditLog({ folder })).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('begun with') })
+    await expect(openAuditLog({ folder })).rejects.toMatchObject({
+      code: 'ERR_AUDIT',
+      message: expect.stringContaining('is not the key of this audit log'),
+    })
     renameSync(`${key}.away`, key)
     await (await openAuditLog({ folder })).close()
   })
@@ -212,7 +215,7 @@ describe('after a crash', () => {
     const { folder } = await written(1)
     const torn = '{"at":12,"entry":{"acti'
     appendFileSync(first(folder), torn)
-    expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { reason: expect.stringContaining('not whole') } })
+    expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { reason: expect.stringContaining('incomplete') } })
     const log = await openAuditLog({ folder })
     await log.refusal(entry())
     await log.close()
@@ -238,7 +241,7 @@ describe('after a crash', () => {
       const warnings: string[] = []
       await (await openAuditLog({ folder, onWarning: (text) => warnings.push(text) })).close()
       expect(await verifyAudit(folder)).toMatchObject({ ok: true, recovered: times + 1 })
-      expect(warnings).toEqual([expect.stringContaining(`its ${begun.length + 100} bytes are kept in`)])
+      expect(warnings).toEqual([expect.stringContaining(`its ${begun.length + 100} bytes were moved to`)])
     }
     expect((await all(folder)).length).toBeGreaterThan(records)
   })
@@ -247,9 +250,9 @@ describe('after a crash', () => {
     const { folder } = await written(1)
     const whole = readFileSync(first(folder))
     for (const [end, reason] of [
-      [Buffer.alloc(100), /^zeros stand at the end of the file.*the next start of a host sets this aside/],
-      [Buffer.from('{"at":12\0\0'), /^its line is not whole, and zeros follow it.*sets this aside/],
-      [Buffer.from('{"at":12'), /^its line is not whole: .*sets this aside/],
+      [Buffer.alloc(100), /^the file ends with zeros.*the next start of a host sets this aside/],
+      [Buffer.from('{"at":12\0\0'), /^its line is incomplete, and zeros follow it.*sets this aside/],
+      [Buffer.from('{"at":12'), /^its line is incomplete: .*sets this aside/],
     ] as const) {
       writeFileSync(first(folder), Buffer.concat([whole, end]))
       expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { reason: expect.stringMatching(reason) } })
@@ -301,7 +304,7 @@ describe('after a crash', () => {
 test('a log with a key and without records is not whole', async () => {
   const { folder } = await written(1)
   writeFileSync(first(folder), '')
-  const bad = { ok: false, records: 0, firstBad: { seq: 1, line: 0, reason: expect.stringContaining('no record is left of it') } }
+  const bad = { ok: false, records: 0, firstBad: { seq: 1, line: 0, reason: expect.stringContaining('has a key but no records') } }
   expect(await verifyAudit(folder)).toMatchObject(bad)
   rmSync(first(folder))
   expect(await verifyAudit(folder)).toMatchObject(bad)
@@ -353,7 +356,10 @@ describe('what no crash leaves', () => {
     const changed = change(bytes)
     expect(changed.equals(bytes)).toBe(false)
     writeFileSync(file, changed)
-    await expect(openAuditLog({ folder: copy })).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('not whole') })
+    await expect(openAuditLog({ folder: copy })).rejects.toMatchObject({
+      code: 'ERR_AUDIT',
+      message: expect.stringContaining('is damaged'),
+    })
     expect(readFileSync(file).equals(changed)).toBe(true)
     expect(readdirSync(copy).filter((name) => name.startsWith('torn-'))).toEqual([])
     expect(await verifyAudit(copy)).toMatchObject({ ok: false })
@@ -454,7 +460,7 @@ describe('verifying', () => {
     for (const [edited, line] of edits) {
       writeFileSync(first(folder), `${edited.join('\n')}\n`)
       expect(await verifyAudit(folder)).toMatchObject({ ok: false, firstBad: { segment: 'audit-000001.jsonl', line } })
-      await expect(openAuditLog({ folder })).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('not whole') })
+      await expect(openAuditLog({ folder })).rejects.toMatchObject({ code: 'ERR_AUDIT', message: expect.stringContaining('is damaged') })
     }
   })
 
@@ -466,7 +472,7 @@ describe('verifying', () => {
     expect(await verifyAudit(folder)).toMatchObject({ ok: true, signedUpTo: 0 })
     expect(await verifyAudit(folder, { anchors })).toMatchObject({
       ok: false,
-      firstBad: { seq: 5, reason: expect.stringContaining('kept elsewhere') },
+      firstBad: { seq: 5, reason: expect.stringContaining('a checkpoint in the anchors') },
     })
   })
 
