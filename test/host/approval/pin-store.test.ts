@@ -199,9 +199,7 @@ describe('one byte', () => {
     ['the path', HTTP, { ...HTTP, url: 'https://mcp.example.com/v2?team=a' }, 'path: /v1 → /v2'],
     ['the query', HTTP, { ...HTTP, url: 'https://mcp.example.com/v1?team=b' }, 'query has changed'],
     ['a header', HTTP, { ...HTTP, headers: { Authorization: `Bearer ${secret('toke')}` } }, 'the header Authorization has changed'],
-  ])(
-    'E2: of %s: everything is changed until somebody agrees to what the server is now, and the change is said',
-    async (_name, before, after, words) => {
+  ])('after a change of %s, everything counts as changed until a person approves the server again', async (_name, before, after, words) => {
     const [was, is] = [await fingerprintOf(before), await fingerprintOf(after)]
     const pins = await openPins()
     await pins.adopt('notes', was)
