@@ -32,7 +32,7 @@ const values = readOptions(
   --folders LIST  folders of src/ that get faults. Default: stdio,http,auth,client
   --tests LIST    test files and folders to run. Default: those of the folders, and server, jsonrpc, protocol and interop
   --only LIST     try only these ids of the sample (a run prints the ids of faults that no test noticed)
-  --everywhere    put faults into all code. Default: only code about endings and limits (closing, draining, cancelling, idling, limits, clean-up)
+  --everywhere    put faults into all code. Default: only code about endings and limits (such as closing, idling, clean-up)
   --list          print the sample and stop`,
 )
 const count = countOf('sample', values.sample)

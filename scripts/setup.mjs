@@ -1,4 +1,4 @@
-/** The first step of every npm command: installs missing packages and builds stale output. It prints what it does, because both are slow. */
+/** The first step of every npm command: installs missing packages and builds stale output. Both are slow, so it prints what it does. */
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
