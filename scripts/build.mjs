@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { directImports } from './direct-imports.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -24,6 +25,7 @@ export async function build({ types: withTypes = true } = {}) {
     external: (id) => !/^[./]/.test(id) && !id.startsWith('src/'),
     preserveEntrySignatures: 'allow-extension',
     treeshake: { moduleSideEffects: false },
+    plugins: [directImports()],
     transform: { target: 'node20.19' },
   })
   await bundle.write({

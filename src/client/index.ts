@@ -6,7 +6,7 @@ export type { Implementation } from '../protocol/model/base.ts'
 export type { CompleteParams, Completion } from '../protocol/model/completion.ts'
 export type { ContentBlock } from '../protocol/model/content.ts'
 export type { ElicitResult, FormSchema } from '../protocol/model/elicitation.ts'
-export type { LogLevel, LogMessage } from '../protocol/model/logging.ts'
+export { LOG_LEVELS, type LogLevel, type LogMessage } from '../protocol/model/logging.ts'
 export type { ClientRequests, Notifications, ServerRequests } from '../protocol/model/messages.ts'
 export type { Progress } from '../protocol/model/progress.ts'
 export type { GetPromptResult, Prompt } from '../protocol/model/prompts.ts'
@@ -24,6 +24,7 @@ export {
   type UriTemplate,
   uriTemplate,
 } from '../protocol/uri-template/index.ts'
+export { SUPPORTED_REVISIONS } from '../revisions/supported.ts'
 export type { Answers, Asking, FormRequest, SampleHandler, UrlRequest } from './answers.ts'
 export { ResponseCache } from './cache.ts'
 export { Client, type ToolResult } from './client.ts'

@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { assign } from '../../src/cli/arguments/assignment.ts'
-import { checkArguments, usageOf } from '../../src/cli/arguments/check.ts'
-import { UsageError } from '../../src/cli/faults.ts'
+import { checkArguments } from '../../src/cli/arguments/check.ts'
+import { usageOf } from '../../src/cli/arguments/usage.ts'
+import { UsageError } from '../../src/cli/errors.ts'
 import { splitWords } from '../../src/cli/split-words.ts'
 import type { JsonSchema } from '../../src/protocol/schema/json-schema.ts'
 import { temporaryFolders } from '../support/folders.ts'
@@ -83,7 +84,7 @@ describe('words become what the schema wants', () => {
 describe('what does not fit is told before anything is sent', () => {
   test('an unknown argument name is refused, with the likely one', async () => {
     const error = await fault(['titel=x'])
-    expect(error.message).toBe('There is no argument "titel"')
+    expect(error.message).toBe('Unknown argument "titel"')
     expect(error.hint).toBe('Did you mean "title"?')
   })
 
@@ -93,15 +94,15 @@ describe('what does not fit is told before anything is sent', () => {
 
   test('an unknown choice is refused', async () => {
     const error = await fault(['level=hihg'])
-    expect(error.message).toBe('level: expected one of low, high, and got "hihg"')
+    expect(error.message).toBe('level: expected one of low, high, got "hihg"')
     expect(error.hint).toBe('Did you mean level=high?')
   })
 
   test('a wrong value is refused with what was expected and what came', async () => {
-    expect((await fault(['count=many'])).message).toBe('count: expected a whole number, and got "many"')
-    expect((await fault(['isOpen=maybe'])).message).toBe('isOpen: expected true or false, and got "maybe"')
+    expect((await fault(['count=many'])).message).toBe('count: expected a whole number, got "many"')
+    expect((await fault(['isOpen=maybe'])).message).toBe('isOpen: expected true or false, got "maybe"')
     expect((await fault(['place=here'])).hint).toContain('place.NAME=VALUE')
-    expect((await fault(['title'])).message).toBe('Expected key=value, and got "title"')
+    expect((await fault(['title'])).message).toBe('Expected key=value, got "title"')
     expect((await fault(['title=a', 'title=b'])).message).toBe('"title" is given twice')
     expect((await fault(['title:={'])).message).toContain('title: expected JSON')
     expect((await fault(['title=@missing.txt'])).message).toContain('missing.txt cannot be read (ENOENT)')
@@ -146,5 +147,5 @@ test('a typed line is split as a shell would, and nothing in it is run', () => {
     'a b',
     '',
   ])
-  expect(() => splitWords('call "open')).toThrow('A " is missing')
+  expect(() => splitWords('call "open')).toThrow('Missing closing "')
 })

@@ -79,13 +79,13 @@ describe('a call', () => {
       'node notes.mjs',
       'you → model scripted → server notes',
       'It may destroy something',
-      'goes outside',
+      'data leaves this machine: yes',
       'argument id: │ 7',
-      'argument id the last time: │ 6',
+      'argument id, last time: │ 6',
       'argument password: │ hunter2-hunter2',
       'come from mail/inbox#3',
       'Removes a note\\x1b[2J',
-      'you have 10 minutes',
+      'expires in 10 minutes (then denied)',
     ])
       expect(text).toContain(part)
     terminal.type(KEY.enter)
@@ -96,7 +96,7 @@ describe('a call', () => {
     const { terminal, answer } = ask({ ...call, isOwn: true } as Subject, { scopes: ['once'], widths: ['exact'] })
     await terminal.until('● No')
     expect(terminal.text()).toContain('argument password: │ [15 characters hidden]')
-    expect(terminal.text()).toContain('not shown here: 15 characters')
+    expect(terminal.text()).toContain('not shown: 15 characters')
     expect(terminal.text()).toContain('Show the 15 characters that are not shown')
     expect(terminal.text()).not.toMatch(/hunter2|for longer/)
     await choose(terminal, 2)
@@ -158,7 +158,7 @@ describe('a call', () => {
   test('a question that times out says so, and allows nothing', async () => {
     const { terminal, answer } = ask(call, { expiresAt: Date.now() + 1500 })
     expect((await answer()).answer).toEqual({ kind: 'error', code: 'ERR_CONSENT' })
-    expect(terminal.text()).toContain('The time is over: no answer is a no.')
+    expect(terminal.text()).toContain('The question expired and counts as denied.')
   })
 })
 
@@ -243,13 +243,13 @@ describe('a form', () => {
     await terminal.until('Send it?')
     terminal.type(KEY.enter)
     expect((await answer()).answer).toEqual({ kind: 'allow', scope: 'once', edited: { value: 'hunter2secret' } })
-    expect(terminal.text()).toContain('leaves something open')
-    expect(terminal.text()).not.toContain('look twice')
+    expect(terminal.text()).toContain('needs values')
+    expect(terminal.text()).not.toContain('! warning')
     expect(terminal.text()).not.toContain('hunter2')
   })
 
   test('a form has a bar before every line of its texts, also while it is filled in and looked over', async () => {
-    const forged = '  what you send: stays on this machine'
+    const forged = '  data leaves this machine: no'
     const long = `${'漢\t'.repeat(60)}${forged} ${'x'.repeat(120)}${forged}`
     const schema = {
       type: 'object' as const,
@@ -260,11 +260,11 @@ describe('a form', () => {
     await choose(terminal, -1)
     await terminal.until(/Fill in the form[\s\S]*◆/)
     terminal.type(`x${KEY.enter}`)
-    await terminal.until(/does not fit the form yet/)
+    await terminal.until(/The form is not complete yet/)
     const rows = terminal.text().split('\n')
     expect(rows.filter((row) => row.includes('what you send')).length).toBeGreaterThan(8)
     for (const row of rows.filter((each) => /what you send|stays on|x{40}|漢/.test(each)))
-      expect(row).toMatch(/^ {2}(?:│ |! (?:look twice|It does not fit the form yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
+      expect(row).toMatch(/^ {2}(?:│ |! (?:look twice|The form is not complete yet): |field ["']|["'])|^[◆◇●○■▲└] |^ {0,3}[│●○] /)
   })
 
   test('a form is filled in field by field, looked over, mended and sent', async () => {
@@ -283,7 +283,7 @@ describe('a form', () => {
     terminal.type(KEY.space + KEY.enter)
     await terminal.until(/◆\s+news/)
     terminal.type(KEY.up + KEY.enter)
-    await terminal.until(/It does not fit the form yet[\s\S]*◆\s+Send it/)
+    await terminal.until(/The form is not complete yet[\s\S]*◆\s+Send it/)
     terminal.type(KEY.enter)
     await terminal.until(/◆\s+Which/)
     terminal.type(KEY.down + KEY.enter)

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { candidates } from '../../src/cli/completion/candidates.ts'
 
 const names = {
+  bundled: () => [],
   servers: async () => ['ev', '-rf', '--exec'],
   tools: async () => ['add', '-rf', '--exec=sh', '.hidden', '_private', '@file', '%1', '/etc'],
   prompts: async () => [],

@@ -81,7 +81,7 @@ describe('a server at a URL', () => {
 
   test('a URL where nothing is served fails at HTTP', async () => {
     const { failed } = await examine(await answering(404))
-    expect(failed).toMatchObject({ step: 'HTTP', detail: 'HTTP 404: nothing is there' })
+    expect(failed).toMatchObject({ step: 'HTTP', detail: 'HTTP 404: not found' })
   })
 
   test('a server at a URL that accepts connections and sends nothing fails at HTTP after the timeout', async () => {
@@ -93,7 +93,7 @@ describe('a server at a URL', () => {
     expect(failed).toMatchObject({
       step: 'HTTP',
       detail: 'No answer within 5000 ms',
-      advice: expect.stringContaining('says nothing'),
+      advice: expect.stringContaining('does not answer'),
     })
   })
 
@@ -195,5 +195,5 @@ test('the report for people gives each step a mark, a time and advice', async ()
   const { stdout } = await portico(['doctor', 'http://127.0.0.1:1/mcp'])
   expect(stdout).toMatch(/^✓ address {8}http:\/\/127\.0\.0\.1:1\/mcp \d+ ms$/m)
   expect(stdout).toMatch(/^✗ TCP .*ECONNREFUSED.* \d+ ms\n {2}→ Nothing listens/m)
-  expect(stdout).toMatch(/^– negotiation {4}not reached$/m)
+  expect(stdout).toMatch(/^– negotiation {4}skipped: an earlier step failed$/m)
 })

@@ -91,11 +91,16 @@ test('the table of exit codes in the documentation and in the help equals the on
   const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
   const rows = [...docs.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, when]) => ({ code: Number(code), when }))
   expect(rows).toEqual(Object.values(EXIT_CODES))
-  const { stdout } = await portico(['--help'])
+  const { stdout } = await portico(['help', 'exit-codes'])
   for (const { code, when } of Object.values(EXIT_CODES)) expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`${code} ${when}`)
 })
 
 test('every command is documented', async () => {
+  const { stdout } = await portico(['help', 'servers', 'import'])
+  expect(stdout).toContain('Usage: portico servers import')
+})
+
+test('every command is in the documentation', async () => {
   const docs = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
   const { stdout } = await portico(['--help'])
   const commands = [...stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name as string)

@@ -95,7 +95,7 @@ describe('servers by name', () => {
     expect(looked.stdout).toContain('secret in plain text: args[2], env.API_KEY')
     expect(looked.stdout).toContain("-- npx mail --password '[13 characters hidden]'")
     expect((await anna.run(['servers', 'import', '--whole'])).stdout).toContain('-- npx mail --password hunter2secret')
-    expect(looked.stderr).toContain('Nothing was taken over')
+    expect(looked.stderr).toContain('Nothing was imported')
     expect((await anna.run(['servers', 'list'])).stdout).toBe('')
     await anna.run(['servers', 'import', '--all', '--yes'])
     expect((await anna.run(['servers', 'list'])).stdout).toMatch(/npx mail --password \$\{secret:mail\/args2\}/)
@@ -117,14 +117,14 @@ describe('servers by name', () => {
     })
     const listed = await anna.run(['servers', 'import', '--all'])
     expect(listed.stdout).toContain(`sh -c '${script}'`)
-    expect(listed.stderr).toContain('mail: args[2] looks like a secret, and stays as it is; --yes moves it to the vault')
-    expect(listed.stderr).toContain('you must be able to read it in the start question')
-    expect(listed.stderr).toContain('2 taken over: docs, mail.')
+    expect(listed.stderr).toContain('mail: args[2] looks like a secret and was not moved; --yes moves it to the vault')
+    expect(listed.stderr).toContain('you must be able to read it when you are asked to start the server')
+    expect(listed.stderr).toContain('Imported 2 servers: docs, mail.')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('')
     // The advice is followed: the entry that is there loses its plain secret.
-    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('1 updated: mail.')
+    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Updated 1 server: mail.')
     expect(readFileSync(join(anna.host, 'servers.json'), 'utf8')).not.toContain('hunter2secret')
-    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Nothing is new')
+    expect((await anna.run(['servers', 'import', '--all', '--yes'])).stderr).toContain('Nothing new')
     expect((await anna.run(['secrets', 'list'])).stdout).toBe('mail/args2\n')
     expect(JSON.parse((await anna.run(['servers', 'list', '--json'])).stdout)).toMatchObject([
       { id: 'docs', where: `-- sh -c '${script}'` },
@@ -193,7 +193,7 @@ describe('servers by name', () => {
     const anna = person()
     await anna.run(['servers', 'add', 'ask', ...serveFixture('asking.mjs')])
     const terminal = anna.sit(['call', 'ask/slow'])
-    for (const title of ['Start the server ask?', 'Take what ask offers into use?', 'Let ask run slow?']) await agree(terminal, title)
+    for (const title of ['Start the server ask?', 'Approve what ask offers?', 'Let ask run slow?']) await agree(terminal, title)
     expect(await terminal.exit, terminal.text()).toBe(0)
     expect(terminal.text()).toContain('all three done')
   }, 40_000)
@@ -225,7 +225,10 @@ describe('with a policy that allows it', () => {
     const short = readFileSync(segment)
     await anna.run(['call', 'ev/test_simple_text'])
     const anchors = join(anna.home, 'anchors')
-    expect(await anna.run(['audit', 'anchor', anchors])).toMatchObject({ code: 0, stderr: expect.stringContaining('vouches for the log') })
+    expect(await anna.run(['audit', 'anchor', anchors])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('now covers the log up to record'),
+    })
     const whole = await anna.run(['audit', 'verify', '--anchors', anchors])
     expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing is missing up to the newest checkpoint') })
     writeFileSync(segment, short)
@@ -251,9 +254,9 @@ describe('with a policy that allows it', () => {
     const segment = join(folder, 'audit-000001.jsonl')
     appendFileSync(segment, '{"at":12,"entry":{"acti')
     expect((await anna.run(['call', 'ev/test_simple_text'])).code).toBe(0)
-    expect((await anna.run(['audit', 'show'])).stdout).toContain('set aside 23 bytes of a record that was not finished')
+    expect((await anna.run(['audit', 'show'])).stdout).toContain('set aside 23 bytes of an incomplete record')
     const mended = await anna.run(['audit', 'verify'])
-    expect(mended).toMatchObject({ code: 0, stdout: expect.stringContaining('once the last record was not finished') })
+    expect(mended).toMatchObject({ code: 0, stdout: expect.stringContaining('The last record was incomplete once') })
     const bytes = readFileSync(segment)
     bytes[bytes.indexOf('test_simple_text')] = 0
     writeFileSync(segment, bytes)
@@ -269,7 +272,10 @@ describe('with a policy that allows it', () => {
     const anna = await trusting()
     await anna.run(['tools', 'ev'])
     expect((await anna.run(['pins', 'list', 'ev'])).stdout).toContain('test_simple_text')
-    expect(await anna.run(['pins', 'diff', 'ev'])).toMatchObject({ code: 0, stderr: expect.stringContaining('as it was approved') })
+    expect(await anna.run(['pins', 'diff', 'ev'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('No changes since your approval'),
+    })
     expect((await anna.run(['__complete', 'zsh', 'call', 'ev/test_simple_t'])).stdout).toBe('ev/test_simple_text\n')
     expect((await anna.run(['__complete', 'zsh', 'tools', 'e'])).stdout).toBe('ev\n')
   })
@@ -369,7 +375,7 @@ test("a question in the inbox is shown in full, with the person's secrets folded
   await expect.poll(async () => (await anna.run(['inbox', 'list'])).stdout, { timeout: 10_000 }).toContain('Let mail run send?')
   const { stdout: short } = await anna.run(['inbox', 'show'])
   expect(short).toContain('argument password: │ [14 characters hidden]')
-  expect(short).toContain('not shown here: 14 characters')
+  expect(short).toContain('not shown: 14 characters')
   expect(short).toMatch(/│ first line\n {2}│ word .* the end\n/)
   expect((await anna.run(['inbox', 'show', parked.id, '--whole'])).stdout).toContain('argument password: │ hunter2hunter2')
   expect(await anna.run(['inbox', 'show', 'nothing'])).toMatchObject({ code: 2 })

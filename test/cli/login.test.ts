@@ -55,7 +55,7 @@ test('a manual login opens no page before the person has seen its host and agree
     const terminal = startTerminal([CLI, 'call', url, 'hello'], { env, cwd: home, columns: 160 })
     await expect.poll(() => /● No/.test(terminal.visible().join('\n')), { timeout: 20_000 }).toBe(true)
     const text = terminal.text()
-    expect(text).toContain(`wants you to open a page of ${new URL(as.issuer).hostname}`)
+    expect(text).toContain(`asks you to open a page on ${new URL(as.issuer).hostname}`)
     expect(text).toMatch(new RegExp(`host: *${new URL(as.issuer).hostname}`))
     expect(existsSync(seen)).toBe(false)
     return terminal
@@ -64,7 +64,7 @@ test('a manual login opens no page before the person has seen its host and agree
   refusing.type(KEY.enter)
   expect(await refusing.exit).not.toBe(0)
   expect(existsSync(seen)).toBe(false)
-  expect(refusing.text()).toContain('you did not want to open its page')
+  expect(refusing.text()).toContain('you chose not to open its login page')
 
   const agreeing = await start()
   const choices = agreeing.visible()

@@ -54,7 +54,7 @@ describe('arguments named like built-in properties', () => {
     const listed = { type: 'object' as const, properties: JSON.parse('{"__proto__": {"type": "object"}}') }
     for (const schema of [options.schema, listed])
       for (const word of ['__proto__={"x":1}', '__proto__.x=1', 'a.__proto__.x=1'])
-        await expect(assign([word], { ...options, schema })).rejects.toThrow('is not the name of an argument')
+        await expect(assign([word], { ...options, schema })).rejects.toThrow('is not a valid argument name')
     expect(({} as Record<string, unknown>).x).toBeUndefined()
   })
 

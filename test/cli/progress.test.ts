@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { ProgressBar } from '../../src/cli/output/progress.ts'
+import type { SafeText } from '../../src/cli/output/safe-text.ts'
 import type { Screen } from '../../src/cli/output/screen.ts'
-import type { Shown } from '../../src/cli/output/shown.ts'
 import { stylesFor } from '../../src/cli/output/style.ts'
 
 /** What the bar draws for one message of progress. */
 function drawn(progress: number, total?: number): string {
   const lines: string[] = []
-  const screen = { noteStyle: stylesFor(false), passing: (line: Shown) => lines.push(line.text), clear: () => {} } as unknown as Screen
+  const screen = {
+    noteStyle: stylesFor(false),
+    showTransient: (line: SafeText) => lines.push(line.text),
+    clear: () => {},
+  } as unknown as Screen
   new ProgressBar(screen, 'call').onProgress({ progress, ...(total !== undefined && { total }) })
   return lines.join('\n')
 }

@@ -47,7 +47,7 @@ describe.each(SERVERS)('serve %s', (name, args, tool) => {
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said += text
     })
-    await expect.poll(() => said, { timeout: 10_000 }).toMatch(/http:\/\/127\.0\.0\.1:\d+\S*;/)
+    await expect.poll(() => said, { timeout: 10_000 }).toMatch(/http:\/\/127\.0\.0\.1:\d+\S* \(/)
     const url = /http:\/\/[^\s;]+/.exec(said)?.[0] as string
     const { code, stdout, stderr } = await portico(['tools', url, '--json'], { env: { HOME: newFolder() } })
     expect(code, stderr).toBe(0)
@@ -60,7 +60,7 @@ describe.each(SERVERS)('serve %s', (name, args, tool) => {
 
 test('serve reports missing, extra and unknown arguments', async () => {
   expect(await portico(['serve', 'files'])).toMatchObject({ code: 2, stderr: expect.stringContaining('at least one folder') })
-  expect(await portico(['serve', 'deploy', 'more'])).toMatchObject({ code: 2, stderr: expect.stringContaining('takes nothing more') })
+  expect(await portico(['serve', 'deploy', 'more'])).toMatchObject({ code: 2, stderr: expect.stringContaining('takes no arguments') })
   expect(await portico(['serve', 'noets'])).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean "notes"?') })
   expect(await portico(['serve', 'notes', '--http', '70000'])).toMatchObject({ code: 2, stderr: expect.stringContaining('65535') })
 })

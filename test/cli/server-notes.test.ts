@@ -2,15 +2,15 @@
 
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { safe } from '../../src/cli/output/safe-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
 import { ServerNotes } from '../../src/cli/output/server-notes.ts'
-import { words } from '../../src/cli/output/shown.ts'
-import { connectOptions } from '../../src/cli/target/connect.ts'
+import { connectOptions } from '../../src/cli/server/connect.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { portico } from './support/cli.ts'
 import { memoryIo } from './support/memory-io.ts'
 
-const plain = (text: string) => words`${text}`
+const plain = (text: string) => safe`${text}`
 
 function notesOn(stream?: Writable) {
   const memory = memoryIo()
@@ -28,10 +28,10 @@ test('log lines are limited at once and per second, and the number left out is p
   await clock.advance(1000)
   for (let i = 0; i < 100; i++) notes.note('more', plain)
   expect(lines()).toHaveLength(500 + 1 + 50)
-  expect(lines()[500]).toContain('9500 lines of the server were left out')
+  expect(lines()[500]).toContain('9500 lines of the server dropped')
   notes.tellLeftOut()
   notes.tellLeftOut()
-  expect(lines().at(-1)).toContain('50 lines of the server were left out')
+  expect(lines().at(-1)).toContain('50 lines of the server dropped')
   expect(lines()).toHaveLength(552)
 })
 
@@ -57,7 +57,7 @@ test('log messages and warnings share one limit', () => {
     screen: new Screen(io),
     after: undefined,
     signal: new AbortController().signal,
-    step: () => Promise.reject(new Error()),
+    interruptibleStep: () => Promise.reject(new Error()),
   }
   const { onLog, onWarning } = connectOptions(invocation, { header: {}, env: {}, revision: [] })
   for (let i = 0; i < 1000; i++) {
@@ -81,6 +81,6 @@ test('lines that a server writes to standard error are counted', async () => {
     serveStdio(server)`
   const { code, stdout, stderr } = await portico(['call', 'go', '--verbose', '--', process.execPath, '--input-type=module', '-e', flood])
   expect([code, stdout]).toEqual([0, 'done\n'])
-  expect(stderr).toMatch(/\d+ lines of the server were left out/)
+  expect(stderr).toMatch(/\d+ lines of the server dropped/)
   expect(stderr.split('\n').length).toBeLessThan(2500)
 })

@@ -7,7 +7,7 @@ test('output during a question waits for the answer, in order, and temporary dra
   const io = memoryIo({ isTTY: true })
   await io.terminal.ask(async (own) => {
     io.terminal.write(io.stderr, 'first\n')
-    io.terminal.pass(io.stderr, '50%')
+    io.terminal.showTransient(io.stderr, '50%')
     own.write(io.stderr, 'question\n')
     io.terminal.write(io.stderr, 'second\n')
     expect(io.err()).toBe('question\n')
@@ -21,7 +21,7 @@ test('waiting output is bounded, and the number of lines left out is printed', a
     io.terminal.write(io.stderr, 'x'.repeat(MIB))
     io.terminal.write(io.stderr, 'one more')
   })
-  expect(io.err()).toBe(`${'x'.repeat(MIB)}(8 more bytes came during the question, and are left out)\n`)
+  expect(io.err()).toBe(`${'x'.repeat(MIB)}(8 more bytes of output during the question were dropped)\n`)
 })
 
 test('output to a file does not wait for a question', async () => {

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { groundedMarks } from '../../src/base/text/visible-text.ts'
 import { Screen } from '../../src/cli/output/screen.ts'
-import { brokenTo, cutTo, expandTabs, widthOf } from '../../src/cli/output/width.ts'
+import { cutTo, expandTabs, widthOf, wrapTo } from '../../src/cli/output/width.ts'
 import { showQuestion } from '../../src/cli/terminal/show-question.ts'
 import type { Question, Subject } from '../../src/host/model/question.ts'
 import { CALL, question } from '../host/consent/ask/questions.ts'
@@ -35,22 +35,25 @@ async function rowsOf(asked: Question, columns: number, isWhole = false): Promis
 
 /** Every row is the title, begins with a label of the host, or has the bar. */
 const LABELLED =
-  /^ {2}(?:! )?(?:server|at|asked by|because|tool|it calls itself|and|it says it (?:does|is)|what you send|argument|arguments|look twice|which begin|the pattern|not shown here|definition|changed|before|now|capabilities|they say|field)\b/
+  /^ {2}(?:! )?(?:server|location|requested by|reason|tool|title|annotation|description|declared|data leaves|argument|arguments|warning|excerpt|pattern|not shown|definition|changed|before|after|capabilities|message|field)\b/
 
 function expectMarked(rows: readonly Row[]): void {
   const [blank, title, ...rest] = rows.filter(({ text }, i) => i < 2 || text !== '')
   expect(blank?.text).toBe('')
-  expect(title?.text).toMatch(/^(?:Let|Take|mail)/)
+  expect(title?.text).toMatch(/^(?:Let|Approve|mail)/)
   for (const { text, isWrapped } of rest) {
     expect(isWrapped, text).toBe(false)
     expect(text).toMatch(/^ {2}│ ?/.test(text) ? /./ : LABELLED)
     // A line of others that stands beside its label has the bar behind that.
-    if (/^ {2}(?:at|tool|it |and|argument |which|definition|they say|field )/.test(text) && /: \S/.test(text))
+    if (
+      /^ {2}(?:location|tool|title|annotation|description|declared|argument |excerpt|definition|message|field )/.test(text) &&
+      /: \S/.test(text)
+    )
       expect(text).toMatch(/: (?:│|none|not given|widened)|^[^:]*"/)
   }
 }
 
-const FORGED = '  what you send: stays on this machine'
+const FORGED = '  data leaves this machine: no'
 
 describe('text that is wider than it looks', () => {
   test.each([
@@ -158,7 +161,7 @@ describe('widths', () => {
         fc.integer({ min: 8, max: 40 }),
         (raw, columns) => {
           const text = groundedMarks(raw)
-          const parts = brokenTo(text, columns)
+          const parts = wrapTo(text, columns)
           expect(parts.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''))
           for (const part of parts) expect(widthOf(part)).toBeLessThanOrEqual(columns)
           for (const part of parts.slice(1)) expect(part).not.toMatch(/^\p{M}/u)
@@ -171,7 +174,7 @@ describe('widths', () => {
   test.each(['a', 'a ', '漢', '\u0301', 'a\u0301', '\t'])('wrapping a long text of %j takes linear time', (unit) => {
     expectLinear(20_000, (size) => {
       const text = unit.repeat(size)
-      return () => brokenTo(text, 40)
+      return () => wrapTo(text, 40)
     })
   })
 })

@@ -48,7 +48,7 @@ describe('recording', () => {
     const before = readFileSync(file, 'utf8')
     const { code, stderr } = await portico(['record', file, ...everything])
     expect(code).toBe(2)
-    expect(stderr).toContain('is there already')
+    expect(stderr).toContain('already exists')
     expect(readFileSync(file, 'utf8')).toBe(before)
   })
 

@@ -41,7 +41,7 @@ async function choose(terminal: TerminalProcess, question: RegExp, choice: strin
 async function agreeToAll(terminal: TerminalProcess): Promise<void> {
   while (!isAtPrompt(terminal)) {
     await expect.poll(() => open(terminal) !== '' || isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
-    if (open(terminal) !== '') await choose(terminal, /Take what rogue offers/, 'Yes, all of it')
+    if (open(terminal) !== '') await choose(terminal, /Approve what rogue offers/, 'Yes, all of it')
   }
 }
 
@@ -55,7 +55,7 @@ test('the first screen shows what runs, where data is stored and how to leave, t
   await expect.poll(() => open(terminal), { timeout: 20_000 }).toMatch(/● No$/m)
   const text = terminal.text()
   const head = text
-    .slice(0, text.search(/^Take what rogue offers/m))
+    .slice(0, text.search(/^Approve what rogue offers/m))
     .trimEnd()
     .split('\n')
   expect(head.length).toBeLessThanOrEqual(7)
@@ -91,7 +91,7 @@ test('the shell lists commands, tools, resources and prompts, and explains typin
   await type(terminal, 'call notes__ad')
   await terminal.until('Did you mean "notes__add"?')
   await type(terminal, 'audit')
-  await terminal.until(/✓ \d+ records are as they were written/)
+  await terminal.until(/✓ \d+ records intact/)
   await type(terminal, 'q')
   expect(await terminal.exit).toBe(0)
 }, 90_000)
@@ -113,7 +113,7 @@ describe('consent', () => {
     await choose(terminal, /Let notes run add\?/, 'No, and say')
     await expect.poll(() => open(terminal), { timeout: 10_000 }).toContain('What should be done instead?')
     terminal.type(`Too much salt${KEY.enter}`)
-    await terminal.until(/was refused: .*Too much salt/)
+    await terminal.until(/was denied: .*Too much salt/)
     await type(terminal, 'deploy api 1.4.0 to staging')
     await choose(terminal, /Let deploy run deploy\?/, 'Yes, this once')
     await choose(terminal, /deploy asks you/, 'Fill in the form')
@@ -125,7 +125,7 @@ describe('consent', () => {
     await terminal.until(/← .*"to":"1.4.0"/)
     await type(terminal, 'call notes__summarise')
     await choose(terminal, /Let notes ask the model/, 'Yes, this once')
-    await choose(terminal, /Give the answer of the model to notes\?/, 'Yes, this once')
+    await choose(terminal, /Send the model's answer to notes\?/, 'Yes, this once')
     await expect.poll(() => isAtPrompt(terminal), { timeout: 20_000 }).toBe(true)
     terminal.type(KEY.end)
     expect(await terminal.exit).toBe(0)
@@ -155,15 +155,15 @@ describe('consent', () => {
     await agreeToAll(terminal)
     await type(terminal, 'call rogue__forecast city=Paris')
     await choose(terminal, /Let rogue run forecast\?/, 'Yes, this once')
-    await choose(terminal, /Take what changed at rogue into use\?/, 'No')
+    await choose(terminal, /Approve what changed on rogue\?/, 'No')
     const text = terminal.text()
     expect(text).toMatch(/tool forecast: widened/)
-    expect(text).toMatch(/! look twice: It tells a model to keep something from you/)
+    expect(text).toMatch(/! warning: It tells a model to keep something from you/)
     expect(text).toMatch(/before: │ The weather of a city/)
     await type(terminal, 'servers')
-    await terminal.until(/rogue +ready +2 +\d not in use until you agree: approve rogue/)
+    await terminal.until(/rogue +ready +2 +\d items? awaits? approval: approve rogue/)
     await type(terminal, 'call rogue__forecast city=Paris')
-    await terminal.until('rogue__forecast is not in use')
+    await terminal.until('The tool "rogue__forecast" is new or changed')
   }, 90_000)
 })
 
@@ -186,7 +186,7 @@ describe('Ctrl-C', () => {
     await terminal.until(/deploy +ready/)
     await expect.poll(() => isAtPrompt(terminal), { timeout: 10_000 }).toBe(true)
     terminal.type(`half a line${KEY.interrupt}`)
-    await terminal.until('Ctrl-C once more ends it')
+    await terminal.until('press Ctrl-C again')
     expect(terminal.visible().join('\n')).not.toContain('half a line')
     terminal.type(KEY.interrupt)
     expect(await terminal.exit).toBe(0)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Client } from '../../src/client/client.ts'
-import { type Progress } from '../../src/protocol/model/progress.ts'
 import { RemoteError } from '../../src/jsonrpc/remote-error.ts'
+import type { Progress } from '../../src/protocol/model/progress.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import type { Message } from '../support/raw-channel.ts'

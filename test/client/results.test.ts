@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Client } from '../../src/client/client.ts'
-import { type ConnectOptions } from '../../src/client/options.ts'
+import type { ConnectOptions } from '../../src/client/options.ts'
 import { fakeClock } from '../../src/testing/index.ts'
 import { proves } from '../support/proves.ts'
 import { type Behaviour, cannedServer } from '../support/scripted-server.ts'

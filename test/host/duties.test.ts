@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type HostOptions, readAudit } from '../../src/host/index.ts'
+import { Conversation, type HostOptions, readAudit } from '../../src/host/index.ts'
 import type { ServerSpec } from '../../src/host/model/server-spec.ts'
 import { connect } from '../../src/index.ts'
 import { createServer, embed } from '../../src/server/index.ts'
@@ -121,10 +121,10 @@ describe('a host', () => {
     expect(JSON.stringify(model.asked)).not.toContain('book://1')
     expect(did).toEqual(['lend'])
     // What the application reads goes into a conversation when the application puts it there.
-    const talk = host.talk()
-    const { contents } = await host.read('book://1', { talk })
+    const conversation = new Conversation()
+    const { contents } = await host.read('book://1', { conversation })
     expect(contents).toMatchObject([{ text: 'Once upon a time' }])
-    await chat(host, 'And now?', { talk })
+    await chat(host, 'And now?', { conversation })
     expect(JSON.stringify(model.asked)).not.toContain('Once upon a time')
   })
 

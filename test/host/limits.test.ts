@@ -48,7 +48,7 @@ describe('a rule that limits', () => {
     const host = await hostWith({ servers, ask: person(), policy: policyWith({ resultBytes: 1_000 }, action) })
     const text = textOf(await host.call('worker__work'))
     expect(text.length).toBeLessThan(1_300)
-    expect(text).toContain('1000 are let in')
+    expect(text).toContain('the limit is 1000 (maxBytes)')
     const whole = await hostWith({ servers: worker().servers, ask: person(), policy: policyWith(undefined, action) })
     expect(textOf(await whole.call('worker__work'))).toHaveLength(5_000)
   })

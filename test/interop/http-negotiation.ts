@@ -1,9 +1,9 @@
 /** Which transport and revision two sides come to speak when only a URL is known, and what happens when there is none. */
 
 import { afterEach, describe, expect, test } from 'vitest'
-import { type ConnectAnywhereOptions, connect } from '../../src/index.ts'
-import { type Client } from '../../src/client/client.ts'
+import type { Client } from '../../src/client/client.ts'
 import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { type ConnectAnywhereOptions, connect } from '../../src/index.ts'
 import type { ListeningProcess } from '../support/listening-process.ts'
 import { startEverything } from './everything.ts'
 import { startSdkServer } from './sdk-server.ts'

@@ -1,11 +1,11 @@
 /** Which revision two sides come to speak, and what happens when there is none. */
 
 import { afterEach, describe, expect, test } from 'vitest'
-import { connect } from '../../src/index.ts'
-import { type Client } from '../../src/client/client.ts'
-import { type ConnectOptions } from '../../src/client/options.ts'
-import { type Target } from '../../src/protocol/seams/link.ts'
+import type { Client } from '../../src/client/client.ts'
+import type { ConnectOptions } from '../../src/client/options.ts'
 import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { connect } from '../../src/index.ts'
+import type { Target } from '../../src/protocol/seams/link.ts'
 import { processTarget } from '../../src/stdio/index.ts'
 import { proves } from '../support/proves.ts'
 import { everythingServer } from './everything.ts'

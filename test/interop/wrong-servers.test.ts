@@ -5,9 +5,9 @@
 
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { connect } from '../../src/index.ts'
-import { type Client } from '../../src/client/client.ts'
+import type { Client } from '../../src/client/client.ts'
 import { verdictMemory } from '../../src/client/verdict-memory.ts'
+import { connect } from '../../src/index.ts'
 import { startListening } from '../support/listening-process.ts'
 import { proves } from '../support/proves.ts'
 import { sdkServer } from './sdk-server.ts'

@@ -13,7 +13,6 @@ import { DEFAULT_PIN_LIMITS } from '../../src/host/approval/pin-store.ts'
 import { DEFAULT_CATALOG_LIMITS } from '../../src/host/catalog/catalog.ts'
 import { DEFAULT_SEARCH_LIMITS } from '../../src/host/catalog/search.ts'
 import { DEFAULT_CONFIG_LIMITS } from '../../src/host/config/limits.ts'
-import { DEFAULT_QUEUE_LIMITS } from '../../src/host/consent/ask/askers.ts'
 import { DEFAULT_INBOX_LIMITS } from '../../src/host/consent/ask/inbox-files.ts'
 import { DEFAULT_GATE_LIMITS } from '../../src/host/consent/gate/gate.ts'
 import { DEFAULT_GRANT_LIMITS } from '../../src/host/consent/grants/grant-store.ts'
@@ -28,7 +27,7 @@ import { DEFAULT_ROOT_LIMITS } from '../../src/host/roots/root-registry.ts'
 import { DEFAULT_BROKER_LIMITS } from '../../src/host/sampling/broker.ts'
 import { DEFAULT_BUDGET_LIMITS } from '../../src/host/sampling/budget.ts'
 import { DEFAULT_REDACTOR_LIMITS } from '../../src/host/secrets/redactor.ts'
-import { DEFAULT_SERVER_LIMITS } from '../../src/host/servers/limits.ts'
+import { DEFAULT_SUPERVISION_LIMITS } from '../../src/host/servers/limits.ts'
 import { DEFAULT_AUDIT_LIMITS } from '../../src/host/storage/audit/log.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../src/http/client/options.ts'
 import { DEFAULT_HTTP_LIMITS } from '../../src/http/server/options.ts'
@@ -123,7 +122,6 @@ test('every limit is documented with its option', () => {
     DEFAULT_FILE_STORE_LIMITS,
     DEFAULT_SAFE_FETCH_LIMITS,
     DEFAULT_INBOX_LIMITS,
-    DEFAULT_QUEUE_LIMITS,
     DEFAULT_ENTRY_FILE_LIMITS,
     DEFAULT_AUDIT_LIMITS,
     DEFAULT_CATALOG_LIMITS,
@@ -141,7 +139,7 @@ test('every limit is documented with its option', () => {
     DEFAULT_ROOT_LIMITS,
     DEFAULT_BROKER_LIMITS,
     DEFAULT_BUDGET_LIMITS,
-    DEFAULT_SERVER_LIMITS,
+    DEFAULT_SUPERVISION_LIMITS,
     DEFAULT_REDACTOR_LIMITS,
     DEFAULT_FILES_LIMITS,
   ]

@@ -132,7 +132,7 @@ describe('a request that says nothing about its version', () => {
       expect(decide(method, {}, undefined, SESSION)).toEqual([
         '2025-11-25',
         'ERR_INVALID_REQUEST',
-      `${method} arrived before initialize; send initialize first`,
+        `${method} arrived before initialize; send initialize first`,
       ])
     },
   )

@@ -52,7 +52,24 @@ export const redactText = (text: string): string =>
     text,
   )
 
-/** Every pattern recognises a secret by at most this many characters. */
+/** How many places of a text look like secrets. Places that are redacted already do not count. */
+export function countSecrets(text: string): number {
+  let count = 0
+  SECRET_VALUES.reduce(
+    (current, pattern) =>
+      current.replace(pattern, (match, kept: unknown) => {
+        if (!match.includes(HIDDEN)) count++
+        return typeof kept === 'string' ? kept + HIDDEN : HIDDEN
+      }),
+    text,
+  )
+  return count
+}
+
+/** Whether a text as a whole looks like a secret. */
+export const isSecretText = (text: string): boolean => redactText(text) === HIDDEN
+
+/** No pattern has to see more than this of a secret to know it. */
 const MAX_PART = 1024
 
 /** The start of a text with secrets replaced. Takes time for the kept part only, however long the text is. */

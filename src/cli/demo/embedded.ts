@@ -1,32 +1,27 @@
-/** The servers that the command brings along to be tried: one as a process of its own, two at ports of this machine. */
+/** The sample servers of the command: one as a process, two over HTTP on this machine. */
 
 import { fileURLToPath } from 'node:url'
+import { SUPPORTED_REVISIONS } from '../../client/index.ts'
 import { deployServer, type RogueServer, rogueServer } from '../../demo/index.ts'
-import type { Rule } from '../../host/model/rule.ts'
-import type { Provenance, ServerSpec } from '../../host/model/server-spec.ts'
-import type { GivenServer } from '../../host/options.ts'
-import { allow } from '../../host/policy/rule-builder.ts'
+import type { ConfigProvenance } from '../../host/index.ts'
+import { allow, type GivenServer, type Rule, type ServerSpec } from '../../host/index.ts'
 import { listen } from '../../http/index.ts'
-import { REVISIONS } from '../../revisions/index.ts'
 
 export interface Embedded {
   servers: Readonly<Record<'notes' | 'deploy' | 'rogue', GivenServer>>
-  /** To be asked what it got hold of. */
+  /** For checking what it received. */
   rogue: RogueServer
   close(): Promise<void>
 }
 
 export interface EmbeddedOptions {
-  /** Where notes are kept. */
+  /** Where notes are stored. */
   notesFolder: string
   /** How long each step of a deployment takes. */
   stepMs?: number
 }
 
-/**
- * They are part of the command, and reach nothing but this machine: starting them needs no question. What notes and deploy
- * offer is known as well; the rogue is there to be looked at.
- */
+/** Sample servers start without a question: they are part of the command and stay on this machine. The rogue still needs approval. */
 export const embeddedRules = (ids: readonly string[]): Rule[] => {
   const known = ids.filter((id) => id !== 'rogue')
   return [
@@ -35,15 +30,15 @@ export const embeddedRules = (ids: readonly string[]): Rule[] => {
   ]
 }
 
-const OURS: Provenance = { client: 'Portico', scope: 'ours', file: '' }
+const OURS: ConfigProvenance = { client: 'Portico', scope: 'ours', file: '' }
 
-/** As the package has it: from the file of the command itself, or from a part of it that was loaded later. */
+/** The built command, seen from its own file or from a chunk of it. */
 const program = (): string => fileURLToPath(new URL('../cli/index.js', import.meta.url))
 
 export async function startEmbedded({ notesFolder, stepMs = 500 }: EmbeddedOptions): Promise<Embedded> {
   const deploy = deployServer({ stepMs })
-  // The last that had sessions, so that the host is seen to speak both kinds.
-  const versions = REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
+  // Session revisions only, so that the demo uses both dialects.
+  const versions = SUPPORTED_REVISIONS.filter(({ dialect }) => dialect === 'session').map(({ version }) => version)
   const rogue = rogueServer({ after: { calls: 1 }, server: { revisions: versions } })
   const listening = [await listen(deploy, { port: 0, handleSignals: false }), await listen(rogue, { port: 0, handleSignals: false })]
   const [deployUrl = '', rogueUrl = ''] = listening.map(({ url }) => url)

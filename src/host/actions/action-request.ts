@@ -1,41 +1,43 @@
-/** How a use of a server is described to the gate. */
+/** Describes to the gate how a server is used. */
 
 import type { CallOptions } from '../../client/options.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
 import type { ActionRequest } from '../consent/gate/gate.ts'
+import type { Conversation } from '../conversation/chat/conversation.ts'
 import type { ActionKind, ActionPrimitive, Initiator } from '../model/action.ts'
-import type { Run } from '../model/run.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
 
 export interface UseOptions extends Pick<CallOptions, 'signal' | 'onProgress' | 'timeoutMs' | 'maxTotalMs'> {
-  run: Run
+  conversation: Conversation
   initiator: Initiator
-  /** Who wants it, from the person on, for people. */
+  /** Who wants the action, starting with the person. For people. */
   chain: readonly string[]
 }
 
+/** @param current the target and the arguments at the time of the call: both can change while the person is asked */
 export function useRequest(
   server: HostedServer,
   kind: ActionKind,
-  { run, initiator, chain, signal }: UseOptions,
-  now: () => { primitive?: ActionPrimitive; args: Readonly<Record<string, unknown>> },
+  { conversation, initiator, chain, signal }: UseOptions,
+  current: () => { primitive?: ActionPrimitive; args: Readonly<Record<string, unknown>> },
 ): Omit<ActionRequest, 'subject'> {
   return {
     describe: () => {
-      const { primitive, args } = now()
+      const { primitive, args } = current()
       const tool = primitive?.kind === 'tool' ? (server.definition('tool', primitive.name) as Tool | undefined) : undefined
+      const { labels, untrustedSince } = conversation.flow()
       return {
         kind,
-        run: run.id,
-        turn: run.turn,
+        run: conversation.id,
+        turn: conversation.turn,
         initiator,
         server: server.facts,
         ...(primitive && { primitive }),
         claimed: tool?.annotations ?? {},
         asserted: primitive ? server.asserted(primitive.name) : {},
         args,
-        labels: run.flow.labels,
-        ...(run.flow.untrustedSince !== undefined && { untrustedSince: run.flow.untrustedSince }),
+        labels,
+        ...(untrustedSince !== undefined && { untrustedSince }),
       }
     },
     server: server.shown,

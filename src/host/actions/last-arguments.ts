@@ -1,28 +1,29 @@
-/** What a person agreed to the last time, so that they can be shown what is different now. */
+/** The arguments that a person agreed to last, so that a question can show the differences. */
 
 type Arguments = Readonly<Record<string, unknown>>
 
-export interface Remembered {
+export interface AgreedCall {
   args: Arguments
-  /** The person wrote them, and not a model. */
+  /** The person wrote the arguments, not a model. */
   isOwn: boolean
 }
 
-const MAX_REMEMBERED = 500
+/** Enough for the tools that a person uses. The oldest entry is dropped. */
+const MAX_CALLS = 500
 
 export class LastArguments {
-  readonly #calls = new Map<string, Remembered>()
+  readonly #calls = new Map<string, AgreedCall>()
 
-  of(server: string, tool: string): Remembered | undefined {
+  of(server: string, tool: string): AgreedCall | undefined {
     return this.#calls.get(keyOf(server, tool))
   }
 
-  remember(server: string, tool: string, call: Remembered): void {
+  remember(server: string, tool: string, call: AgreedCall): void {
     const key = keyOf(server, tool)
     this.#calls.delete(key)
     this.#calls.set(key, call)
     const [oldest] = this.#calls.keys()
-    if (this.#calls.size > MAX_REMEMBERED && oldest !== undefined) this.#calls.delete(oldest)
+    if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest)
   }
 }
 

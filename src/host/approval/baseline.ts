@@ -1,4 +1,4 @@
-/** What was approved of one server, as it stands in the file. */
+/** The approved definitions of one server, as stored. */
 
 import { isObject } from '../../base/json.ts'
 import type { FingerprintPart } from '../launch/fingerprint.ts'
@@ -6,26 +6,26 @@ import { PINNED_KINDS, type Primitive } from './pin.ts'
 
 export interface Baseline {
   server: string
-  /** What the server was when somebody agreed to it. */
+  /** The fingerprint of the server when it was approved. */
   fingerprint: string
   parts: readonly FingerprintPart[]
-  /** Undefined as long as it was only agreed to start it. */
+  /** Undefined while only the start of the server was approved. */
   approvedAt?: number
-  /** Kept whole, so that what became of them can be shown. */
+  /** Complete definitions, so that changes can be shown. */
   items: readonly Primitive[]
 }
 
-/** A file that says something else is refused as a whole: guessing what it means would be guessing what was approved. */
+/** A file with an unknown shape is rejected as a whole: guessing would mean guessing approvals. */
 export function checkBaselines(value: unknown): readonly Baseline[] {
   if (!Array.isArray(value)) throw new Error('expected a list of servers')
   for (const [at, each] of value.entries()) {
-    const fault = faultOf(each)
+    const fault = checkBaseline(each)
     if (fault !== undefined) throw new Error(`server ${at + 1}: expected ${fault}`)
   }
   return value as readonly Baseline[]
 }
 
-function faultOf(value: unknown): string | undefined {
+function checkBaseline(value: unknown): string | undefined {
   if (!isObject(value)) return 'an object'
   const { server, fingerprint, parts, approvedAt, items } = value
   if (typeof server !== 'string' || typeof fingerprint !== 'string') return 'server and fingerprint: texts'

@@ -10,18 +10,18 @@ import { schemaChanges } from './schema-difference.ts'
 
 type Compare = (before: unknown, after: unknown, pointer: string) => Change[]
 
-/** Undefined when they are the same but for the order of members. */
+/** Undefined when they differ at most in the order of members. */
 export function differenceOf(before: Primitive, after: Primitive): PinDifference | undefined {
   const isRenamed = before.name !== after.name
   if (!isRenamed && pinOf(before.definition) === pinOf(after.definition)) return undefined
   const changes = definitionChanges(before.definition, after.definition)
   if (isRenamed) changes.unshift(changeOf('name', 'renamed', `was ${before.name}`, before.name, after.name))
-  // Two ways to write one thing, such as `true` and `{}` for a schema.
+  // Different notations of the same, such as `true` and `{}` for a schema.
   if (changes.length === 0) changes.push(changeOf('', 'cosmetic', 'the same, written in another way', before.definition, after.definition))
   return { kind: after.kind, name: after.name, class: worstOf(changes), ...(isRenamed && { formerly: before.name }), changes }
 }
 
-/** One that is no longer offered. */
+/** The difference of a definition that is no longer offered. */
 export const removalOf = ({ kind, name, definition }: Primitive): PinDifference => ({
   kind,
   name,
@@ -42,7 +42,7 @@ function memberChanges(before: unknown, after: unknown, pointer: string, compare
   })
 }
 
-/** What a member means that nobody here knows is not known: it does more unless it is gone. */
+/** An unknown member counts as widening, unless it was removed. */
 const compareOther: Compare = (before, after, pointer) => {
   if (isEqual(before, after)) return []
   if (isObject(before) && isObject(after)) return memberChanges(before, after, pointer, () => compareOther)
@@ -53,7 +53,7 @@ const compareOther: Compare = (before, after, pointer) => {
 
 const compareText: Compare = (before, after, pointer) => [textChange(before, after, pointer)]
 
-/** A title is a name for people: capitals do not make it another. */
+/** A title differs only by more than capitals. */
 const compareTitle: Compare = (before, after, pointer) =>
   typeof before === 'string' && typeof after === 'string' && before.toLowerCase() === after.toLowerCase()
     ? [changeOf(pointer, 'cosmetic', 'other capitals', before, after)]
@@ -61,7 +61,7 @@ const compareTitle: Compare = (before, after, pointer) =>
 
 const compareIcons: Compare = (before, after, pointer) => [changeOf(pointer, 'cosmetic', 'other icons', before, after)]
 
-/** What a hint means when it is not given, and which of its values promises more. */
+/** The default of each hint, and the value that promises more. */
 const HINTS: Readonly<Record<Exclude<keyof ToolAnnotations, 'title'>, { byDefault: boolean; safe: boolean; promise: string }>> = {
   readOnlyHint: { byDefault: false, safe: true, promise: 'that it changes nothing' },
   destructiveHint: { byDefault: true, safe: false, promise: 'that it destroys nothing' },
@@ -75,7 +75,7 @@ const compareHint =
     const [wasSafe, isSafe] = [(before ?? byDefault) === safe, (after ?? byDefault) === safe]
     if (wasSafe === isSafe) return [changeOf(pointer, 'cosmetic', 'says the same as before', before, after)]
     return isSafe
-      ? // A promise, and no more than that.
+      ? // A claim only, so it relaxes nothing.
         [changeOf(pointer, 'text', `claims ${promise}, which it did not`, before, after)]
       : [changeOf(pointer, 'downgraded', `no longer claims ${promise}`, before, after)]
   }
@@ -113,7 +113,7 @@ const ARGUMENT: ReadonlyMap<string, Compare> = new Map([
   ['required', compareRequired],
 ])
 
-/** Undefined for what is no list of arguments with a name each. */
+/** Undefined unless every argument has a name. */
 function argumentsIn(value: unknown): Map<string, unknown> | undefined {
   if (!Array.isArray(value ?? [])) return undefined
   const named = ((value ?? []) as unknown[]).map((each): [unknown, unknown] => [isObject(each) ? each.name : undefined, each])
@@ -122,7 +122,7 @@ function argumentsIn(value: unknown): Map<string, unknown> | undefined {
 }
 
 const MEMBERS: ReadonlyMap<string, Compare> = new Map([
-  // The name of a tool is compared by whoever pairs the two.
+  // The caller compares the names of tools.
   ['name', (before, after, pointer) => [changeOf(pointer, 'text', 'another name', before, after)]],
   ['title', compareTitle],
   ['description', compareText],

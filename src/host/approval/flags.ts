@@ -1,24 +1,24 @@
-/** What a person should look at twice before they approve something. Hints for reading, in words; nothing is decided by them. */
+/** Warnings for a person who approves a definition. They decide nothing. */
 
 import { isObject } from '../../base/json.ts'
 import { skeleton } from '../../base/text/confusable.ts'
 import { hasInvisible, visibleText } from '../../base/text/visible-text.ts'
 import type { Primitive } from './pin.ts'
 
-/** What other servers offer, by which a name can be told to be theirs. */
+/** A name that another server offers. */
 export interface OtherName {
   server: string
   name: string
 }
 
-/** A definition of more text than this is read to the end by nobody. */
+/** Longer texts are unlikely to be read to the end. */
 const LONG_TEXT = 4000
 
-/** Texts that are looked at; beyond, the flag says so. */
+/** Maximum number of texts examined. A warning says when there are more. */
 const MAX_TEXTS = 5000
 const MAX_DEPTH = 64
 
-/** @param others what all other servers offer; looked through once, whatever is judged by it */
+/** @param others the names of all other servers, indexed once */
 export function flagger(others: readonly OtherName[]): (primitive: Primitive) => string[] {
   const names = groupBy(others, ({ name }) => name.toLowerCase())
   const skeletons = groupBy(others, ({ name }) => skeleton(name))
@@ -27,7 +27,7 @@ export function flagger(others: readonly OtherName[]): (primitive: Primitive) =>
     const { texts, isWhole } = textsIn(primitive.definition)
     const prose = texts.join('\n')
     return [
-      ...(isWhole ? [] : ['It has more texts than were looked at']),
+      ...(isWhole ? [] : ['It has more texts than were examined']),
       ...invisible([primitive.name, ...texts]),
       ...alike(primitive, skeletons),
       ...mentions(primitive, prose, names, servers),
@@ -51,7 +51,7 @@ function groupBy(others: readonly OtherName[], keyOf: (other: OtherName) => stri
   return groups
 }
 
-/** Every text of a definition, names of members included: a model reads them all. */
+/** Every text of a definition, also the names of members: a model reads them all. */
 function textsIn(definition: unknown): { texts: string[]; isWhole: boolean } {
   const texts: string[] = []
   let isWhole = true
@@ -74,12 +74,12 @@ function invisible(texts: readonly string[]): string[] {
   const found = texts.filter(hasInvisible)
   const hidden = taggedText(found.join(''))
   return [
-    ...(found.length > 0 ? [`It has characters that cannot be seen: ${excerpt(found[0] as string)}`] : []),
+    ...(found.length > 0 ? [`It has invisible characters: ${excerpt(found[0] as string)}`] : []),
     ...(hidden === '' ? [] : [`It has a text that only a model can read: ${JSON.stringify(visibleText(hidden))}`]),
   ]
 }
 
-/** Around the first thing that is not seen. */
+/** The text around the first invisible character. */
 function excerpt(text: string): string {
   const shown = visibleText(text)
   let at = 0
@@ -87,7 +87,7 @@ function excerpt(text: string): string {
   return `"${shown.slice(Math.max(0, at - 20), at + 40)}"`
 }
 
-/** Tag characters are ASCII that is not drawn. */
+/** Tag characters are invisible ASCII. */
 const taggedText = (text: string): string =>
   Array.from(text.matchAll(/[\u{e0020}-\u{e007e}]/gu), ([tag]) => String.fromCodePoint((tag.codePointAt(0) as number) - 0xe0000)).join('')
 
@@ -100,10 +100,10 @@ function alike({ kind, name }: Primitive, skeletons: Groups): string[] {
   )
 }
 
-/** Only names that no text has by chance: of some length, and of more than one word or with a mark in them. */
+/** Only names that do not occur by chance: long enough, and with several words or a punctuation mark. */
 const isTelling = (name: string): boolean => name.length >= 5 && /[_.-]|\p{Ll}\p{Lu}/u.test(name)
 
-/** A text about the tools of another server tells the model how to use what is not its own. */
+/** A text about tools of another server can tell the model how to use them. */
 function mentions({ name }: Primitive, prose: string, names: Groups, servers: ReadonlySet<string>): string[] {
   const words = new Set(prose.match(/[\p{L}\p{N}_.-]+/gu)?.map((word) => word.replace(/\.+$/, '')))
   return [...words].flatMap((word) => {
@@ -115,7 +115,7 @@ function mentions({ name }: Primitive, prose: string, names: Groups, servers: Re
   })
 }
 
-/** Words that are said to a model and not to a person. Each pattern takes time in proportion to the text. */
+/** Phrases addressed to a model. Each pattern takes linear time. */
 const ORDERS: readonly [pattern: RegExp, text: string][] = [
   [
     /\b(?:ignore|disregard|forget|override) (?:all |any |the |your )?(?:previous|prior|above|earlier|other|system)\b/i,
@@ -142,7 +142,7 @@ const orders = (prose: string): string[] => {
   return ORDERS.filter(([pattern]) => pattern.test(text)).map(([, words]) => `It ${words}`)
 }
 
-/** The dialect of a schema is named by an address that nobody opens. */
+/** Identifiers of JSON Schema dialects look like URLs, but are never opened. */
 const KNOWN_ADDRESS = /^https?:\/\/json-schema\.org\//i
 const SHOWN_ADDRESSES = 5
 
@@ -162,7 +162,7 @@ function addresses(prose: string): string[] {
 
 const SECRET = /pass(?:word|wd|phrase)|secret|token(?!s$)|api[-_]?key|private[-_]?key|credential|cookie|^pin$|^otp$/i
 
-/** Where a person, or a model on their behalf, would be putting a secret into a call. */
+/** Arguments that ask for a secret. */
 function secretParameters(definition: unknown): string[] {
   const schema = isObject(definition) ? definition.inputSchema : undefined
   const properties = isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : []

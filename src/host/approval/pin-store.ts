@@ -1,6 +1,6 @@
 /**
- * What people have approved of each server, whole, and what each server was then. Only what is exactly as it was approved is
- * `pinned`; a change of one byte makes it `changed`, whoever makes it and wherever: here, in another process, or at the server.
+ * Stores the approved definitions and the fingerprint of each server. A definition is `pinned` only if it equals the approved one byte
+ * for byte; otherwise it is `changed`.
  */
 
 import { visibleText } from '../../base/text/visible-text.ts'
@@ -18,11 +18,11 @@ import { PINNED_KINDS, type Primitive, pinOf, primitivesOf } from './pin.ts'
 
 export interface PinLimits {
   maxServers: number
-  /** Approved definitions of one server. */
+  /** Maximum number of approved definitions of one server. */
   maxItems: number
-  /** One definition, written as JSON. */
+  /** Maximum size of one definition as JSON. */
   maxDefinitionBytes: number
-  /** The file as a whole. */
+  /** Maximum size of the file. */
   maxBytes: number
 }
 
@@ -34,35 +34,35 @@ export const DEFAULT_PIN_LIMITS: PinLimits = {
 }
 
 export interface PinStoreOptions {
-  /** For every process that names the same file. In memory without it. */
+  /** File shared by all processes that name it. Default: in memory. */
   file?: string
   limits?: Partial<PinLimits>
 }
 
-/** A server as it is now: its name in the configuration, and what it is. */
+/** A server as it is now: its name in the configuration, and its fingerprint. */
 export interface PinnedServer {
   id: string
   fingerprint: string
 }
 
 export interface PinStore {
-  /** Looks at the file, which another process may have changed. To be awaited before what is decided next. */
+  /** Reads the file again, which another process may have changed. Await it before a decision. */
   refresh(): Promise<void>
-  /** As of the last refresh, so that it can be asked in the middle of anything. */
+  /** The state as of the last refresh. Synchronous. */
   stateOf(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): PinState
-  /** @throws McpError ERR_QUARANTINED unless it is as it was approved. For the moment before a call is sent. */
+  /** For the moment before a call is sent. @throws McpError ERR_QUARANTINED unless the definition is approved */
   check(server: PinnedServer, kind: PrimitiveKind, name: string, definition: unknown): void
-  /** What is offered now against what was approved, as of the last refresh. `isFirst` when nothing ever was. The same object until one of the two changes. */
+  /** Compares an offering with the approved definitions, as of the last refresh. Returns the same object until one of them changes. `isFirst`: nothing was ever approved. */
   compare(server: string, surface: Offering): Comparison & { isFirst: boolean }
-  /** What the server was when somebody last agreed to start or reach it. */
+  /** The fingerprint of the server when its start or connection was last approved. */
   adopted(server: string): Fingerprint | undefined
-  /** Somebody has agreed to what the server is now. What was approved of it before stays so, if it still is the same. */
+  /** Stores a newly approved fingerprint. Approved definitions stay approved if they are unchanged. */
   adopt(server: string, now: Fingerprint): Promise<void>
-  /** Takes these into use, as they are here. */
+  /** Approves these definitions. */
   approve(server: PinnedServer, items: readonly Primitive[], at: number): Promise<void>
-  /** Takes back what was approved of these; what is gone from the server is dropped in the same way. */
+  /** Removes the approval of these definitions. */
   withdraw(server: string, items: readonly Pick<Primitive, 'kind' | 'name'>[]): Promise<void>
-  /** Whether there was anything to forget. */
+  /** Removes everything about a server. False when nothing was stored. */
   forget(server: string): Promise<boolean>
   list(): readonly Baseline[]
 }
@@ -76,7 +76,7 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       ? memorySnapshot<Baselines>([])
       : await openSnapshot(sharedJson<Baselines>(file, { empty: [], check: checkBaselines, maxBytes: bounds.maxBytes }))
   const index = indexed(() => store.current)
-  /** What a server lists is compared once, however often it is decided about. */
+  /** An offering is compared once, however often it is decided about. */
   const compared = new WeakMap<Offering, { baseline: Baseline | undefined; comparison: ReturnType<PinStore['compare']> }>()
 
   const stateOf: PinStore['stateOf'] = (server, kind, name, definition) => {
@@ -86,7 +86,7 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
     if (!PINNED_KINDS.has(kind)) return 'pinned'
     const pin = known.pins.get(keyOf({ kind, name }))
     if (pin === undefined) return 'new'
-    // What is not offered any more is not what was approved either.
+    // A definition that is no longer offered counts as changed.
     return definition !== undefined && pin === pinOf(definition) ? 'pinned' : 'changed'
   }
 
@@ -95,7 +95,7 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
       const next = make(baselines.find((each) => each.server === id))
       const others = baselines.filter((each) => each.server !== id)
       if (next && others.length >= bounds.maxServers)
-        throw new McpError('ERR_LIMIT', `${others.length} servers are known already, as many as may be (maxServers); forget some first`)
+        throw new McpError('ERR_LIMIT', `${others.length} servers are stored already (maxServers); forget some first`)
       return next ? [...others, next] : others
     })
   }
@@ -126,7 +126,7 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
     },
     adopt: async (id, { fingerprint, parts }) => {
       const known = (await store.refresh()).find(({ server }) => server === id)
-      // Parts that do not count, such as the folder, are kept as they were when somebody agreed last.
+      // Parts that are not in the fingerprint, such as the folder, stay as they were at the last approval.
       if (known?.fingerprint === fingerprint && digestOf(known.parts) === digestOf(parts)) return
       await change(id, (baseline) => ({ server: id, items: [], ...baseline, fingerprint, parts }))
     },
@@ -148,9 +148,9 @@ export async function openPins({ file, limits }: PinStoreOptions = {}): Promise<
 }
 
 const REFUSED: Readonly<Record<Exclude<PinState, 'pinned'>, string>> = {
-  unseen: 'Nobody has approved anything of this server yet',
-  new: 'This came after the server was approved, and nobody has approved it',
-  changed: 'This is not what was approved',
+  unseen: 'Nothing of this server has been approved yet',
+  new: 'Added after the server was approved, and not approved itself',
+  changed: 'Changed since it was approved',
 }
 
 interface Known {
@@ -159,14 +159,14 @@ interface Known {
   pins: ReadonlyMap<string, string>
 }
 
-/** Made once for each state of the document: it is asked for with every call. */
+/** Built once for each state of the document, because every call uses it. */
 function indexed(current: () => Baselines): () => ReadonlyMap<string, Known> {
   let of: Baselines | undefined
   let index: ReadonlyMap<string, Known> = new Map()
   return () => {
     if (current() === of) return index
     of = current()
-    // Taken of the definitions and not kept beside them, so that the two cannot disagree.
+    // Computed from the definitions, not stored, so that the two cannot disagree.
     index = new Map(
       of.map((baseline) => [
         baseline.server,
@@ -184,12 +184,13 @@ function withApproved(
   at: number,
   { maxItems }: PinLimits,
 ): Baseline {
-  // What a person looked at came from the server as it is now; what they approved earlier did not.
+  // The person reviewed definitions of the current server, whose fingerprint must be approved first.
   if (baseline && baseline.fingerprint !== server.fingerprint)
-    throw new McpError('ERR_QUARANTINED', `${server.id} is not the server that was agreed to; agree to that first`)
+    throw new McpError('ERR_QUARANTINED', `${server.id} is not the server that was approved; approve its start first`)
   const merged = new Map((baseline?.items ?? []).map((item) => [keyOf(item), item]))
   for (const item of items) if (PINNED_KINDS.has(item.kind)) merged.set(keyOf(item), item)
-  if (merged.size > maxItems) throw new McpError('ERR_LIMIT', `${server.id} offers ${merged.size} things, more than ${maxItems} (maxItems)`)
+  if (merged.size > maxItems)
+    throw new McpError('ERR_LIMIT', `${server.id} offers ${merged.size} definitions; the limit is ${maxItems} (maxItems)`)
   const parts: readonly FingerprintPart[] = baseline?.parts ?? []
   return { server: server.id, fingerprint: server.fingerprint, parts, approvedAt: at, items: [...merged.values()] }
 }
@@ -199,6 +200,6 @@ function checkSize({ kind, name, definition }: Primitive, { maxDefinitionBytes }
   if (bytes > maxDefinitionBytes)
     throw new McpError(
       'ERR_LIMIT',
-      `The definition of ${kind} ${visibleText(name)} has ${bytes} bytes, more than ${maxDefinitionBytes} (maxDefinitionBytes)`,
+      `The definition of ${kind} ${visibleText(name)} has ${bytes} bytes; the limit is ${maxDefinitionBytes} (maxDefinitionBytes)`,
     )
 }

@@ -1,23 +1,22 @@
-/** What a server offers, piece by piece, each with a digest of its whole definition. */
+/** Splits an offering into primitives, each with the digest of its definition. */
 
 import { digestOf } from '../model/digest.ts'
 import type { Offering, PrimitiveKind } from '../model/offering.ts'
 
-/** One piece of what a server offers. Its definition is all that the server said of it, `_meta` included. */
+/** One item of an offering. Its definition is complete, `_meta` included. */
 export interface Primitive {
   kind: PrimitiveKind
-  /** The server's own name; the URI of a resource, the template of a template, the kind itself where there is only one. */
+  /** The server's own name, the URI of a resource, the URI template, or the kind where there is only one. */
   name: string
   definition: unknown
 }
 
 /**
- * The kinds that are pinned. A resource is data: a list of them grows as people work, and is not what was approved. What is
- * read from it is judged when it is read.
+ * The kinds that are pinned. Resources are data: their list changes as people work, so they are inspected when they are read.
  */
 export const PINNED_KINDS: ReadonlySet<PrimitiveKind> = new Set(['tool', 'prompt', 'template', 'instructions', 'capabilities'])
 
-/** What of a surface is pinned. Of two of one name one can be: the other is never what was approved, and stays out of use. */
+/** The pinned primitives of an offering. Of two with the same name only one can be approved; the other stays in quarantine. */
 export function primitivesOf({ tools, prompts, templates, instructions, capabilities }: Offering): Primitive[] {
   return [
     ...tools.map((definition): Primitive => ({ kind: 'tool', name: definition.name, definition })),
@@ -28,10 +27,10 @@ export function primitivesOf({ tools, prompts, templates, instructions, capabili
   ]
 }
 
-/** Of definitions that were looked at before: each is looked at whenever something is decided about it. */
+/** Digests by definition, because every decision needs them. */
 const pins = new WeakMap<object, string>()
 
-/** Changes with every byte that means something in JSON; the order of members does not. A definition that was read stays as it is. */
+/** The digest of a definition as canonical JSON: the order of members does not matter. Definitions are never changed after they were read. */
 export function pinOf(definition: unknown): string {
   if (typeof definition !== 'object' || definition === null) return digestOf(definition)
   const pin = pins.get(definition) ?? digestOf(definition)

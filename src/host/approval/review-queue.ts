@@ -1,57 +1,57 @@
-/** Sees to it that somebody looks at what servers offer: once for each state of a server, and not again because they said no. */
+/** Asks the person to approve offerings: once for each state of a server, and not again after a denial. */
 
 import { McpError } from '../../protocol/errors.ts'
 import type { RefusalData } from '../consent/gate/refusal.ts'
-import type { HostedServer } from '../servers/hosted-server.ts'
-import type { HostServices } from '../services/services.ts'
+import type { Review } from '../model/review.ts'
 import type { OtherName } from './flags.ts'
-import { approve, type Review, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
+import { approve, reviewInTurns, reviewOf, reviewState, stateOf } from './review.ts'
+import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 
 export interface ReviewQueueOptions {
-  parts: HostServices
-  /** All tools of the other servers, by which names can be told to be theirs. */
-  othersThan(server: HostedServer): readonly OtherName[]
+  parts: ReviewServices
+  /** The tool names of all other servers, to warn about look-alikes. */
+  othersThan(server: ReviewedServer): readonly OtherName[]
   onReview(review: Review): void
-  /** What is in use of the server is something else now. */
-  onApproved(server: HostedServer): void
+  /** Called when the approved definitions of a server changed. */
+  onApproved(server: ReviewedServer): void
   onWarning(server: string, text: string): void
 }
 
 export class ReviewQueue {
   readonly #options: ReviewQueueOptions
-  /** What was asked about last. */
-  readonly #asked = new WeakMap<HostedServer, string>()
-  /** Servers that listed something while they were asked about. */
-  readonly #changed = new WeakSet<HostedServer>()
-  readonly #asking = new Map<HostedServer, Promise<void>>()
+  /** The state of the last question. */
+  readonly #asked = new WeakMap<ReviewedServer, string>()
+  /** Servers whose offering changed during a question. */
+  readonly #changed = new WeakSet<ReviewedServer>()
+  readonly #asking = new Map<ReviewedServer, Promise<void>>()
 
   constructor(options: ReviewQueueOptions) {
     this.#options = options
   }
 
-  review(server: HostedServer): Review | undefined {
+  review(server: ReviewedServer): Review | undefined {
     return reviewOf(server, this.#options.parts, this.#options.othersThan(server))
   }
 
-  /** The server has listed something. Asks in the background if that was not asked before. */
-  look(server: HostedServer): void {
-    // Looked at when they have answered: until then it may change again and again.
+  /** Call when a server has listed its offering. Asks in the background, unless this state was asked about before. */
+  look(server: ReviewedServer): void {
+    // Checked after the answer, because it may change several times until then.
     if (this.#asking.has(server)) return void this.#changed.add(server)
     const state = reviewState(server, this.#options.parts)
     if (state === undefined || this.#asked.get(server) === state) return
     this.#asked.set(server, state)
     void this.#begin(server, { isTold: true }).catch((error: Error) => {
-      if (!server.supervised.ending.aborted) this.#options.onWarning(server.id, error.message)
+      if (!server.ending.aborted) this.#options.onWarning(server.id, error.message)
     })
   }
 
-  /** Asks now, also about what was refused before. Resolves when it is in use; rejects when it is not. */
-  ask(server: HostedServer, signal?: AbortSignal): Promise<void> {
+  /** Asks now, also after a denial. Resolves when the offering is approved; rejects otherwise. */
+  ask(server: ReviewedServer, signal?: AbortSignal): Promise<void> {
     return this.#asking.get(server) ?? this.#begin(server, { signal })
   }
 
-  #begin(server: HostedServer, { signal, isTold = false }: { signal?: AbortSignal | undefined; isTold?: boolean }): Promise<void> {
-    const { ending } = server.supervised
+  #begin(server: ReviewedServer, { signal, isTold = false }: { signal?: AbortSignal | undefined; isTold?: boolean }): Promise<void> {
+    const { ending } = server
     const asking = this.#ask(server, signal ? AbortSignal.any([signal, ending]) : ending, isTold).finally(() => {
       this.#asking.delete(server)
       if (this.#changed.delete(server)) this.look(server)
@@ -60,12 +60,12 @@ export class ReviewQueue {
     return asking
   }
 
-  /** Resolves when nobody is being asked any more. */
+  /** Resolves when no question is pending. */
   async settled(): Promise<void> {
     while (this.#asking.size > 0) await Promise.allSettled(this.#asking.values())
   }
 
-  async #ask(server: HostedServer, signal: AbortSignal, isTold: boolean): Promise<void> {
+  async #ask(server: ReviewedServer, signal: AbortSignal, isTold: boolean): Promise<void> {
     const { parts, othersThan, onApproved, onReview } = this.#options
     const known = isTold ? await reviewInTurns(server, parts, othersThan(server)) : undefined
     if (known) onReview(known.review)

@@ -10,24 +10,14 @@ import type { ActionRequest } from '../consent/gate/gate.ts'
 import { digestOf } from '../model/digest.ts'
 import type { Offering } from '../model/offering.ts'
 import type { ApprovedItem } from '../model/question.ts'
-import type { HostedServer } from '../servers/hosted-server.ts'
-import type { HostServices } from '../services/services.ts'
+import type { Review } from '../model/review.ts'
 import { keyOf } from './comparison.ts'
 import { flagger, type OtherName } from './flags.ts'
 import { type Primitive, pinOf } from './pin.ts'
+import type { ReviewedServer, ReviewServices } from './reviewed-server.ts'
 
-export interface Review {
-  server: string
-  /** Nothing of the server was ever approved. */
-  isFirst: boolean
-  /** What is not in use: new, changed, or under another name. */
-  items: readonly ApprovedItem[]
-  /** What was approved and is not offered any more. */
-  gone: readonly string[]
-}
-
-/** What somebody would have to look at now; undefined when everything is as it was approved. */
-export function reviewOf(server: HostedServer, parts: HostServices, others: readonly OtherName[]): Review | undefined {
+/** The definitions to approve now; undefined when everything is approved. */
+export function reviewOf(server: ReviewedServer, parts: ReviewServices, others: readonly OtherName[]): Review | undefined {
   const found = pendingOf(server, parts)
   if (isNothing(found)) return undefined
   const flagsOf = flagger(others)
@@ -38,17 +28,21 @@ export function reviewOf(server: HostedServer, parts: HostServices, others: read
   )
 }
 
-/** A review, and the digest of all that it is about. */
+/** A review, and the digest of its definitions. */
 export interface Shown {
   review: Review
   digest: string
 }
 
-/** How many definitions are looked through before others get their turn: a server may offer thousands. */
+/** Definitions examined before other work gets its turn: a server may offer thousands. */
 const ITEMS_A_TURN = 100
 
-/** The same, a part at a time, so that nothing else has to wait for it. */
-export async function reviewInTurns(server: HostedServer, parts: HostServices, others: readonly OtherName[]): Promise<Shown | undefined> {
+/** Like `reviewOf`, in parts, so that it does not block other work. */
+export async function reviewInTurns(
+  server: ReviewedServer,
+  parts: ReviewServices,
+  others: readonly OtherName[],
+): Promise<Shown | undefined> {
   const found = pendingOf(server, parts)
   if (isNothing(found)) return undefined
   const flagsOf = flagger(others)
@@ -68,34 +62,34 @@ const itemOf = ({ comparison }: Pending, primitive: Primitive, flags: string[]):
   flags,
 })
 
-const reviewWith = (server: HostedServer, { comparison, removed }: Pending, items: readonly ApprovedItem[]): Review => ({
+const reviewWith = (server: ReviewedServer, { comparison, removed }: Pending, items: readonly ApprovedItem[]): Review => ({
   server: server.id,
   isFirst: comparison.isFirst,
   items,
   gone: removed.map(keyOf),
 })
 
-/** One text for what there is to look at; undefined when there is nothing. */
-export function reviewState(server: HostedServer, parts: HostServices): string | undefined {
+/** Identifies what there is to approve; undefined when there is nothing. */
+export function reviewState(server: ReviewedServer, parts: ReviewServices): string | undefined {
   const found = pendingOf(server, parts)
   return isNothing(found) ? undefined : stateOf(server, digestOfPending(found))
 }
 
-/** The same digest of another server says nothing about this one. */
-export const stateOf = ({ facts }: HostedServer, digest: string): string => `${facts.fingerprint} ${digest}`
+/** Includes the fingerprint: the same digest of another server means nothing here. */
+export const stateOf = ({ facts }: ReviewedServer, digest: string): string => `${facts.fingerprint} ${digest}`
 
 export interface ApproveOptions {
   signal?: AbortSignal
-  /** What was looked through already; used if it is still what there is. */
+  /** A review that exists already; used if it is still current. */
   known?: Shown | undefined
-  /** Hears what the person is shown. */
+  /** Called with what the person is shown. */
   onShown?(shown: Shown): void
 }
 
-/** Asks about it, and takes into use what the person agreed to: all of it, or what they chose. */
+/** Asks the person, and approves all definitions or those that they chose. */
 export async function approve(
-  server: HostedServer,
-  parts: HostServices,
+  server: ReviewedServer,
+  parts: ReviewServices,
   others: readonly OtherName[],
   { signal, known, onShown }: ApproveOptions = {},
 ): Promise<void> {
@@ -106,11 +100,11 @@ export async function approve(
       const names = found.pending.map(keyOf)
       return {
         kind: 'server.approve',
-        run: parts.run.id,
+        run: parts.ownConversation.id,
         turn: 0,
         initiator: 'user',
         server: server.facts,
-        // The digest is that of all definitions at once: one that changes while the person reads voids the answer.
+        // The digest covers all definitions: a change while the person reads voids the answer.
         primitive: { kind: 'capabilities', name: 'everything offered', pin: digestOfPending(found), state: 'unseen' },
         claimed: {},
         asserted: {},
@@ -120,9 +114,9 @@ export async function approve(
     },
     subject: async ({ primitive }) => {
       const shown = known?.digest === primitive?.pin ? known : await reviewInTurns(server, parts, others)
-      // What is shown is what the answer will be taken for, or nothing is shown.
+      // The answer must be about what is shown.
       if (shown && shown.digest !== primitive?.pin)
-        throw new McpError('ERR_QUARANTINED', `${server.id} lists something else than when the question was prepared`)
+        throw new McpError('ERR_QUARANTINED', `The offering of ${server.id} changed while the question was prepared`)
       if (shown) onShown?.(shown)
       return { kind: 'approve', items: shown?.review.items ?? [], isFirst: shown?.review.isFirst ?? false }
     },
@@ -144,31 +138,31 @@ export async function approve(
 interface Pending {
   pending: readonly Primitive[]
   removed: readonly Primitive[]
-  comparison: ReturnType<HostServices['pins']['compare']>
+  comparison: ReturnType<ReviewServices['pins']['compare']>
   fingerprint: string
-  /** Of all of it; made when it is first needed. */
+  /** The digest of all definitions; computed on first use. */
   digest?: string
 }
 
 const isNothing = ({ pending, removed }: Pending): boolean => pending.length === 0 && removed.length === 0
 
-/** By what was compared: what a server lists is looked through once, however often it is decided about. */
+/** By comparison: an offering is examined once, however often it is decided about. */
 const pendings = new WeakMap<object, Pending>()
 
-function pendingOf(server: HostedServer, { pins }: HostServices): Pending {
+function pendingOf(server: ReviewedServer, { pins }: ReviewServices): Pending {
   const { fingerprint } = server.facts
-  const comparison = pins.compare(server.id, server.supervised.listing?.surface ?? EMPTY)
+  const comparison = pins.compare(server.id, server.offering ?? EMPTY)
   const former = pendings.get(comparison)
   if (former?.fingerprint === fingerprint) return former
   const { added, changed, removed, unchanged } = comparison
-  // What is as it was approved, of a server that is not what it was, has to be looked at again as well.
+  // Unchanged definitions of a changed server must be approved again too.
   const stale = unchanged.filter(({ kind, name }) => server.stateOf(kind, name) !== 'pinned')
   const found = { pending: [...added, ...changed, ...stale], removed, comparison, fingerprint }
   pendings.set(comparison, found)
   return found
 }
 
-/** Over the digests of the definitions, each of which is taken once. */
+/** Made of the digests of the definitions, which are cached. */
 function digestOfPending(found: Pending): string {
   const digests = (items: readonly Primitive[]): unknown => items.map(({ kind, name, definition }) => [kind, name, pinOf(definition)])
   found.digest ??= digestOf([digests(found.pending), digests(found.removed)])
@@ -185,10 +179,10 @@ const EMPTY: Offering = {
   templates: [],
 }
 
-/** `{ approved: ['tool add', 'prompt review'] }`: the others stay in quarantine. */
+/** Reads `{ approved: ['tool add', 'prompt review'] }`. The others stay in quarantine. */
 function chosenOf(edited: unknown): ReadonlySet<string> {
   const { approved } = isObject(edited) ? edited : {}
   if (!Array.isArray(approved) || !approved.every((each) => typeof each === 'string'))
-    throw new McpError('ERR_INVALID_PARAMS', 'Expected { approved: [...] } with "kind name" of everything that is agreed to')
+    throw new McpError('ERR_INVALID_PARAMS', 'Expected { approved: [...] } with "kind name" of each approved definition')
   return new Set(approved as string[])
 }

@@ -1,4 +1,4 @@
-/** What changed between two JSON Schemas, and whether the later one takes more than the earlier. */
+/** Compares two JSON Schemas, and tells whether the later one accepts more. */
 
 import { asText } from '../../base/as-text.ts'
 import { canonicalJson } from '../../protocol/model/canonical-json.ts'
@@ -7,17 +7,17 @@ import { at, type Change, changeOf, textChange } from './change.ts'
 
 type Schema = Record<string, unknown>
 
-/** A pair of schemas, or of values of one keyword in them; undefined for what is not there. */
+/** Compares two schemas, or two values of one keyword; undefined if missing. */
 type Compare = (before: unknown, after: unknown, pointer: string, depth: number) => Change[]
 
-/** Deeper schemas come from nobody who wants to be understood; below, anything that differs takes more. */
+/** Below this depth every difference counts as widening. */
 const MAX_DEPTH = 64
 
 export const schemaChanges = (before: unknown, after: unknown, pointer: string): Change[] => compareSchemas(before, after, pointer, 0)
 
 function compareSchemas(before: unknown, after: unknown, pointer: string, depth: number): Change[] {
   if (isEqual(before, after)) return []
-  // No schema takes anything, as `true` and `{}` do.
+  // A missing schema accepts everything, like `true` and `{}`.
   const [left, right] = [asObject(before ?? true), asObject(after ?? true)]
   if (depth >= MAX_DEPTH) return [changeOf(pointer, 'widened', 'differs, too deep inside to be told apart', before, after)]
   if (before === false) return [changeOf(pointer, 'widened', 'takes what it refused altogether', before, after)]
@@ -36,21 +36,21 @@ function compareKeyword(keyword: string, left: Schema, right: Schema, pointer: s
 
 const compareText: Compare = (before, after, pointer) => [textChange(before, after, pointer)]
 
-/** What a keyword means that nobody here knows is not known: it takes more unless it is gone. */
+/** An unknown keyword counts as widening, unless it was removed. */
 const compareUnknown: Compare = (before, after, pointer) => [
   after === undefined
     ? changeOf(pointer, 'narrowed', 'is gone', before, after)
     : changeOf(pointer, 'widened', before === undefined ? 'is new' : 'is another', before, after),
 ]
 
-/** A condition: with it less is taken than without, and what another one takes is anybody's guess. */
+/** Adding a constraint narrows; any other change of it is treated as widening. */
 const compareCondition: Compare = (before, after, pointer) => [
   before === undefined
     ? changeOf(pointer, 'narrowed', 'is a new condition', before, after)
     : changeOf(pointer, 'widened', after === undefined ? 'is a condition no more' : 'is another condition', before, after),
 ]
 
-/** An upper bound, or with the sign turned a lower one. */
+/** An upper bound; with sign -1 a lower bound. */
 const compareBound =
   (sign: 1 | -1): Compare =>
   (before, after, pointer, depth) => {
@@ -66,7 +66,7 @@ const compareUnique: Compare = (_before, after, pointer) => [
     : changeOf(pointer, 'widened', 'repetitions are taken now', true, after),
 ]
 
-/** All JSON there is, in the terms of `type`. */
+/** All JSON types. */
 const TYPES = ['null', 'boolean', 'object', 'array', 'string', 'number', 'integer']
 
 const typesOf = (value: unknown): Set<string> => {
@@ -79,12 +79,12 @@ const compareType: Compare = (before, after, pointer) => {
   const added = [...right].filter((type) => !left.has(type))
   if (added.length > 0) return [changeOf(pointer, 'widened', `takes ${added.join(', ')} now`, before, after)]
   const gone = [...left].filter((type) => !right.has(type))
-  // Written in another way: `integer` beside `number` says nothing.
+  // `integer` next to `number` changes nothing.
   if (gone.length === 0) return [changeOf(pointer, 'cosmetic', 'the same types, written in another way', before, after)]
   return [changeOf(pointer, 'narrowed', `takes no ${gone.join(', ')} any more`, before, after)]
 }
 
-/** Values that are listed; no list means any. */
+/** Listed values; no list means any value. */
 const compareValues: Compare = (before, after, pointer, depth) => {
   if (!Array.isArray(before) || !Array.isArray(after)) return compareCondition(before, after, pointer, depth)
   const { added, gone } = setDifference(before, after)
@@ -102,7 +102,7 @@ const compareRequired: Compare = (before, after, pointer) => {
   return changes.length > 0 ? changes : [changeOf(pointer, 'cosmetic', 'the same names in another order', before, after)]
 }
 
-/** Schemas by name. What is new can be used, whatever the rest of the schema lets through. */
+/** Schemas by name. A new name always counts as widening. */
 const compareNamed =
   (what: string): Compare =>
   (before, after, pointer, depth) => {
@@ -117,7 +117,7 @@ const compareNamed =
 
 const compareSub: Compare = (before, after, pointer, depth) => compareSchemas(before, after, pointer, depth + 1)
 
-/** Schemas of which one must fit, or with `allOf` each. What stands in both is paired off first; the rest in order. */
+/** Alternatives, or with `allOf` conditions. Equal ones are paired first, the rest in order. */
 const compareAlternatives =
   (isEach: boolean): Compare =>
   (before, after, pointer, depth) => {

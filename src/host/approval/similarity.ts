@@ -1,12 +1,12 @@
-/** How alike two definitions are, whatever they are called: a new name must not make an old tool a new one. */
+/** Measures how similar two definitions are, to recognise renamed tools. */
 
 import { canonicalJson } from '../../protocol/model/canonical-json.ts'
 import type { Primitive } from './pin.ts'
 
-/** From here on one counts as the other under another name. */
+/** From this similarity on, a definition counts as renamed. */
 export const RENAMED_FROM = 0.8
 
-/** What more of a definition says makes no two definitions more or less alike. */
+/** Further words of a definition are ignored. */
 const MAX_WORDS = 4000
 
 /** Words that every definition has. */
@@ -23,7 +23,7 @@ const EVERYWHERE = new Set([
   'string',
 ])
 
-/** The words of a definition with their number, names left out. */
+/** The words of a definition with their counts, without its name. */
 export function wordsOf({ definition }: Primitive): ReadonlyMap<string, number> {
   const nameless =
     typeof definition === 'object' && definition !== null ? { ...definition, name: undefined, uriTemplate: undefined } : definition
@@ -38,7 +38,7 @@ export function wordsOf({ definition }: Primitive): ReadonlyMap<string, number> 
   return counts
 }
 
-/** 0 for nothing in common, 1 for the same words. Two that say nothing have nothing in common. */
+/** From 0 (nothing in common) to 1 (the same words). Two empty definitions have nothing in common. */
 export function similarity(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   let common = 0
   for (const [word, count] of a) common += Math.min(count, b.get(word) ?? 0)

@@ -7,11 +7,9 @@ import type { Resource, ResourceTemplate } from '../../protocol/model/resources.
 import type { Tool } from '../../protocol/model/tools.ts'
 import { type UriTemplate, uriTemplate } from '../../protocol/uri-template/index.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { Offering } from '../model/offering.ts'
+import type { EntryKind, Offering } from '../model/offering.ts'
 import type { CatalogEntry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './entry.ts'
 import { byText, type NameLimits, Names } from './names.ts'
-
-export type EntryKind = CatalogEntry['kind']
 
 export interface CatalogLimits extends NameLimits {
   /** Changes within this time are reported together. */

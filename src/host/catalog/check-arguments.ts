@@ -1,5 +1,6 @@
 /** Checks the arguments of a call against the schema of its tool, before a person is asked about it. */
 
+import { asText } from '../../base/as-text.ts'
 import { prototypeKeyIn } from '../../base/prototype-keys.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Tool } from '../../protocol/model/tools.ts'
@@ -9,17 +10,31 @@ import { describeIssues } from '../../protocol/schema/json-schema.ts'
 
 const compiled = new WeakMap<object, Promise<Validate | undefined>>()
 
-/** Describes what is wrong with the arguments. Undefined: they are valid. */
-export async function describeArgumentFault(
+/**
+ * Makes a check for the arguments of a tool. The check returns the issues in words (expected and actual), or undefined when there are
+ * none. A schema that cannot be used here passes everything: the server validates in any case.
+ *
+ * @param onUnchecked called with the reason when the schema cannot be used
+ * @example
+ * const check = await argumentChecker(tool)
+ * check({ city: 7 }) // 'city: expected string, received number'
+ */
+export async function argumentChecker(
   { inputSchema }: Pick<Tool, 'inputSchema'>,
-  args: Readonly<Record<string, unknown>>,
-): Promise<string | undefined> {
-  const reaching = prototypeFault(args)
-  if (reaching !== undefined) return reaching
-  // If the schema cannot be evaluated here, the server checks the arguments, as it must anyway.
-  const validating = compiled.get(inputSchema) ?? compileForeign(inputSchema).catch(() => undefined)
-  compiled.set(inputSchema, validating)
-  const validate = await validating
+  onUnchecked: (reason: string) => void = () => {},
+): Promise<(args: Readonly<Record<string, unknown>>) => string | undefined> {
+  const compiling =
+    compiled.get(inputSchema) ??
+    compileForeign(inputSchema).catch((error: unknown) => {
+      onUnchecked(error instanceof Error ? error.message : asText(error))
+      return undefined
+    })
+  compiled.set(inputSchema, compiling)
+  const validate = await compiling
+  return (args) => prototypeFault(args) ?? issuesIn(args, validate)
+}
+
+function issuesIn(args: Readonly<Record<string, unknown>>, validate: Validate | undefined): string | undefined {
   try {
     const checked = validate?.(args)
     return checked && !checked.ok ? describeIssues(checked.issues) : undefined
@@ -30,7 +45,7 @@ export async function describeArgumentFault(
 
 /** @throws McpError ERR_INVALID_PARAMS */
 export async function checkArguments(tool: Tool, args: Readonly<Record<string, unknown>>): Promise<void> {
-  const fault = await describeArgumentFault(tool, args)
+  const fault = (await argumentChecker(tool))(args)
   if (fault !== undefined) throw new McpError('ERR_INVALID_PARAMS', `Arguments of tool ${JSON.stringify(tool.name)}: ${fault}`)
 }
 

@@ -25,8 +25,6 @@ export interface Offer {
   inline: readonly ToolEntry[]
   /** The search tools. Empty: all tools are given. */
   search: readonly Tool[]
-  /** The estimate for all tools of the catalog. */
-  estimatedTokens: number
 }
 
 /** Chooses the tools for a model. */
@@ -34,9 +32,9 @@ export function offerToModel(catalog: Catalog, options: OfferOptions = {}): Offe
   const { maxTokens = DEFAULT_MAX_DEFINITION_TOKENS, favorites = [] } = options
   const tools = catalog.tools()
   const estimatedTokens = tools.reduce((sum, entry) => sum + definitionTokens(entry), 0)
-  if (estimatedTokens <= maxTokens) return { inline: tools, search: [], estimatedTokens }
+  if (estimatedTokens <= maxTokens) return { inline: tools, search: [] }
   const chosen = new Set(favorites)
-  return { inline: tools.filter(({ exposed }) => chosen.has(exposed)), search: SEARCH_TOOLS, estimatedTokens }
+  return { inline: tools.filter(({ exposed }) => chosen.has(exposed)), search: SEARCH_TOOLS }
 }
 
 function definitionTokens({ exposed, definition }: ToolEntry): number {

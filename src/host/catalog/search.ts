@@ -18,7 +18,7 @@ export interface SearchLimits {
 
 export const DEFAULT_SEARCH_LIMITS: SearchLimits = { maxQueryLength: 1_000, maxResults: 50, maxFieldLength: 8_000 }
 
-export interface Found {
+export interface FoundTool {
   entry: ToolEntry
   score: number
 }
@@ -48,11 +48,11 @@ export class ToolSearch {
   }
 
   /** Best matches first. Equal scores are in catalog order. */
-  search(query: string, options: { limit?: number } = {}): Found[] {
+  search(query: string, options: { limit?: number } = {}): FoundTool[] {
     const { maxQueryLength, maxResults } = this.#limits
     const limit = Math.min(Math.max(1, Math.trunc(options.limit ?? DEFAULT_RESULTS)), maxResults)
     this.#sync()
-    const found: Found[] = []
+    const found: FoundTool[] = []
     for (const { id, score } of this.#index.search(query.slice(0, maxQueryLength))) {
       const entry = this.#catalog.find('tool', asText(id))
       if (entry) found.push({ entry, score })

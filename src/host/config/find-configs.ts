@@ -5,7 +5,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { Provenance } from '../model/server-spec.ts'
+import type { ConfigProvenance } from '../model/server-spec.ts'
 import type { ConfigFormat } from './format.ts'
 import { claudeCode, claudeCodePlugin, claudeCodeState } from './formats/claude-code.ts'
 import { codex } from './formats/codex.ts'
@@ -35,11 +35,11 @@ export interface FindConfigsOptions {
 export interface FoundConfig {
   file: string
   client: string
-  scope: Provenance['scope']
+  scope: ConfigProvenance['scope']
   format: ConfigFormat
 }
 
-type Place = [format: ConfigFormat, scope: Provenance['scope'], ...path: string[]]
+type Place = [format: ConfigFormat, scope: ConfigProvenance['scope'], ...path: string[]]
 
 /**
  * Finds the configuration files of all known clients. The order is fixed: administrator, user, project.

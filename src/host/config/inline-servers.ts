@@ -1,13 +1,16 @@
-/** Turns the entries of the option `servers` into server specs. */
+/** Turns the short forms of a server in `HostOptions.servers` into server specifications. */
 
 import { McpError } from '../../protocol/errors.ts'
-import { isService } from '../../protocol/seams/service.ts'
-import type { Provenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
-import type { GivenServer, HostOptions } from '../options.ts'
+import { isService, type Service } from '../../protocol/seams/service.ts'
+import type { ProcessTargetOptions } from '../../stdio/connect.ts'
+import type { ConfigProvenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
 
-const OURS: Provenance = { client: 'this program', scope: 'ours', file: '' }
+/** A URL, a command, a server in this process, or a whole server specification. */
+export type GivenServer = string | URL | Pick<ProcessTargetOptions, 'command' | 'args' | 'env' | 'cwd'> | Service | Omit<ServerSpec, 'id'>
 
-export const inlineServers = (servers: NonNullable<HostOptions['servers']>): ServerSpec[] =>
+const OURS: ConfigProvenance = { client: 'this program', scope: 'ours', file: '' }
+
+export const inlineServers = (servers: Readonly<Record<string, GivenServer>>): ServerSpec[] =>
   Object.entries(servers).map(([id, given]) => readServer(id, given))
 
 function readServer(id: string, given: GivenServer): ServerSpec {

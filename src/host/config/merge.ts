@@ -1,7 +1,7 @@
 /** Merges lists of servers: entries for the same server become one; different servers with one name get different names. */
 
-import type { Provenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
-import { mapTexts, partsOf, textsOf } from './placeholder.ts'
+import { mapTexts, partsOf, textsOf } from '../launch/placeholder.ts'
+import type { ConfigProvenance, ServerSpec, ServerTransport } from '../model/server-spec.ts'
 import { freeName } from './server-names.ts'
 
 /** Appends `more` to `first`. Servers of `first` keep their names and positions. No new server gets a name in `reserved`. */
@@ -37,7 +37,7 @@ function joinProvenance(known: ServerSpec, also: ServerSpec): ServerSpec {
   return { ...rest, provenance, ...(isDisabled && also.isDisabled && { isDisabled }) }
 }
 
-const isSame = (a: Provenance, b: Provenance): boolean => a.client === b.client && a.scope === b.scope && a.file === b.file
+const isSame = (a: ConfigProvenance, b: ConfigProvenance): boolean => a.client === b.client && a.scope === b.scope && a.file === b.file
 
 /**
  * Finds, for each of `found`, the known server that was imported from it before: from the same file, under the same name. The known

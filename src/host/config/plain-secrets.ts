@@ -2,12 +2,12 @@
 
 import { isSecretName, redactText } from '../../base/text/redact.ts'
 import { looksLikeCode } from '../launch/code.ts'
+import { mapTexts, partsOf, placeholderText, textsOf } from '../launch/placeholder.ts'
 import { mayChangeWhatRuns } from '../launch/variables.ts'
 import type { ServerSpec } from '../model/server-spec.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { isOriginComplete } from './address.ts'
 import { isKnownOption, isPlace, isPlainValue, mayBeFirstWord, runsCode, wordsAfterCode } from './command-words.ts'
-import { mapTexts, partsOf, placeholderText, textsOf } from './placeholder.ts'
 
 /** The position of a value that looks like a secret. Never the value itself. */
 export interface PlainSecret {
@@ -170,6 +170,10 @@ function findSecretsInUrl(url: string): SecretRange[] {
   }
   return found
 }
+
+/** The value of a plain secret, for a person who wants to see it before it is moved. */
+export const plainSecretValue = ({ transport }: Pick<ServerSpec, 'transport'>, { where, start, end }: PlainSecret): string =>
+  (textsOf(transport).find((each) => each.where === where)?.text ?? '').slice(start, end)
 
 /**
  * Copies a server for display, with movable secrets replaced by their length. Everything else stays visible: code that a program runs,

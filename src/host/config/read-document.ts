@@ -3,12 +3,12 @@
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import type { InputSpec, Provenance, ServerSpec } from '../model/server-spec.ts'
+import { placeholdersIn } from '../launch/placeholder.ts'
+import type { ConfigProvenance, InputSpec, ServerSpec } from '../model/server-spec.ts'
 import { detectFormat } from './detect-format.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from './format.ts'
 import { portico } from './formats/portico.ts'
 import { type ConfigLimits, DEFAULT_CONFIG_LIMITS } from './limits.ts'
-import { placeholdersIn } from './placeholder.ts'
 import { type ConfigProblem, Refused, safeText } from './problem.ts'
 import { readMembers } from './read-members.ts'
 import { freeName, safeName } from './server-names.ts'
@@ -33,7 +33,7 @@ export interface ConfigFile {
   file: string
   format?: ConfigFormat
   client?: string
-  scope?: Provenance['scope']
+  scope?: ConfigProvenance['scope']
   /** The file is the person's own list: its trust tiers, roots and secrets apply. Default: false. */
   isOurs?: boolean
 }
@@ -52,7 +52,7 @@ export function readDocument(
 ): Read {
   const limits = withDefaults(DEFAULT_CONFIG_LIMITS, options.limits)
   const format = source.format ?? (source.isOurs ? portico : detectFormat(source.file, document))
-  const provenance: Provenance = {
+  const provenance: ConfigProvenance = {
     client: source.client ?? format.client,
     scope: source.scope ?? (format === portico ? 'ours' : isUnder(options.project, source.file) ? 'project' : 'user'),
     file: source.file,

@@ -1,8 +1,8 @@
 /** Detects code in the arguments of a command. Code can run files that cannot be listed in advance. */
 
 import { basename } from 'node:path'
-import { partsOf } from '../config/placeholder.ts'
 import { isCode } from './file-names.ts'
+import { partsOf } from './placeholder.ts'
 
 /** Words whose value some well-known program executes: `--eval=x`, `ProxyCommand=x`, `exec=x`, `alias.x=!y`, `data:` modules. */
 const RUNS_ITS_VALUE =

@@ -28,6 +28,7 @@ import {
   folderOf,
   pathOf,
 } from './launch-context.ts'
+
 import { binFiles, mainFile, moduleFile } from './node-modules.ts'
 import { manifestsOf, NODE_RUNNER, runsUnnamed } from './runners.ts'
 import { assignmentsIn, nodeOptionWords, shebangWords, shellWords } from './split-words.ts'

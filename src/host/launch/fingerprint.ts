@@ -6,14 +6,14 @@
 import { existsSync } from 'node:fs'
 import { redactText } from '../../base/text/redact.ts'
 import type { Implementation } from '../../protocol/model/base.ts'
-import { partsOf as partsOfText } from '../config/placeholder.ts'
-import { envValue, fillKnown } from '../config/resolve.ts'
 import { digestOf } from '../model/digest.ts'
 import type { HttpTransport, ServerTransport, StdioTransport } from '../model/server-spec.ts'
 import { looksLikeCode } from './code.ts'
 import { findEntryFiles } from './entry-files.ts'
 import type { FoundProgram } from './find-program.ts'
 import { type EntryFileFacts, folderOf } from './launch-context.ts'
+import { partsOf as partsOfText } from './placeholder.ts'
+import { envValue, fillKnown } from './resolve.ts'
 import { findPackages } from './run-packages.ts'
 
 /** One component of a fingerprint. */

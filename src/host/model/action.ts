@@ -1,4 +1,4 @@
-/** Everything a host may be asked to do, and everything that is known when it decides whether it may. */
+/** The actions of a host, and the decision about one of them. */
 
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { PrimitiveKind } from './offering.ts'
@@ -7,22 +7,22 @@ import type { TrustTier } from './server-spec.ts'
 export const ACTION_KINDS = [
   'server.launch',
   'server.connect',
-  /** Take a server's tools, prompts and instructions, or what changed of them, into use. */
+  /** Approve the offering of a server, or its changes. */
   'server.approve',
   'tool.call',
-  /** Let a result into the conversation. */
+  /** Admit a result to the conversation. */
   'tool.result',
   'resource.read',
-  /** Let what was read into the conversation. */
+  /** Admit a resource to the conversation. */
   'resource.result',
   'resource.subscribe',
   'prompt.get',
-  /** Let the messages of a prompt into the conversation. */
+  /** Admit the messages of a prompt to the conversation. */
   'prompt.result',
-  /** Send what is typed of an argument to the server, for its suggestions. */
+  /** Send a partly typed argument to the server for suggestions. */
   'argument.complete',
   'sampling.create',
-  /** Give the model's answer to the server that asked for it. */
+  /** Send the answer of the model to the server that asked for it. */
   'sampling.deliver',
   'elicit.form',
   'elicit.url',
@@ -36,46 +36,46 @@ export const ACTION_KINDS = [
 
 export type ActionKind = (typeof ACTION_KINDS)[number]
 
-/** From the most to the least permissive; of several that apply, the last in this order holds. */
+/** From the most to the least permissive. Of several effects the last in this order applies. */
 export const EFFECTS = ['allow', 'ask', 'quarantine', 'deny'] as const
 
 export type Effect = (typeof EFFECTS)[number]
 
-/** Who wants it: the person, the model, an app on a page, or a server through a question of its own. */
+/** Who wants the action: the person, the model, an app on a page, or a server with a request of its own. */
 export type Initiator = 'user' | 'model' | 'app' | 'server'
 
 /**
- * `pinned`: as it was approved. `new`: came after the approval. `changed`: not what was approved.
- * `unseen`: nobody has approved anything of this server yet.
+ * `pinned`: matches its pin. `new`: offered since the approval. `changed`: does not match its pin.
+ * `unseen`: no part of this server is approved.
  */
 export type PinState = 'pinned' | 'new' | 'changed' | 'unseen'
 
 export interface Action {
   kind: ActionKind
   principal: string
-  /** The conversation, or the headless run, that it belongs to. */
+  /** The id of the conversation that the action belongs to. */
   run: string
-  /** Counts the person's messages in a run; a grant for a turn ends with it. */
+  /** The number of the person's messages in the conversation. A grant for a turn ends with the turn. */
   turn: number
   mode: 'interactive' | 'headless'
-  /** What the person's project is, for grants that hold in it; a folder, usually. */
+  /** The folder of the project, for grants with that scope. */
   project: string
   initiator: Initiator
-  /** The operator's own configuration says that this is to be done. Rules still hold; only the question is answered. */
+  /** The operator's configuration asks for this action. Rules still apply, but `ask` becomes `allow`. */
   isConfigured?: true
   server: ActionServer
   primitive?: ActionPrimitive
-  /** Hints of the server. They may raise the effect to `ask`, never lower it. */
+  /** Hints of the server. They can raise the effect to `ask` but never lower it. */
   claimed: ToolAnnotations
-  /** The same, as the operator says it. */
+  /** Hints of the operator, which the host believes. */
   asserted: ToolAnnotations
-  /** What rules look into: arguments of a tool or prompt, `{ uri }`, `{ command, args, cwd, env }`, `{ url }`, `{ roots }`, and so on. */
+  /** The values that rules test: arguments of a tool or prompt, `{ uri }`, `{ command, args, cwd, env }`, `{ url }`, `{ roots }`, and so on. */
   args: Readonly<Record<string, unknown>>
-  /** Real paths of what stands at these JSON pointers in `args`, looked up before the decision, which does no I/O. */
+  /** Real paths of the values at these JSON pointers in `args`. The decision does no I/O, so the gate looks them up before. */
   realPaths: Readonly<Record<string, string>>
-  /** Labels that the conversation has gathered so far. */
+  /** The labels of the conversation. */
   labels: readonly string[]
-  /** When text of others first came into it, in milliseconds of the wall clock. */
+  /** When untrusted text first came into the conversation, in milliseconds of the wall clock. */
   untrustedSince?: number
   usage: Usage
   /** Milliseconds of the wall clock. */
@@ -84,12 +84,12 @@ export interface Action {
 
 export interface ActionServer {
   id: string
-  /** What the server is: see fingerprint.ts. A grant holds for one fingerprint. */
+  /** See launch/fingerprint.ts. A grant is for one fingerprint. */
   fingerprint: string
   tier: TrustTier
-  /** Whether it is in the configuration at all. */
+  /** Whether the configuration contains the server. */
   isKnown: boolean
-  /** Labels of what this server gives and takes. */
+  /** Labels of the data of this server. */
   labels: readonly string[]
 }
 
@@ -97,32 +97,32 @@ export interface ActionPrimitive {
   kind: PrimitiveKind
   /** The server's own name or URI, not the one shown to the model. */
   name: string
-  /** The digest of its definition as the server lists it now; undefined where there is no definition. */
+  /** The digest of the current definition. Undefined if there is none. */
   pin: string | undefined
   state: PinState
 }
 
-/** Counted by the host before the decision. */
+/** Counters at the time of the decision. */
 export interface Usage {
-  /** The same call with the same arguments, one after the other in this run, this one included. */
+  /** Identical calls in a row in this conversation, this one included. */
   identicalInARow: number
-  /** Calls of this tool by this principal that have not ended. */
+  /** Calls of this tool by this principal under way. */
   concurrent: number
-  /** Calls of this tool by this principal in the last minute, hour and day, this one not included. */
+  /** Calls of this tool by this principal in the last minute, hour and day, without this one. */
   lastMinute: number
   lastHour: number
   lastDay: number
-  /** Tokens this server has made the model use today. */
+  /** Tokens that models used today for this server. */
   tokensToday: number
 }
 
 export interface Decision {
   effect: Effect
-  /** In words for people, the decisive one first. */
+  /** For people; the decisive reason first. */
   reasons: readonly Reason[]
   /** The grant that turned `ask` into `allow`. */
   grant?: string
-  /** No grant may answer this: the person is asked each time, for this reason. */
+  /** The person is asked each time; no grant answers. */
   isForced?: boolean
   limits: ActionLimits
 }
@@ -135,7 +135,7 @@ export interface Reason {
   text: string
 }
 
-/** The tightest of all rules that matched. */
+/** The lowest limits of all matching rules. */
 export interface ActionLimits {
   resultBytes?: number
   concurrent?: number

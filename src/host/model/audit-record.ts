@@ -1,4 +1,4 @@
-/** What is written down: what was about to be done, and what became of it. */
+/** The records of the audit log: intents, outcomes and refusals. */
 
 import type { ActionKind, Effect, Initiator } from './action.ts'
 
@@ -12,15 +12,15 @@ export interface AuditEntry {
   primitive?: string
   pin?: string
   effect: Effect
-  /** What the rules said, where something else came of it: a question that nobody answered is refused, and was a question. */
+  /** The effect of the rules, if the final effect differs: an `ask` without an answer becomes a refusal. */
   ruled?: Effect
   reasons: readonly string[]
   grant?: string
-  /** Who was asked and what they said. */
+  /** The answer of the person, if they were asked. */
   answer?: { kind: 'allow' | 'deny' | 'cancel'; scope?: string; by: string }
-  /** As given; the log keeps a salted digest and a preview without secrets. */
+  /** The log stores a salted digest and a preview without secrets. */
   args?: unknown
-  /** All that was known when it was decided, without the arguments, so that it can be decided again under other rules. */
+  /** The action without its arguments, so that it can be decided again under different rules. */
   facts?: unknown
 }
 
@@ -34,11 +34,11 @@ export interface Outcome {
   tokens?: number
 }
 
-/** An append-only log. Each promise resolves when the record is on the disk, and rejects with ERR_AUDIT when it could not be put there. */
+/** An append-only log. Each promise resolves when the record is on the disk, or rejects with ERR_AUDIT. */
 export interface AuditLog {
-  /** What is about to be done. Nothing may be done before this has resolved. */
+  /** Records an action before it is done. The action must wait for this promise. */
   intent(entry: AuditEntry): Promise<AuditIntent>
-  /** What was not done: refused by policy or by a person. */
+  /** Records an action that the policy or a person refused. */
   refusal(entry: AuditEntry): Promise<void>
   close(): Promise<void>
 }
@@ -48,12 +48,12 @@ export interface AuditIntent {
   outcome(outcome: Outcome): Promise<void>
 }
 
-/** What is kept of arguments: enough to recognise and to review them, and nothing secret. */
+/** The stored form of arguments: enough to recognise and review them, without secrets. */
 export interface KeptArguments {
-  /** HMAC-SHA-256 of their canonical JSON, with the salt of the log, which never leaves its folder. */
+  /** HMAC-SHA-256 of their canonical JSON, with the salt of the log. The salt never leaves the folder of the log. */
   digest: string
   bytes: number
-  /** Without secrets; when it is too long for the log, the beginning of its JSON as a text. */
+  /** Without secrets. If it is too long, the start of its JSON as text. */
   preview: unknown
   isWhole: boolean
 }
@@ -61,7 +61,7 @@ export interface KeptArguments {
 export type KeptEntry = Omit<AuditEntry, 'args'> & { args?: KeptArguments }
 
 interface Sealed {
-  /** Counts all records of the log, from 1. */
+  /** The number of the record in the log, from 1. */
   seq: number
   /** Milliseconds of the wall clock. */
   at: number
@@ -69,9 +69,9 @@ interface Sealed {
   hash: string
 }
 
-/** A statement about the records up to the one before it, signed with the key of the log. */
+/** A signature over all records since the last checkpoint. */
 export interface Checkpoint {
-  /** The records it is about: since the last checkpoint, or the beginning. */
+  /** The first and the last record that it covers. */
   from: number
   to: number
   /** The root of the Merkle tree over their hashes. */
@@ -89,9 +89,9 @@ export type RecordBody =
   | { kind: 'refusal'; entry: KeptEntry }
   | { kind: 'outcome'; intent: number; outcome: Outcome }
   | { kind: 'checkpoint'; checkpoint: Checkpoint }
-  /** The first of every segment. `previous` is the hash before it, so that a segment can be read without those before. */
+  /** The first record of every segment. `previous` is the hash of the record before it, so that a segment can be verified alone. */
   | { kind: 'segment'; segment: number; previous: string }
-  /** A line that a process had not finished when it ended was set aside, in a file beside the segments. */
+  /** An unfinished line of a process that ended was moved to a file beside the segments. */
   | { kind: 'recovered'; bytes: number; digest: string; file: string }
 
 export type AuditRecord = Sealed & RecordBody

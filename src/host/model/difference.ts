@@ -1,8 +1,8 @@
-/** What became of a definition that somebody had approved. */
+/** The difference between a definition and its approved form. */
 
 import type { PrimitiveKind } from './offering.ts'
 
-/** From harmless to not; what changed in several ways has the last of them. */
+/** From harmless to dangerous. A definition with several changes has the most dangerous class. */
 export const DIFFERENCE_CLASSES = ['cosmetic', 'narrowed', 'removed', 'text', 'downgraded', 'widened', 'renamed'] as const
 
 export type DifferenceClass = (typeof DIFFERENCE_CLASSES)[number]
@@ -11,7 +11,7 @@ export interface PinDifference {
   kind: PrimitiveKind
   name: string
   class: DifferenceClass
-  /** The name it had, where it was renamed. */
+  /** The former name, if it was renamed. */
   formerly?: string
   /** In words, each with the place: `inputSchema.properties.path: new property`. */
   changes: readonly { pointer: string; class: DifferenceClass; text: string; before?: unknown; after?: unknown }[]

@@ -1,4 +1,4 @@
-/** One short text for one JSON value: what pins, fingerprints and grants for exact arguments compare. */
+/** The digest that pins, fingerprints and grants for exact arguments compare. */
 
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../protocol/model/canonical-json.ts'

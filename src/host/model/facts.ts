@@ -1,10 +1,10 @@
-/** What the audit log keeps of an action, so that it can be decided about again: all but what it was done with. */
+/** The part of an action that the audit log stores, so that it can be decided again: everything but the arguments. */
 
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Action } from './action.ts'
 
-/** Arguments and the paths in them are left to the log, which keeps a salted digest and a preview without secrets. */
+/** The log stores the arguments and their paths as a salted digest and a preview without secrets. */
 export type ActionFacts = Omit<Action, 'args' | 'realPaths'>
 
 export function factsOf(action: Action): ActionFacts {
@@ -12,13 +12,13 @@ export function factsOf(action: Action): ActionFacts {
   return facts
 }
 
-/** @throws McpError ERR_AUDIT for what are no facts */
+/** @throws McpError ERR_AUDIT if the value is not the facts of an action */
 export function actionFrom(facts: unknown, args: Readonly<Record<string, unknown>> = {}): Action {
   if (!isFacts(facts)) throw new McpError('ERR_AUDIT', 'Expected the facts of a decision, got something else')
   return { ...facts, args, realPaths: {} }
 }
 
-/** As far as the decision reads them; what is missing further in is an evaluator error there, and no less strict for it. */
+/** Checks the members that the decision reads first. A deeper fault makes the decision fail, which is as strict. */
 const isFacts = (facts: unknown): facts is ActionFacts =>
   isObject(facts) &&
   typeof facts.kind === 'string' &&

@@ -1,4 +1,4 @@
-/** A person's yes, as data: for what exactly, for how long, and who said it. */
+/** A remembered "allow": for which actions, for how long, and by whom. */
 
 import type { ActionKind } from './action.ts'
 import type { ArgumentRules } from './rule.ts'
@@ -7,7 +7,7 @@ export const GRANT_SCOPES = ['once', 'turn', 'session', 'project', 'always'] as 
 
 export type GrantScope = (typeof GRANT_SCOPES)[number]
 
-/** Which arguments it is for: these very ones, those that fit a pattern, or any. */
+/** The arguments that the grant covers: exact ones, those that match a pattern, or any. */
 export type ArgumentPredicate = { kind: 'exact'; digest: string } | { kind: 'pattern'; args: ArgumentRules } | { kind: 'any' }
 
 export interface Grant {
@@ -16,21 +16,21 @@ export interface Grant {
   scope: GrantScope
   /** Milliseconds of the wall clock. */
   expiresAt: number
-  /** How often it may still be used; undefined for any number. */
+  /** The number of uses left. Undefined for any number. */
   usesLeft?: number
   bind: {
     server: string
     fingerprint: string
-    /** The server's own name of the tool, prompt or resource; undefined for what concerns the server as a whole. */
+    /** The server's own name of the tool, prompt or resource. Undefined for actions on the whole server. */
     primitive?: string
-    /** The definition it was given for. */
+    /** The pin of the definition that the grant is for. */
     pin?: string
     args: ArgumentPredicate
     principal: string
-    /** Where scope is `turn` or `session`. */
+    /** For the scopes `turn` and `session`. */
     run?: string
     turn?: number
-    /** Where scope is `project`. */
+    /** For the scope `project`. */
     project?: string
   }
   by: string

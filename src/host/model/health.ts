@@ -1,29 +1,29 @@
-/** How a server is, as far as the wire has told. */
+/** The state of a server's connection. */
 
 import { McpError } from '../../protocol/errors.ts'
 
 export type Health =
-  /** Nobody has wanted it yet. */
+  /** Not started. */
   | { state: 'idle' }
-  /** It is being found out, or asked, whether it may be started. */
+  /** The start is being decided; a question may be open. */
   | { state: 'permitting' }
-  /** `isTrial`: it had failed too often, and this is the one attempt after the pause. */
+  /** `isTrial`: the single attempt after a pause for too many failures. */
   | { state: 'connecting'; isTrial: boolean }
-  /** `missedPings`: how many in a row it has not answered. */
+  /** `missedPings`: unanswered pings in a row. */
   | { state: 'ready'; missedPings: number }
-  /** It failed and is tried again. Times are those of the clock that the server was given. */
+  /** Failed; the next attempt is at `retryAt`, a time of the host's clock. */
   | { state: 'waiting'; retryAt: number; lastError: Error }
-  /** It failed too often; for a while nothing is tried. */
+  /** Failed too often; no attempt before `retryAt`. */
   | { state: 'open-circuit'; retryAt: number; lastError: Error }
-  /** Somebody said no, or something is missing that only a person can supply. Not tried again until asked to. */
+  /** Denied, or something is missing that only a person can supply. No attempt before `retry`. */
   | { state: 'refused'; error: Error }
   | { state: 'disabled' }
   | { state: 'closed' }
 
-/** Whether something is going on that will lead to another state without anybody's doing. */
+/** Whether the state will change without an action of a person. */
 export const isUnderway = ({ state }: Health): boolean => state === 'permitting' || state === 'connecting'
 
-/** What a call is told for which there is no connection. */
+/** The error for a call without a connection. */
 export function downError(id: string, health: Health, now: number, waitedMs: number): Error {
   const name = JSON.stringify(id)
   switch (health.state) {

@@ -1,10 +1,10 @@
-/** Labels that data carries from where it came from, and what it means when they meet. */
+/** The labels of data, which follow it from its origin. */
 
-/** May contain instructions of somebody who is not the person. */
+/** The data may contain instructions that are not from the person. */
 export const UNTRUSTED = 'untrusted'
-/** Goes somewhere the person does not control. Of a server or a tool, not of data. */
+/** A server or tool that sends data to a place that the person does not control. */
 export const EGRESS = 'egress'
-/** `private:mail`, `private:*`: belongs to a set of data that is nobody else's business. */
+/** `private:mail`, `private:*`: private data of the person. */
 export const PRIVATE = 'private:'
 
 export const isPrivate = (label: string): boolean => label.startsWith(PRIVATE)

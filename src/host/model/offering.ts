@@ -1,4 +1,4 @@
-/** Everything a server offers, as it was last listed: what a person approves, and what is pinned. */
+/** Everything that a server offers at one moment. */
 
 import type { Implementation } from '../../protocol/model/base.ts'
 import type { ServerCapabilities } from '../../protocol/model/lifecycle.ts'
@@ -16,4 +16,8 @@ export interface Offering {
   templates: readonly ResourceTemplate[]
 }
 
-export type PrimitiveKind = 'tool' | 'prompt' | 'resource' | 'template' | 'instructions' | 'capabilities'
+/** The kinds that a catalog lists. */
+export type EntryKind = 'tool' | 'prompt' | 'resource' | 'template'
+
+/** Everything that a person approves and that is pinned. */
+export type PrimitiveKind = EntryKind | 'instructions' | 'capabilities'

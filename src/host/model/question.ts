@@ -1,4 +1,4 @@
-/** The one contract between a host and whoever puts its questions to a person: terminal, console, inbox, or a test. */
+/** The contract between a host and an asker: terminal, inbox, test, or your own. */
 
 import type { PersonUrl } from '../../base/address/person-url.ts'
 import type { FormSchema } from '../../protocol/model/elicitation.ts'
@@ -10,31 +10,31 @@ import type { GrantScope } from './grant.ts'
 import type { PrimitiveKind } from './offering.ts'
 import type { ArgumentRules } from './rule.ts'
 
-/** Texts come as the server wrote them: whoever shows them makes control and invisible characters visible (protocol/visible-text.ts). */
+/** Texts are as the server wrote them. An asker must make control and invisible characters visible (base/text/visible-text.ts). */
 export interface Question {
-  /** Unguessable, so that knowing it is not by chance. */
+  /** Random, so that it cannot be guessed. */
   id: string
   action: ActionKind
   principal: string
   run: string
   askedAt: number
-  /** No answer by then is a no. */
+  /** Without an answer by then the action is refused. */
   expiresAt: number
   server: {
     id: string
     title: string
-    /** The command, or the address: what tells it from another server of the same title. */
+    /** The command or the address, which distinguishes servers with the same title. */
     where: string
   }
-  /** Who wants it, from the person on: `['you', 'model scripted', 'server notes']`. */
+  /** Who wants the action, starting with the person: `['you', 'model scripted', 'server notes']`. */
   chain: readonly string[]
-  /** Why this is asked, in words. */
+  /** Why the person is asked. */
   reasons: readonly string[]
-  /** Nothing of it is shortened or masked; values of the vault stand in it as their handles. */
+  /** Complete: no text is shortened or masked. Secrets from the vault appear as their handles. */
   subject: Subject
-  /** For how long a yes may hold; the first is proposed. */
+  /** The scopes that the person can choose. The first is the proposed one. */
   scopes: readonly GrantScope[]
-  /** For which arguments a yes may hold, where it may hold for more than this call. */
+  /** The arguments that a lasting grant can cover. */
   widths: readonly GrantWidth[]
 }
 
@@ -47,13 +47,13 @@ export type Subject =
       args: readonly string[]
       cwd: string
       envNames: readonly string[]
-      /** The variables with what may be shown of their values: everything but secrets. */
+      /** The variables, without secrets. */
       env?: Readonly<Record<string, string>>
-      /** The real path of the program; undefined when none was found. */
+      /** The real path of the program. Undefined if it was not found. */
       program?: string
-      /** Real paths of the other programs and files that the command names. A yes is for what is in them now. */
+      /** Real paths of the other programs and files in the command. The consent is for their current contents. */
       files?: readonly string[]
-      /** Which secrets, variables and inputs it is given, and where, in words. */
+      /** The secrets, variables and inputs that the server gets, in words. */
       fills: readonly string[]
       changes: readonly string[]
     }
@@ -63,17 +63,19 @@ export type Subject =
       kind: 'call'
       tool: Tool
       args: Readonly<Record<string, unknown>>
-      /** The pattern that would be granted, to be looked at and edited. */
+      /** The proposed pattern for a grant. The person can edit it. */
       pattern: ArgumentRules
-      /** The person wrote the arguments, and nobody else: secrets among them are theirs, and may be folded. Default: false. */
+      /** The person wrote the arguments, so their secrets may be folded. Default: false. */
       isOwn?: boolean
-      /** What the person said yes to the last time. */
+      /** The arguments that the person allowed last. */
       lastArgs: Readonly<Record<string, unknown>> | undefined
-      /** The person wrote those of the last time. Default: false. */
+      /** The person wrote `lastArgs`. Default: false. */
       wasOwn?: boolean
       destination: 'local' | 'private' | 'outside'
-      /** Where pieces of the arguments came from. */
+      /** The origins of pieces of the arguments. */
       origins: readonly ArgumentOrigin[]
+      /** Short private passages are no longer recognised in this conversation. Set in the first question after that. Default: false. */
+      mayMissOrigins?: boolean
     }
   | { kind: 'result'; tool: string; result: CallToolResult; findings: readonly Finding[] }
   | { kind: 'read'; uri: string; isSubscription: boolean }
@@ -81,7 +83,7 @@ export type Subject =
   | { kind: 'complete'; of: string; argument: string; value: string; isOwn?: boolean }
   | { kind: 'sample'; params: CreateMessageParams; model: string; budget: { tokensLeft: number; requestsLeft: number } }
   | { kind: 'sampled'; params: CreateMessageParams; result: CreateMessageResult }
-  /** There is no model: the person writes what it would have said. */
+  /** There is no model: the person writes the answer. */
   | { kind: 'compose'; params: CreateMessageParams }
   | {
       kind: 'form'
@@ -89,7 +91,7 @@ export type Subject =
       schema: FormSchema
       defaults: Readonly<Record<string, unknown>>
       warnings: readonly string[]
-      /** The host itself asks, for what the configuration of a server leaves open. The hidden fields are not shown as they are typed. */
+      /** Set if the host itself asks, for inputs of a configuration. The hidden fields are not shown while they are typed. */
       ours?: { hidden: readonly string[] }
     }
   | { kind: 'url'; message: string; url: PersonUrl }
@@ -100,7 +102,7 @@ export type Subject =
         id: string
         where: string
         from: string
-        /** The variables that it sets, with what may be shown of their values. Default: none. */
+        /** The variables, without secrets. Default: none. */
         env?: Readonly<Record<string, string>>
         headerNames?: readonly string[]
         warnings: readonly string[]
@@ -110,11 +112,11 @@ export type Subject =
 export interface ApprovedItem {
   kind: PrimitiveKind
   name: string
-  /** The whole definition, as the server sent it. */
+  /** The complete definition, as the server sent it. */
   definition: unknown
-  /** Undefined when it is new. */
+  /** Undefined for a new definition. */
   difference: PinDifference | undefined
-  /** Things a person should look at twice, in words: invisible characters, names of other servers' tools, look-alikes. */
+  /** Warnings for the person: invisible characters, names of other servers' tools, look-alikes. */
   flags: readonly string[]
 }
 
@@ -138,16 +140,16 @@ export type Answer =
       scope: GrantScope
       width?: GrantWidth
       pattern?: ArgumentRules
-      /** Arguments, form, sampling parameters or message as the person edited them; what was asked about unless given. */
+      /** Arguments, form, sampling parameters or message after the person's edits. Default: unchanged. */
       edited?: unknown
-      /** Who answered, when it was not the principal at this terminal. */
+      /** Who answered. Default: the principal. */
       by?: string
     }
   | { kind: 'deny'; feedback?: string; by?: string }
-  /** Closed without an answer. */
+  /** The person closed the question without an answer. */
   | { kind: 'cancel'; by?: string }
 
-/** Puts one question to a person. Rejects when the signal says that nobody needs the answer any more. */
+/** Asks a person one question. Rejects when the signal is aborted because the answer is no longer needed. */
 export interface Asker {
   ask(question: Question, signal: AbortSignal): Promise<Answer>
 }

@@ -1,4 +1,4 @@
-/** One rule of a policy, as it is written in YAML, JSON or TypeScript. */
+/** Rules and policies, as written in YAML, JSON or TypeScript. */
 
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { ActionKind, Effect, Initiator } from './action.ts'
@@ -12,21 +12,21 @@ import type { TrustTier } from './server-spec.ts'
  */
 export type ArgumentRules = Readonly<Record<string, ArgumentTest>>
 
-/** All that are given must hold. */
+/** All given tests must hold. */
 export interface ArgumentTest {
   eq?: unknown
   in?: readonly unknown[]
   /** `*` stands for anything but `/`, `**` for anything. Anchored at both ends. */
   glob?: string
-  /** RE2 syntax, searched for anywhere; write `^` and `$` to anchor it. */
+  /** RE2 syntax. It matches anywhere in the text; anchor it with `^` and `$`. */
   re2?: string
-  /** A folder, or several; compared by real path. `${root:NAME}` is a root that was granted. */
+  /** One or more folders, compared by real path. `${root:NAME}` is a granted root. */
   within?: string | readonly string[]
-  /** Hosts of a URL; `*.example.com` means every name below it. */
+  /** Hosts of a URL. `*.example.com` matches every name below it. */
   hostIn?: readonly string[]
-  /** Ranges of addresses, for an address or the literal host of a URL. */
+  /** Address ranges, for an address or a URL with a literal address as its host. */
   cidr?: readonly string[]
-  /** Length of a text or a list. */
+  /** The length of a text or a list. */
   len?: { min?: number; max?: number }
   min?: number
   max?: number
@@ -35,19 +35,19 @@ export interface ArgumentTest {
 }
 
 export interface RuleMatch {
-  /** A kind, or a pattern such as `tool.*`; several mean any of them. */
+  /** A kind, or a pattern such as `tool.*`. One of several must match. */
   action?: ActionKind | string | readonly string[]
-  /** The name of a server, or a glob; a lone `*` means every name. */
+  /** The name of a server, or a glob. `*` alone matches every name. */
   server?: string | readonly string[]
-  /** The server's own name of a tool, prompt or resource, or a glob; a lone `*` means every name. What has none is not matched. */
+  /** The server's own name of a tool, prompt or resource, or a glob. `*` alone matches every name. Actions without a name do not match. */
   tool?: string | readonly string[]
-  /** A rule that allows calls of tools does so for servers that are not trusted only where it says `untrusted` here, or hints are asserted. */
+  /** A rule that allows tool calls applies to untrusted servers only if it says `untrusted` here, or matches asserted hints. */
   tier?: TrustTier
   initiator?: Initiator | readonly Initiator[]
   mode?: 'interactive' | 'headless'
-  /** Labels that must all be in the conversation or on the server; `private:*` means any set. */
+  /** All of these must be labels of the conversation or of the server. `private:*` matches any private label. */
   labels?: readonly string[]
-  /** In a rule that allows it never matches: what a server claims may only tighten. */
+  /** Never matches in a rule that allows: the claims of a server can only make the decision stricter. */
   claimed?: ToolAnnotations
   asserted?: ToolAnnotations
 }
@@ -58,9 +58,9 @@ export interface Rule {
   match: RuleMatch
   args?: ArgumentRules
   limits?: RuleLimits
-  /** What a person's yes to this question may be kept for at most. */
+  /** The widest grant that the person can give. */
   grant?: { scope?: GrantScope; ttl?: string; maxUses?: number }
-  /** On a layer above: lower layers may loosen what this rule says. */
+  /** Lower layers may loosen this rule. */
   mayRelax?: boolean
   reason?: string
 }
@@ -77,11 +77,11 @@ export const POLICY_LAYERS = ['managed', 'user', 'project', 'session'] as const
 
 export type PolicyLayer = (typeof POLICY_LAYERS)[number]
 
-/** Rules of all layers, and what their `${root:NAME}` mean. */
+/** The rules of all layers, and the folders of their `${root:NAME}`. */
 export interface Policy {
   layers: Readonly<Partial<Record<PolicyLayer, readonly Rule[]>>>
   /** Real paths by name. */
   roots: Readonly<Record<string, string>>
-  /** The person asked not to be asked: lifts `ask`, never `deny` or `quarantine`, and no forced question. */
+  /** The person chose not to be asked: `ask` becomes `allow`. `deny`, `quarantine` and forced questions remain. */
   isBypassing?: boolean
 }

@@ -1,19 +1,19 @@
-/** A server as it is configured: how it is started or reached, with placeholders for what is secret. */
+/** The configuration of a server, with placeholders for secrets. */
 
 import type { ToolAnnotations } from '../../protocol/model/tools.ts'
 import type { Service } from '../../protocol/seams/service.ts'
 
-/** How far the person who runs the host trusts a server. Nothing that the server says changes it. */
+/** What the person said about a server. Nothing that the server says changes it. */
 export type TrustTier = 'trusted' | 'untrusted'
 
-/** Where an entry was read from, for people: "from Cursor, user scope". */
-export interface Provenance {
+/** The file that an entry was read from, for people: "from Cursor, user scope". */
+export interface ConfigProvenance {
   client: string
   scope: 'user' | 'project' | 'managed' | 'ours'
   file: string
 }
 
-/** Values may hold `${secret:NAME}`, `${env:NAME}` and `${input:NAME}`; they are resolved when the server is started, and only then. */
+/** Values may contain `${secret:NAME}`, `${env:NAME}` and `${input:NAME}`, which are resolved at the start of the server. */
 export interface StdioTransport {
   type: 'stdio'
   command: string
@@ -28,7 +28,7 @@ export interface HttpTransport {
   headers: Readonly<Record<string, string>>
 }
 
-/** A server in this process. It needs no launch, and everything else is judged as for any other. */
+/** A server in this process. It needs no launch. Everything else is decided as for other servers. */
 export interface InProcessTransport {
   type: 'memory'
   service: Service
@@ -36,34 +36,34 @@ export interface InProcessTransport {
 
 export type ServerTransport = StdioTransport | HttpTransport | InProcessTransport
 
-/** A value that a configuration asks a person for: what `${input:id}` stands for. */
+/** A value that the person is asked for: `${input:id}`. */
 export interface InputSpec {
   id: string
   description?: string
-  /** It is not shown while it is typed, and may be kept in the vault. */
+  /** The value is hidden while it is typed. */
   isSecret: boolean
   default?: string
-  /** The values to choose from; without them any text will do. */
+  /** The values to choose from. Default: any text. */
   options?: readonly string[]
 }
 
 export interface ServerSpec {
-  /** The name in the configuration; unique in a host, and what rules and grants mean by a server. */
+  /** The name in the configuration, unique in a host. Rules and grants use it. */
   id: string
   title?: string
   transport: ServerTransport
   tier: TrustTier
   isDisabled?: boolean
-  provenance: readonly Provenance[]
-  /** What the operator says about tools, by name or `*`; unlike the hints of the server it is believed. */
+  provenance: readonly ConfigProvenance[]
+  /** Hints of the operator for tools, by name or `*`. The host believes them, unlike the hints of the server. */
   asserted?: Readonly<Record<string, ToolAnnotations>>
-  /** Labels of the data that comes from this server, such as `private:mail` or `untrusted`; see flow/label.ts. */
+  /** Labels of the data that comes from this server, such as `private:mail` or `untrusted`; see label.ts. */
   labels?: readonly string[]
-  /** Folders it may be given as roots, before anybody is asked. */
+  /** Folders to grant as roots. */
   roots?: readonly string[]
-  /** Files named in the command that the server itself writes to: what is in them is not part of what the server is. */
+  /** Files in the command that the server itself writes to. Their contents are not part of the fingerprint. */
   dataFiles?: readonly string[]
   timeoutMs?: number
-  /** The inputs that its placeholders name. */
+  /** The inputs of its placeholders. */
   inputs?: readonly InputSpec[]
 }

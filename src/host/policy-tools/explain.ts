@@ -1,6 +1,6 @@
 /** Explains one decision: for every rule, whether it applies, and if not, which condition failed. */
 
-import { decide, matchedRules, standingRules } from '../consent/decide.ts'
+import { decide, effectiveRules, matchedRules } from '../consent/decide.ts'
 import type { Action, Decision, Effect } from '../model/action.ts'
 import type { Grant } from '../model/grant.ts'
 import type { PolicyLayer } from '../model/rule.ts'
@@ -32,7 +32,7 @@ export interface ExplainedRule {
  */
 export function explain(policy: CompiledPolicy, action: Action, grants: readonly Grant[]): Explanation {
   const decision = decide(policy, action, grants)
-  const standing = new Set(standingRules(matchedRules(policy, action).matched))
+  const standing = new Set(effectiveRules(matchedRules(policy, action).matched))
   const rules = policy.rules.map((rule) => explainRule(rule, action, standing))
   return { decision, rules, text: explanationText(action, decision, rules) }
 }

@@ -5,7 +5,7 @@ import { type Action, EFFECTS, type Effect } from '../model/action.ts'
 import { actionFrom } from '../model/facts.ts'
 import type { Grant } from '../model/grant.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile-policy.ts'
-import { matchWithoutArguments } from '../policy/match-without-arguments.ts'
+import { matchWithoutArguments } from './match-without-arguments.ts'
 
 /** A decision in the audit log. */
 export interface DecisionRecord {

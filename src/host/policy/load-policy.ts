@@ -1,14 +1,25 @@
-/** Loads the policy of a host from the option `policy`: a file, files or rules per layer, or a policy object. */
+/** Loads and compiles the policy of a host. */
 
 import { basename, resolve } from 'node:path'
 import { nearestRealPath } from '../../files/nearest-real-path.ts'
-import { readPolicy } from '../config/lazy-readers.ts'
 import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
-import type { HostOptions } from '../options.ts'
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts'
 
-/** @throws McpError ERR_CONFIG that names the file, the rule, the position, the expected and the actual value */
-export async function loadPolicy(options: HostOptions): Promise<CompiledPolicy> {
+/** A file or the rules of each layer, a whole policy, or one file for the user's layer. */
+export type GivenPolicy = string | Readonly<Partial<Record<PolicyLayer, string | readonly Rule[]>>> | Policy
+
+export interface LoadPolicyOptions {
+  policy?: GivenPolicy
+  /** Turns `ask` into `allow`; see `Policy.isBypassing`. */
+  isBypassing?: boolean
+  /** What `${root:project}` means in a rule. Default: the working folder. */
+  project?: string
+  /** Folders that rules may name as `${root:NAME}`, by their own names. */
+  roots?: readonly string[]
+}
+
+/** @throws McpError ERR_CONFIG that names the file, the rule, the place, the expected value and the value found */
+export async function loadPolicy(options: LoadPolicyOptions): Promise<CompiledPolicy> {
   const { policy = {}, isBypassing = false } = options
   const given =
     typeof policy === 'object' && 'layers' in policy
@@ -19,7 +30,7 @@ export async function loadPolicy(options: HostOptions): Promise<CompiledPolicy> 
 
 type Layers = Readonly<Partial<Record<PolicyLayer, string | readonly Rule[]>>>
 
-async function layered(given: Layers, options: HostOptions): Promise<Policy> {
+async function layered(given: Layers, options: LoadPolicyOptions): Promise<Policy> {
   const files: Partial<Record<PolicyLayer, string>> = {}
   const rules: Partial<Record<PolicyLayer, readonly Rule[]>> = {}
   for (const layer of POLICY_LAYERS) {
@@ -29,12 +40,14 @@ async function layered(given: Layers, options: HostOptions): Promise<Policy> {
   }
   const roots = await rootsByName(options)
   if (Object.keys(files).length === 0) return { layers: rules, roots }
+  // The parser loads slower than the whole host, so it is loaded with the first file.
+  const { readPolicy } = await import('./policy-file.ts')
   const read = await readPolicy(files, roots)
   return { ...read, layers: { ...read.layers, ...rules } }
 }
 
-/** The values of `${root:NAME}` in rules: `project`, and each folder of the option `roots` by its base name. */
-async function rootsByName({ project = process.cwd(), roots = [] }: HostOptions): Promise<Record<string, string>> {
+/** What `${root:NAME}` means in a rule: the project, and each folder that servers may be offered by its own name. */
+async function rootsByName({ project = process.cwd(), roots = [] }: LoadPolicyOptions): Promise<Record<string, string>> {
   const byName: Record<string, string> = {}
   for (const folder of [...roots, project]) {
     const real = await nearestRealPath(resolve(folder))

@@ -1,47 +1,53 @@
-/** Directories for servers: none until a person, or the operator in the configuration, has given them one. */
+/** Grants folders to servers as roots. A server has no roots until a person, or the operator's configuration, grants one. */
 
+import type { Clock } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Root } from '../../protocol/model/roots.ts'
 import type { HostedServer } from '../servers/hosted-server.ts'
-import { serverWant } from '../servers/server-answers.ts'
-import type { HostServices } from '../services/services.ts'
+import { serverRequest } from '../servers/server-request.ts'
+import type { ServerServices } from '../servers/server-services.ts'
 import { type RootLimits, RootRegistry } from './root-registry.ts'
 import { type ValidRoot, validRoot } from './valid-root.ts'
 
+export interface RootServices extends Pick<ServerServices, 'gate' | 'ownConversation'> {
+  clock: Clock
+}
+
 export interface RootConsentOptions {
-  parts: HostServices
-  /** Folders that every server may be offered. */
+  services: RootServices
+  /** Folders that the person is asked to grant to every server. */
   offered: readonly string[]
+  /** Whether there is a person to ask. */
   canAsk: boolean
-  /** The server is to be told. */
+  /** The roots of this server changed. */
   onChange(server: string): void
   onWarning(text: string): void
-  limits?: Partial<RootLimits>
+  limits?: Partial<RootLimits> | undefined
 }
 
 interface GiveOptions {
-  signal?: AbortSignal
-  /** The person's own configuration gives them: it is recorded, and rules hold, but nobody is asked. */
+  signal?: AbortSignal | undefined
+  /** The person's own configuration grants them: rules apply and the action is recorded, but there is no question. */
   isConfigured?: true
 }
 
 export class RootConsent {
   readonly #options: RootConsentOptions
   readonly #granted: RootRegistry
-  /** One question a server, however often it asks what its roots are. */
+  /** By server: the offer is made once, however often the server asks for its roots. */
   readonly #offers = new Map<string, Promise<void>>()
 
   constructor(options: RootConsentOptions) {
     this.#options = options
-    const { onChange, onWarning, parts, limits } = options
-    this.#granted = new RootRegistry({ onChange, onWarning, clock: parts.clock, ...(limits && { limits }) })
+    const { onChange, onWarning, services, limits } = options
+    this.#granted = new RootRegistry({ onChange, onWarning, clock: services.clock, limits })
   }
 
   of(server: string): Root[] {
     return this.#granted.of(server)
   }
 
-  /** What a server is told that asks. The first time, the person is asked first. One that nobody has approved is told of nothing. */
+  /** The roots for a server that asks for them. With the first call the person is asked. A server that is not approved gets none. */
   async answer(server: HostedServer): Promise<Root[]> {
     const { id } = server
     if (server.stateOf('capabilities', 'capabilities') !== 'pinned') return []
@@ -50,36 +56,36 @@ export class RootConsent {
     try {
       await offer
     } catch (error) {
-      // What broke on this side is tried again when it asks again; what the person said is not.
+      // After an error the next call makes the offer again. The person's answer is final.
       this.#offers.delete(id)
       throw error
     }
     return this.of(id)
   }
 
-  /** @throws McpError ERR_CONFIG for what is no folder, ERR_DENIED when the person says no */
+  /** @throws McpError ERR_CONFIG if there is no such folder, ERR_DENIED if the person denies it */
   async give(server: HostedServer, folders: readonly string[], signal?: AbortSignal): Promise<void> {
-    await this.#give(server, folders, { ...(signal && { signal }) })
+    await this.#give(server, folders, { signal })
   }
 
   async #give(server: HostedServer, folders: readonly string[], { signal, isConfigured }: GiveOptions): Promise<void> {
-    const { parts } = this.#options
+    const { services } = this.#options
     await server.identify()
     const valid = await Promise.all(folders.map((folder) => validRoot(folder)))
     const roots = valid.map(({ uri, name }) => ({ uri, name }))
-    const want = serverWant(
-      parts,
+    const action = serverRequest(
+      services,
       server,
       'roots.expose',
       { roots: roots.map(({ uri }) => uri) },
       {
         subject: () => ({ kind: 'roots', roots }),
         initiator: 'user',
-        ...(isConfigured && { isConfigured }),
-        ...(signal && { signal }),
+        isConfigured,
+        signal,
       },
     )
-    await parts.gate.run(want, async () => this.#grant(server.id, valid))
+    await services.gate.run(action, async () => this.#grant(server.id, valid))
   }
 
   take(server: string, uri: string): boolean {
@@ -95,11 +101,11 @@ export class RootConsent {
     this.#granted.close()
   }
 
-  /** What the operator wrote down for this server is theirs to give; what is for all servers a person gives to each. */
+  /** The operator's configuration grants its folders without a question. The person is asked about all others. */
   async #offer(server: HostedServer): Promise<void> {
     const { offered, canAsk, onWarning } = this.#options
     const { roots = [], provenance } = server.spec
-    const { ending } = server.supervised
+    const { ending } = server
     try {
       const isConfigured = provenance.every(({ scope }) => scope === 'ours' || scope === 'managed')
       if (roots.length > 0 && isConfigured) await this.#give(server, roots, { signal: ending, isConfigured: true })

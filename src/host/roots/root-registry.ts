@@ -1,6 +1,6 @@
 /**
- * The directories that each server was given, none unless somebody gave it one. They are watched: one that is deleted,
- * moved or replaced by a link is no longer told to the server, and is again when it is back.
+ * The granted roots of each server. The folders are watched: a folder that is deleted, moved or replaced by a link is taken
+ * from the list of the server until it is back.
  */
 
 import { type FSWatcher, watch } from 'node:fs'
@@ -8,30 +8,30 @@ import { type Clock, systemClock, type Timer } from '../../base/clock.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { Root } from '../../protocol/model/roots.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
-import { faultOf, type ValidRoot } from './valid-root.ts'
+import { findRootFault, type ValidRoot } from './valid-root.ts'
 
 export interface RootLimits {
   /** Roots of one server. */
   maxRoots: number
-  /** How often each is looked at; what the system tells is looked into sooner. */
+  /** How often each folder is checked. Events of the file system are handled sooner. */
   pollMs: number
-  /** How long events of the system are gathered before they are looked into. */
+  /** How long events of the file system are gathered before the folders are checked. */
   settleMs: number
 }
 
 export const DEFAULT_ROOT_LIMITS: RootLimits = { maxRoots: 100, pollMs: 5_000, settleMs: 50 }
 
 export interface RootRegistryOptions {
-  /** The roots of a server are others now. */
+  /** The roots of a server changed. */
   onChange(server: string, roots: readonly Root[]): void
-  /** One can no longer be given to the server, and why. */
+  /** A granted folder is no longer usable. */
   onWarning?(message: string): void
-  limits?: Partial<RootLimits>
+  limits?: Partial<RootLimits> | undefined
   clock?: Clock
 }
 
 export interface GrantedRoot extends ValidRoot {
-  /** Why the server is not told of it now; undefined when it is. */
+  /** Why the folder is not usable now. Undefined if it is. */
   fault: string | undefined
 }
 
@@ -40,12 +40,12 @@ export class RootRegistry {
   readonly #limits: RootLimits
   readonly #clock: Clock
   readonly #servers = new Map<string, Map<string, GrantedRoot>>()
-  /** One for each path, however many servers have it. */
+  /** One watcher per path, whatever the number of servers. */
   readonly #watchers = new Map<string, FSWatcher | undefined>()
   #soon: Timer | undefined
   #poll: Timer | undefined
   #checking: Promise<void> | undefined
-  #isWanted = false
+  #isCheckDue = false
   #isClosed = false
 
   constructor(options: RootRegistryOptions) {
@@ -54,19 +54,19 @@ export class RootRegistry {
     this.#clock = options.clock ?? systemClock
   }
 
-  /** What the server may be told now: what was granted and is there. */
+  /** The granted roots that are usable now. */
   of(server: string): Root[] {
     return this.granted(server)
       .filter(({ fault }) => fault === undefined)
       .map(({ uri, name }) => ({ uri, name }))
   }
 
-  /** All that was granted, with what is wrong with it. */
+  /** All granted roots, with their faults. */
   granted(server: string): GrantedRoot[] {
     return [...(this.#servers.get(server)?.values() ?? [])]
   }
 
-  /** Gives a server a directory that `validRoot` has looked at. */
+  /** Grants a server a folder that `validRoot` has checked. */
   grant(server: string, root: ValidRoot): void {
     if (this.#isClosed) throw new McpError('ERR_CLOSED', 'The host is closed')
     const roots = this.#servers.get(server) ?? new Map<string, GrantedRoot>()
@@ -78,11 +78,11 @@ export class RootRegistry {
     this.#servers.set(server, roots)
     this.#watch(root.path)
     this.#tell(server)
-    // It may have gone while the person was asked.
+    // The folder may have been removed while the person was asked.
     this.#checkSoon()
   }
 
-  /** Takes one back; false when the server does not have it. */
+  /** Returns false if the server does not have this root. */
   revoke(server: string, uri: string): boolean {
     const roots = this.#servers.get(server)
     if (!roots?.delete(uri)) return false
@@ -92,15 +92,15 @@ export class RootRegistry {
     return true
   }
 
-  /** Takes all of a server back, without a word to it: it is gone. */
+  /** Removes all roots of a server that is gone, without a notification. */
   forget(server: string): void {
     if (this.#servers.delete(server)) this.#unwatchUnused()
   }
 
-  /** Looks at all of them now. What is asked for meanwhile is done afterwards: what was looked at before may have changed. */
+  /** Checks all folders now. A call during a check starts one more check after it. */
   check(): Promise<void> {
-    this.#isWanted = true
-    this.#checking ??= this.#checkWhileWanted().finally(() => {
+    this.#isCheckDue = true
+    this.#checking ??= this.#checkWhileDue().finally(() => {
       this.#checking = undefined
     })
     return this.#checking
@@ -114,9 +114,9 @@ export class RootRegistry {
     this.#poll?.cancel()
   }
 
-  async #checkWhileWanted(): Promise<void> {
-    while (this.#isWanted) {
-      this.#isWanted = false
+  async #checkWhileDue(): Promise<void> {
+    while (this.#isCheckDue) {
+      this.#isCheckDue = false
       await this.#checkAll()
     }
   }
@@ -124,7 +124,7 @@ export class RootRegistry {
   async #checkAll(): Promise<void> {
     const paths = new Set([...this.#servers.values()].flatMap((roots) => [...roots.values()].map(({ path }) => path)))
     const faults = new Map<string, string | undefined>()
-    for (const path of paths) faults.set(path, await faultOf(path))
+    for (const path of paths) faults.set(path, await findRootFault(path))
     for (const [server, roots] of this.#servers) {
       let isChanged = false
       for (const root of roots.values()) {
@@ -139,7 +139,7 @@ export class RootRegistry {
       if (isChanged) this.#tell(server)
     }
     for (const [path, fault] of faults) {
-      // What watched the directory that was there does not see the one that took its place.
+      // The watcher of a replaced folder does not see the new one.
       if (fault !== undefined) this.#unwatch(path)
       else if (this.#isGranted(path)) this.#watch(path)
     }
@@ -162,7 +162,7 @@ export class RootRegistry {
       })
       this.#watchers.set(path, watcher)
     } catch {
-      // There are systems, and numbers of directories, for which it cannot be done. Then looking now and then has to do.
+      // Some systems cannot watch, or not that many folders. The poll has to do there.
       this.#watchers.set(path, undefined)
     }
   }
@@ -189,7 +189,7 @@ export class RootRegistry {
     })
   }
 
-  /** Events tell of the directory itself, not of one above it that is moved. */
+  /** The poll finds changes that cause no event, such as a parent folder that is moved. */
   #pollLater(): void {
     if (this.#isClosed || this.#servers.size === 0) return
     this.#poll ??= this.#clock.after(this.#limits.pollMs, () => {

@@ -1,4 +1,4 @@
-/** Whether what a server wants of a model, or what a person made of it, is what the protocol lets it be. */
+/** Validates sampling requests and answers, also after a person edited them. */
 
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
@@ -7,7 +7,7 @@ import { type CreateMessageParams, type CreateMessageResult, checkToolUse } from
 
 export interface RequestLimits {
   maxMessages: number
-  /** Of messages, system prompt and tools together, as JSON. */
+  /** Messages, system prompt and tools together, as JSON. */
   maxRequestChars: number
   maxTools: number
   maxStopSequences: number
@@ -15,7 +15,7 @@ export interface RequestLimits {
 
 export const DEFAULT_REQUEST_LIMITS: RequestLimits = { maxMessages: 1000, maxRequestChars: 2_000_000, maxTools: 128, maxStopSequences: 16 }
 
-/** Throws ERR_INVALID_PARAMS that says what was expected, or ERR_LIMIT that names the limit. */
+/** @throws McpError ERR_INVALID_PARAMS with the expectation, or ERR_LIMIT with the limit */
 export function checkSamplingParams(value: unknown, limits: RequestLimits = DEFAULT_REQUEST_LIMITS): CreateMessageParams {
   if (!isObject(value) || !Array.isArray(value.messages)) throw invalid('messages must be a list')
   const { messages, maxTokens, systemPrompt, includeContext, temperature, stopSequences } = value
@@ -40,7 +40,7 @@ export function checkSamplingParams(value: unknown, limits: RequestLimits = DEFA
   return params
 }
 
-/** Throws ERR_ANSWER_INVALID. */
+/** @throws McpError ERR_ANSWER_INVALID */
 export function checkSamplingResult(value: unknown): CreateMessageResult {
   try {
     checkMessage(value, 'The answer')
@@ -121,5 +121,5 @@ function checkTools(tools: unknown, choice: unknown, limits: RequestLimits): voi
   if (!Array.isArray(tools) || !tools.every((tool) => isObject(tool) && typeof tool.name === 'string' && isObject(tool.inputSchema)))
     throw invalid('tools must be a list of tools with name and inputSchema')
   within(tools.length, limits, 'maxTools', 'tools')
-  if (new Set(tools.map(({ name }) => name)).size < tools.length) throw invalid('tools must have names of their own')
+  if (new Set(tools.map(({ name }) => name)).size < tools.length) throw invalid('tools must have different names')
 }

@@ -1,19 +1,18 @@
-/** What comes from servers and may repeat what they were given at their start: it leaves the host without that. */
+/** Removes secrets from everything that leaves the host, because servers may repeat the secrets that they were given. */
 
+import type { HostEvent, ServerLog } from '../model/event.ts'
 import type { Health } from '../model/health.ts'
 import type { Offering } from '../model/offering.ts'
 import type { Asker } from '../model/question.ts'
-import type { HostEvent } from '../options.ts'
-import type { ServerLog } from '../servers/log-gate.ts'
 import type { Redactor } from './redactor.ts'
 
-/** The same error: who catches it may look for its class and its code. What it was caused by is shown with it, and so is its stack. */
+/** Changes the error itself, because callers look at its class and its code. Its causes and its stack are redacted too. */
 export function redactError<E>(error: E, secrets: Redactor): E {
   let each: unknown = error
   for (let depth = 0; each instanceof Error && depth < MAX_CAUSES; depth++) {
     each.message = secrets.scrub(each.message)
     if (each.stack !== undefined) each.stack = secrets.scrub(each.stack)
-    // Those of the system have the program and its arguments beside their message.
+    // System errors have the program and its arguments as members.
     const { cause, ...rest } = each
     Object.assign(each, redactValue(rest, secrets))
     each = cause
@@ -23,15 +22,15 @@ export function redactError<E>(error: E, secrets: Redactor): E {
 
 const MAX_CAUSES = 16
 
-/** Members of a definition that are there to be read; the others mean something as they are. */
+/** Members of a definition with text for readers. The other members must not change. */
 const TEXTS = new Set(['title', 'description', 'default', 'examples', '$comment'])
 
-/** What a server offers, without what it was given at its start: definitions are kept, and models read them. */
-export function redactOffering(surface: Offering, secrets: Redactor): Offering {
-  if (secrets.isEmpty) return surface
-  const { info, instructions, tools, prompts, resources, templates } = surface
+/** Definitions are stored, and models read them. */
+export function redactOffering(offering: Offering, secrets: Redactor): Offering {
+  if (secrets.isEmpty) return offering
+  const { info, instructions, tools, prompts, resources, templates } = offering
   return {
-    ...surface,
+    ...offering,
     info: info && scrubbedTexts(info, secrets),
     instructions: instructions === undefined ? undefined : secrets.scrub(instructions),
     tools: scrubbedTexts(tools, secrets),
@@ -41,7 +40,7 @@ export function redactOffering(surface: Offering, secrets: Redactor): Offering {
   }
 }
 
-/** The same object where nothing is to be taken out. */
+/** Returns the same object if it contains no secret. */
 function scrubbedTexts<T>(value: T, secrets: Redactor, isText = false): T {
   if (typeof value === 'string') return isText ? (secrets.scrub(value) as T) : value
   if (Array.isArray(value)) {
@@ -55,10 +54,10 @@ function scrubbedTexts<T>(value: T, secrets: Redactor, isText = false): T {
     : value
 }
 
-/** Members that say what a value is. A password may be one of those words, and hides nothing there. */
+/** Members with fixed words. A password may equal such a word, but is not revealed there. */
 const TELLING = new Set(['kind', 'type', 'class', 'code', 'role', 'level', 'destination'])
 
-/** A copy with no secret in any text of it; the value itself while no secret is known. */
+/** Returns a copy without secrets, or the value itself if no secret is known. */
 export const redactValue = <T>(value: T, secrets: Redactor, scrub: Scrub = (text) => secrets.scrub(text)): T =>
   secrets.isEmpty ? value : scrubbedCopy(value, scrub)
 
@@ -74,7 +73,7 @@ function scrubbedCopy<T>(value: T, scrub: Scrub): T {
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value))
 
-/** Whoever is asked sees what a server wrote, and servers may write what they were given. Its handle says which of the person's own it is. */
+/** Replaces secrets in questions by their handles, so that the person sees which of their secrets a server repeats. */
 export const redactingAsker = (asker: Asker, secrets: Redactor): Asker => ({
   ask: (question, signal) => {
     const { server, chain, reasons, subject } = question

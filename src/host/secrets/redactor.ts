@@ -1,15 +1,15 @@
 /**
- * Keeps values that are known to be secret out of text that leaves the host: what a server writes to its standard error,
- * logs, messages of errors. All values are looked for in one pass, so that the time does not grow with their number.
+ * Removes known secrets from text that leaves the host: standard error of servers, logs, error messages. One pass finds all
+ * values, so the time does not depend on their number.
  */
 
 import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 
 export interface RedactorLimits {
-  /** Shorter values are not looked for: they occur in any text, and hiding them would tell where. */
+  /** Shorter values are not redacted: they occur in ordinary text, and redaction would reveal them. */
   minChars: number
-  /** How many characters all forms of all values may have together. */
+  /** Characters of all forms of all values. */
   maxChars: number
 }
 
@@ -17,15 +17,15 @@ export const DEFAULT_REDACTOR_LIMITS: RedactorLimits = { minChars: 4, maxChars: 
 
 export interface Redactor {
   /**
-   * ERR_LIMIT when it would be too much: better not to start a server than to start one whose secrets leak.
-   * @param handle what it is called, for people: `secret NAME`
+   * @param handle the name of the secret for people: `secret NAME`
+   * @throws McpError ERR_LIMIT if there are too many secrets; the server is not started then, because its secrets could leak
    */
   add(value: string, handle?: string): void
-  /** Whether there is anything to look for. */
+  /** Whether no secret is known. */
   readonly isEmpty: boolean
-  /** The text without the values, in clear or encoded. A value that is split over two texts is not found. */
+  /** Removes all values, plain or encoded. A value that is split over two texts is not found. */
   scrub(text: string): string
-  /** The same with the handle of each value in its place, for people who decide about the text. */
+  /** Replaces each value by its handle, for people who decide about the text. */
   withHandles(text: string): string
 }
 
@@ -33,15 +33,14 @@ const HIDDEN = '[redacted]'
 
 export function redactor(values: Iterable<string> = [], limits?: Partial<RedactorLimits>): Redactor {
   const { minChars, maxChars } = withDefaults(DEFAULT_REDACTOR_LIMITS, limits)
-  /** With the handle of what they are forms of. */
+  /** All forms, with the handle of their value. */
   const forms = new Map<string, string | undefined>()
   let chars = 0
   let find: Finder | undefined
   const add = (value: string, handle?: string): void => {
     const fresh = formsOf(value, minChars).filter((form) => !forms.has(form))
     const more = fresh.reduce((sum, { length }) => sum + length, 0)
-    if (chars + more > maxChars)
-      throw new McpError('ERR_LIMIT', `The secrets to be kept out of logs have more than ${maxChars} characters (maxChars)`)
+    if (chars + more > maxChars) throw new McpError('ERR_LIMIT', `The secrets to redact have more than ${maxChars} characters (maxChars)`)
     for (const form of fresh) forms.set(form, handle)
     chars += more
     if (fresh.length > 0) find = undefined
@@ -66,10 +65,10 @@ export function redactor(values: Iterable<string> = [], limits?: Partial<Redacto
   }
 }
 
-/** Encoded forms that are shorter occur by chance. */
+/** Shorter encoded forms occur by chance. */
 const MIN_ENCODED_CHARS = 6
 
-/** As it is, line by line, as JSON and programs write it, in URLs and forms, and in the three ways that base64 of something longer may hold it. */
+/** The forms of a value: plain, each line, JSON, percent-encoding, hexadecimal, and base64 at each of the three offsets in a longer text. */
 function formsOf(value: string, minChars: number): string[] {
   const forms = new Set<string>()
   if (value.length >= minChars) {
@@ -79,7 +78,7 @@ function formsOf(value: string, minChars: number): string[] {
     const json = JSON.stringify(value).slice(1, -1)
     const encoded = [
       json,
-      // As programs write texts in other quotes.
+      // The form in single quotes.
       json.replaceAll('\\"', '"'),
       percent,
       percent.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
@@ -96,7 +95,7 @@ function formsOf(value: string, minChars: number): string[] {
 
 const MIN_LINE_CHARS = 16
 
-/** The characters of base64 that depend on nothing but the value, when `offset` bytes (modulo three) come before it. */
+/** The base64 characters that depend on the value alone, with `offset` bytes (modulo three) before it. */
 function base64Inside(bytes: Uint8Array, offset: number): string[] {
   const padded = Buffer.concat([Buffer.alloc(offset), bytes])
   const first = Math.ceil((offset * 8) / 6)
@@ -105,22 +104,22 @@ function base64Inside(bytes: Uint8Array, offset: number): string[] {
   return [inside, inside.replaceAll('+', '-').replaceAll('/', '_')]
 }
 
-/** Where texts were found, from left to right, as pairs of start and end that do not overlap. */
+/** Finds texts, from left to right. The places do not overlap. */
 type Finder = (text: string) => [start: number, end: number][]
 
 interface State {
-  /** Most have one that follows, and a map for each would take several times the memory. */
+  /** Most states have one successor. A map for each would take several times the memory. */
   code: number
   only: State | undefined
   others: Map<number, State> | undefined
-  /** Where to go on when no longer beginning fits: the longest end of this one that is a beginning. */
+  /** The state of the longest suffix that is a prefix of a text. */
   otherwise: State | undefined
   depth: number
   /** The length of the longest text that ends here. */
   longest: number
 }
 
-/** The automaton of Aho and Corasick: every character of the text is looked at once. */
+/** The Aho-Corasick automaton: it reads every character once. */
 function finderOf(texts: Iterable<string>): Finder {
   const root = newState(0)
   for (const text of texts) {
@@ -129,7 +128,7 @@ function finderOf(texts: Iterable<string>): Finder {
     state.longest = state.depth
   }
   const queue = [root]
-  // By rising depth, so that what a state falls back on is finished. The queue grows while it is walked.
+  // Breadth first, so that the fallback of a state is complete before the state. The queue grows during the loop.
   for (const state of queue) {
     for (const [code, next] of followersOf(state)) {
       next.otherwise = step(state.otherwise, code) ?? root
@@ -144,7 +143,7 @@ function finderOf(texts: Iterable<string>): Finder {
       state = step(state, text.charCodeAt(i)) ?? root
       if (state.longest === 0) continue
       let start = i + 1 - state.longest
-      // What overlaps or touches is hidden as one.
+      // Places that overlap or touch become one.
       while (found.length > 0 && (found.at(-1) as [number, number])[1] >= start)
         start = Math.min(start, (found.pop() as [number, number])[0])
       found.push([start, i + 1])

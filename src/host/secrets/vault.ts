@@ -1,4 +1,4 @@
-/** Secrets by name, encrypted on the disk, with the key in the keychain or made from a passphrase. Configurations hold the names. */
+/** Stores secrets by name, encrypted on the disk. The key is in the keychain or derived from a passphrase. */
 
 import { resolve } from 'node:path'
 import { openSealedFolder } from '../../auth/store/node/sealed-folder.ts'
@@ -8,37 +8,46 @@ import { McpError } from '../../protocol/errors.ts'
 import { withDefaults } from '../../protocol/with-defaults.ts'
 
 export interface VaultOptions {
-  /** The default is a folder of the user. Others must not be able to look into it. */
+  /** Other users must not be able to read it. Default: a folder in the user's home. */
   folder?: string
-  /** The key is made from it. The default is a key in the keychain, or, where there is none, in a file beside the secrets. */
+  /** Derives the key. Default: a key in the keychain, or in a file beside the secrets if there is no keychain. */
   passphrase?: string
-  /** Instead of that of the system; `false` is as if there were none. */
+  /** A keychain in place of the system's; `false` for none. */
   keychain?: Keychain | false
   limits?: Partial<FileStoreLimits>
-  /** Something is not as safe as it could be. The default is a warning of the process. */
+  /** Reports a weak protection. Default: a warning of the process. */
   onWarning?: (message: string) => void
 }
 
 export interface Vault {
-  /** Undefined when there is none; ERR_SECRET when it is there and was altered. */
+  /**
+   * Undefined if there is no such secret.
+   * @throws McpError ERR_SECRET if its file was changed
+   */
   get(name: string): Promise<string | undefined>
   set(name: string, value: string): Promise<void>
   delete(name: string): Promise<void>
-  /** The names, in order. */
+  /** All names, sorted. */
   list(): Promise<string[]>
-  /** Keeps a value under this name, or, when another value has it, under one like it; returns the name. */
+  /** Stores a value under this name, or under a similar name if it is taken. Resolves with the name. */
   keep(name: string, value: string): Promise<string>
 }
 
 const DEFAULT_VAULT_LIMITS: FileStoreLimits = { ...DEFAULT_FILE_STORE_LIMITS, maxEntryBytes: 64 * 1024 }
 
 const MAX_NAME_CHARS = 100
-/** What may stand in a placeholder and, as hexadecimal digits, in the name of a file on every system. */
+/** Names that fit into a placeholder and, as hexadecimal digits, into a file name on every system. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,99}$/
-/** No name of a secret: that it can be opened tells whether the key is the one that everything else was sealed with. */
+/** An entry that proves that the key is the right one. No secret can have this name. */
 const CHECK = 'is this the key?'
 
-/** ERR_STORE when the passphrase, or the key in the keychain, is not the one that the secrets there were encrypted with. */
+/**
+ * Opens a vault, and creates it with the first call.
+ * @throws McpError ERR_STORE if the secrets were encrypted with a different passphrase or key
+ * @example
+ * const vault = await openVault({ passphrase })
+ * await vault.set('GITHUB_TOKEN', token)
+ */
 export async function openVault(options: VaultOptions = {}): Promise<Vault> {
   const folder = resolve(options.folder ?? userFolder('secrets'))
   const limits = withDefaults(DEFAULT_VAULT_LIMITS, options.limits)
@@ -49,14 +58,14 @@ export async function openVault(options: VaultOptions = {}): Promise<Vault> {
     fileName: (name) => Buffer.from(name).toString('hex'),
     passphrase: options.passphrase,
     keychain: options.keychain,
-    // One is the check.
+    // One entry is the check.
     limits: { ...limits, maxEntries: limits.maxEntries + 1 },
     onWarning: options.onWarning ?? ((message) => process.emitWarning(message, { code: 'PORTICO_SECRETS' })),
   })
   await sealed.withLock(CHECK, async () => {
     const check = await sealed.read(CHECK)
     if (!check) return sealed.write(CHECK, '')
-    // Otherwise what is written from now on could not be read with the right one.
+    // New secrets with a wrong key could not be read with the right one.
     if (check.value === undefined) throw new McpError('ERR_STORE', `The secrets in ${folder} were encrypted with another passphrase or key`)
   })
 

@@ -1,17 +1,19 @@
-/** What the host itself has to ask a person because of a server: values that its configuration leaves open, and logins. */
+/** Questions of the host itself about a server: values that its configuration leaves open, and logins. */
 
 import { personUrl } from '../../base/address/person-url.ts'
 import { isObject } from '../../base/json.ts'
 import { McpError } from '../../protocol/errors.ts'
 import type { InputAnswer } from '../config/inputs.ts'
 import type { InputSpec } from '../model/server-spec.ts'
-import type { HostServices } from '../services/services.ts'
 import type { HostedServer } from './hosted-server.ts'
-import { serverWant } from './server-answers.ts'
+import { serverRequest } from './server-request.ts'
+import type { ServerServices } from './server-services.ts'
 
-/** A value that only the person knows. A secret one may be kept, so that it is asked for once. */
+type QuestionServices = Pick<ServerServices, 'gate' | 'ownConversation'>
+
+/** Asks the person for an input. They can store the value in the vault, so that they are asked once. */
 export async function askForInput(
-  parts: HostServices,
+  services: QuestionServices,
   server: HostedServer,
   input: InputSpec,
   signal: AbortSignal,
@@ -28,30 +30,24 @@ export async function askForInput(
   }
   let given: { value?: unknown; keep?: unknown } = preset === undefined ? {} : { value: preset }
   const defaults = { ...given }
-  const fields = Object.keys(schema.properties)
-  const want = serverWant(
-    parts,
-    server,
-    'elicit.form',
-    { message, fields },
-    {
-      subject: () => ({ kind: 'form', message, schema, defaults, warnings: [], ours: { hidden: isSecret ? ['value'] : [] } }),
-      edit: (edited) => {
-        if (!isObject(edited)) throw new McpError('ERR_INVALID_PARAMS', 'Expected { value } with what is to be used')
-        given = edited
-      },
-      initiator: 'user',
-      signal,
+  const args = { message, fields: Object.keys(schema.properties) }
+  const action = serverRequest(services, server, 'elicit.form', args, {
+    subject: () => ({ kind: 'form', message, schema, defaults, warnings: [], ours: { hidden: isSecret ? ['value'] : [] } }),
+    edit: (edited) => {
+      if (!isObject(edited)) throw new McpError('ERR_INVALID_PARAMS', 'Expected { value } with the value to use')
+      given = edited
     },
-  )
-  return parts.gate.run(want, async () =>
+    initiator: 'user',
+    signal,
+  })
+  return services.gate.run(action, async () =>
     typeof given.value === 'string' ? { value: given.value, isKept: given.keep === true } : undefined,
   )
 }
 
-/** The page of an authorization server is opened like any other: after the person has seen where it is. */
+/** Opens the page of an authorization server after the person has seen its address and agreed. */
 export async function agreeToLogin(
-  parts: HostServices,
+  services: QuestionServices,
   server: HostedServer,
   href: string,
   openUrl: (url: string) => void | Promise<void>,
@@ -59,16 +55,13 @@ export async function agreeToLogin(
   const url = personUrl(href)
   if (!url) throw new McpError('ERR_URL_REFUSED', `Not an address to log in at: ${JSON.stringify(href)}`)
   const message = `${server.id} wants you to log in at ${url.host}`
-  // What is in the address beyond the host is secret until the login is over, and is not written down.
-  const want = serverWant(
-    parts,
+  // The rest of the address is secret until the login is over, so the audit log gets the host only.
+  const action = serverRequest(
+    services,
     server,
     'elicit.url',
     { url: url.host, message },
-    {
-      subject: () => ({ kind: 'url', message, url }),
-      initiator: 'user',
-    },
+    { subject: () => ({ kind: 'url', message, url }), initiator: 'user' },
   )
-  await parts.gate.run(want, async () => openUrl(url.href))
+  await services.gate.run(action, async () => openUrl(url.href))
 }

@@ -1,18 +1,18 @@
-/** Whether a server that is connected still answers: asked now and then, and when there is a reason to doubt it. */
+/** Pings a connected server at intervals, and after suspicious errors. */
 
 import type { Clock, Timer } from '../../base/clock.ts'
 import type { Client } from '../../client/client.ts'
 import { RemoteError } from '../../jsonrpc/remote-error.ts'
 import { McpError } from '../../protocol/errors.ts'
-import type { ServerLimits } from './limits.ts'
+import type { SupervisionLimits } from './limits.ts'
 
 export interface LivenessOptions {
   client: Client
-  limits: Pick<ServerLimits, 'pingIntervalMs' | 'pingTimeoutMs' | 'maxMissedPings'>
+  limits: Pick<SupervisionLimits, 'pingIntervalMs' | 'pingTimeoutMs' | 'maxMissedPings'>
   clock: Clock
-  /** One that works on a call may be unable to do two things at a time, and the call has a timeout of its own. */
+  /** A server may do one thing at a time, so it is not pinged during a call. The call has its own timeout. */
   isBusy(): boolean
-  /** How many in a row it has not answered: told when it changes. */
+  /** The number of unanswered pings in a row changed. */
   onMissed(count: number): void
   onDead(error: Error): void
 }
@@ -29,7 +29,7 @@ export class Liveness {
     this.#checkLater()
   }
 
-  /** Asks now. */
+  /** Pings now. */
   check(): Promise<void> {
     if (this.#isStopped) return Promise.resolve()
     this.#checking ??= this.#ping().finally(() => {
@@ -63,7 +63,7 @@ export class Liveness {
       if (this.#isStopped) return
       const isSilent = error instanceof McpError && error.code === 'ERR_TIMEOUT'
       if (isSilent && this.#missed + 1 < limits.maxMissedPings) return this.#setMissed(this.#missed + 1)
-      // An error that the server sent is a sign of life.
+      // An error from the server proves that it is alive.
       if (!(error instanceof RemoteError)) return onDead(error as Error)
     }
     this.#setMissed(0)

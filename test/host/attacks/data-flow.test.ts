@@ -68,7 +68,7 @@ describe('private data, untrusted text and an open-world tool', () => {
     const [origin] = question?.subject.kind === 'call' ? question.subject.origins : []
     expect(origin).toMatchObject({ pointer: '/text', source: expect.stringContaining('mail/inbox') })
     expect(origin?.bytes).toBeGreaterThan(40)
-    expect(ask.read()).toMatch(/these \d+ bytes of \/text come from mail\/inbox#\d+\n {2}which begin: .*(code of the safe|wolpertinger)/s)
+    expect(ask.read()).toMatch(/\d+ bytes of \/text come from mail\/inbox#\d+\n {2}excerpt: .*(code of the safe|wolpertinger)/s)
     expect(parts.some(({ type }) => type === 'refused')).toBe(true)
     expect(sent).toEqual([{ text: 'hello' }])
   })
@@ -123,12 +123,12 @@ describe('private data, untrusted text and an open-world tool', () => {
       [calling('paste__post', { text: 'hi' })],
     )
     const host = await hostWith({ servers, ask, model })
-    const talk = host.talk()
-    await chat(host, 'read', { talk })
-    await chat(host, 'and send', { talk })
+    const conversation = new Conversation()
+    await chat(host, 'read', { conversation })
+    await chat(host, 'and send', { conversation })
     expect(sent).toEqual([])
     const questions = ask.asked.length
-    await chat(host, 'something else', { talk: host.talk() })
+    await chat(host, 'something else', { conversation: new Conversation() })
     expect(sent).toEqual([{ text: 'hi' }])
     expect(ask.asked.slice(questions).every(({ reasons }) => !reasons.join().includes('private data'))).toBe(true)
   })
@@ -138,9 +138,9 @@ describe('private data, untrusted text and an open-world tool', () => {
     const { servers, sent } = world()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('web__page')], [calling('paste__post', { text: MAIL })]) })
-    const talk = host.talk()
-    await host.read('mail://1', { talk })
-    await chat(host, 'go', { talk })
+    const conversation = new Conversation()
+    await host.read('mail://1', { conversation })
+    await chat(host, 'go', { conversation })
     expect(ask.asked.at(-1)?.reasons.join()).toContain('private:mail')
     expect(sent).toEqual([])
   })
@@ -185,13 +185,13 @@ test('a grant from before untrusted text needs one new answer for consequential 
   const paste = { ...(servers.paste as Omit<ServerSpec, 'id'>), asserted: { '*': { destructiveHint: false, openWorldHint: false } } }
   const policy = { roots: {}, layers: { user: [{ id: 'ask', effect: 'ask' as const, match: { action: 'tool.call', server: 'paste' } }] } }
   const host = await hostWith({ servers: { ...servers, paste }, ask, policy })
-  const talk = host.talk()
-  const post = (text: string) => host.call('paste__post', { text }, { talk })
+  const conversation = new Conversation()
+  const post = (text: string) => host.call('paste__post', { text }, { conversation })
   const questions = () => ask.asked.filter(({ subject, server }) => subject.kind === 'call' && server.id === 'paste').length
   await post('one')
   await post('two')
   expect(questions()).toBe(1)
-  await host.call('web__page', {}, { talk })
+  await host.call('web__page', {}, { conversation })
   await post('three')
   expect(questions()).toBe(2)
   await post('four')
@@ -203,21 +203,21 @@ describe('a stored conversation that is resumed', () => {
   const kept = async () => {
     const { servers, sent } = world()
     const host = await hostWith({ servers, ask: paster(NO), model: spy([calling('mail__inbox')], [calling('web__page')], []) })
-    const talk = host.talk()
-    await chat(host, 'read', { talk })
-    const record: ConversationRecord = JSON.parse(JSON.stringify(talk.conversation))
-    return { servers, sent, record, former: talk.run.flow }
+    const conversation = new Conversation()
+    await chat(host, 'read', { conversation })
+    const record: ConversationRecord = JSON.parse(JSON.stringify(conversation))
+    return { servers, sent, record, former: conversation.flow() }
   }
 
   test('a resumed conversation keeps its labels, the origins of its texts and the start of untrust', async () => {
     const { servers, sent, record, former } = await kept()
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('paste__post', { text: MAIL })]) })
-    const talk = host.talk(new Conversation(record))
-    expect(talk.run.flow.labels).toEqual(former.labels)
-    expect(talk.run.flow.untrustedSince).toBe(former.untrustedSince)
-    expect(talk.run.flow.sourcesOf('private:mail')).toEqual(former.sourcesOf('private:mail'))
-    await chat(host, 'and send', { talk })
+    const conversation = new Conversation(record)
+    expect(conversation.flow().labels).toEqual(former.labels)
+    expect(conversation.flow().untrustedSince).toBe(former.untrustedSince)
+    expect(conversation.flow().toJSON().labels).toEqual(former.toJSON().labels)
+    await chat(host, 'and send', { conversation })
     const question = ask.asked.at(-1)
     expect(question?.reasons.join()).toContain('private data (private:mail)')
     const [origin] = question?.subject.kind === 'call' ? question.subject.origins : []
@@ -230,10 +230,10 @@ describe('a stored conversation that is resumed', () => {
     const { flow: _, ...bare } = record
     const ask = paster(NO)
     const host = await hostWith({ servers, ask, model: spy([calling('paste__post', { text: MAIL })]) })
-    const talk = host.talk(new Conversation(bare))
-    expect(talk.run.flow.labels).toEqual(['untrusted', 'private:*'])
-    expect(talk.run.flow.untrustedSince).toBeGreaterThan(Date.now() - 60_000)
-    await chat(host, 'and send', { talk })
+    const conversation = new Conversation(bare)
+    expect(conversation.flow().labels).toEqual(['untrusted', 'private:*'])
+    expect(conversation.flow().untrustedSince).toBeGreaterThan(Date.now() - 60_000)
+    await chat(host, 'and send', { conversation })
     expect(ask.asked.at(-1)?.reasons.join()).toContain('private data (private:*)')
     const [origin] = ask.saw('call').at(-1)?.origins ?? []
     expect(origin?.source).toBe('earlier conversation#1')
@@ -243,8 +243,9 @@ describe('a stored conversation that is resumed', () => {
   test('a conversation that is resumed several times in one process is one conversation', async () => {
     const { servers } = world()
     const host = await hostWith({ servers, ask: paster(NO), model: spy([calling('mail__inbox')], []) })
-    const talk = host.talk()
-    await chat(host, 'read', { talk })
-    expect(host.talk(talk.conversation).run.flow.labels).toEqual(['private:mail'])
+    const conversation = new Conversation()
+    await chat(host, 'read', { conversation })
+    await host.call('mail__inbox', {}, { conversation })
+    expect(conversation.flow().labels).toEqual(['private:mail'])
   })
 })

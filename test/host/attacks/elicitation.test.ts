@@ -49,7 +49,7 @@ describe.each(withForms)('a form (%s)', (revision) => {
     const text = ask.read()
     expect(text).toContain('from-config asks you for information')
     expect(text).toContain('from-config (calls itself "Your bank")')
-    expect(text).toMatch(/! look twice: number looks like a secret/)
+    expect(text).toMatch(/! warning: number looks like a secret/)
   })
 
   test.each([
@@ -130,7 +130,7 @@ describe.each(withPages)('a page (%s)', (revision) => {
     expect(hits()).toBe(1)
     expect(heard).toEqual(['accept {}'])
     expect(ask.read()).toContain(href)
-    expect(ask.read()).toMatch(/asker wants you to open a page of localhost/)
+    expect(ask.read()).toMatch(/asker asks you to open a page on localhost/)
   })
 
   test.each([
@@ -151,7 +151,7 @@ describe.each(withPages)('a page (%s)', (revision) => {
     await host.call('asker__go').catch(() => {})
     const text = ask.read()
     expect(text).toContain('xn--pple-43d.com')
-    expect(text).toContain('! look twice: the name has letters that can look like others')
+    expect(text).toContain('! warning: the host name contains letters that can look like others')
     expect(opened).toEqual([])
   })
 

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Answer, HostOptions, Question } from '../../../src/host/index.ts'
-import { deny } from '../../../src/host/index.ts'
+import { Conversation, deny } from '../../../src/host/index.ts'
 import type { ServerSpec } from '../../../src/host/model/server-spec.ts'
 import { RemoteError } from '../../../src/jsonrpc/remote-error.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
@@ -59,7 +59,7 @@ const guarded = () =>
     return subject.kind === 'call' && server.id === 'paste' && isAboutFlow(reasons) ? NO : ALWAYS
   })
 
-const isAboutFlow = (reasons: Question['reasons']): boolean => reasons.join().includes('text of others and private data')
+const isAboutFlow = (reasons: Question['reasons']): boolean => reasons.join().includes('untrusted text and private data')
 
 describe('an error of an untrusted server', () => {
   test('an error of an untrusted server cannot make the model send private data without a question', async () => {
@@ -76,21 +76,22 @@ describe('an error of an untrusted server', () => {
     expect(sent).toEqual([{ text: 'hello' }])
   })
 
-  test.each<[string, (host: Awaited<ReturnType<typeof hostWith>>, talk: ReturnType<typeof host.talk>) => Promise<unknown>]>([
-    ['a call', (host, talk) => host.call('web__page', {}, { talk })],
-    ['a read', (host, talk) => host.read('page://1', { talk })],
-    ['a prompt', (host, talk) => host.prompt('web__greet', {}, { talk })],
+  test.each<[string, (host: Awaited<ReturnType<typeof hostWith>>, conversation: Conversation) => Promise<unknown>]>([
+    ['a call', (host, conversation) => host.call('web__page', {}, { conversation })],
+    ['a read', (host, conversation) => host.read('page://1', { conversation })],
+    ['a prompt', (host, conversation) => host.prompt('web__greet', {}, { conversation })],
     [
       'a completion',
-      (host, talk) => host.complete('web', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: 'A' } }, { talk }),
+      (host, conversation) =>
+        host.complete('web', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: 'A' } }, { conversation }),
     ],
   ])('an error of an untrusted server labels the conversation: %s', async (_, use) => {
     const { servers } = world()
     const host = await hostWith({ servers, ask: person() })
-    const talk = host.talk()
-    await expect(use(host, talk)).rejects.toBeInstanceOf(RemoteError)
-    expect(talk.run.flow.labels).toEqual(['untrusted'])
-    expect(talk.run.flow.untrustedSince).toBeGreaterThan(0)
+    const conversation = new Conversation()
+    await expect(use(host, conversation)).rejects.toBeInstanceOf(RemoteError)
+    expect(conversation.flow().labels).toEqual(['untrusted'])
+    expect(conversation.flow().untrustedSince).toBeGreaterThan(0)
   })
 
   test('an error of an untrusted server is cut to the size of a result, for the model and the program', async () => {
@@ -127,10 +128,10 @@ describe('an error of an untrusted server', () => {
   test('a failure of the host itself adds no label', async () => {
     const { servers } = world()
     const host = await hostWith({ servers, ask: person(({ subject }) => (subject.kind === 'call' ? NO : undefined)) })
-    const talk = host.talk()
+    const conversation = new Conversation()
     const signal = AbortSignal.abort()
-    await expect(host.call('web__page', {}, { talk, signal })).rejects.toBeDefined()
-    expect(talk.run.flow.labels).toEqual([])
+    await expect(host.call('web__page', {}, { conversation, signal })).rejects.toBeDefined()
+    expect(conversation.flow().labels).toEqual([])
   })
 })
 
@@ -144,11 +145,11 @@ await serveStdio(server)`,
   )
   const model = spy([calling('dying__die')], [calling('dying__die')], [says('done')])
   const host = await hostWith({ servers: { dying: started(file) }, ask: person(() => ({ kind: 'allow', scope: 'session' })), model })
-  const talk = host.talk()
-  await chat(host, 'go', { talk })
+  const conversation = new Conversation()
+  await chat(host, 'go', { conversation })
   const told = model.asked.map(({ messages }) => JSON.stringify(messages)).join('\n')
   expect(told).toContain('The call failed')
-  expect(talk.run.flow.labels).toContain('untrusted')
+  expect(conversation.flow().labels).toContain('untrusted')
 })
 
 describe('resources, prompts and completions are checked like results', () => {
@@ -163,11 +164,11 @@ describe('resources, prompts and completions are checked like results', () => {
     )
     return { wiki: memory(server, { asserted: { '*': { readOnlyHint: true, openWorldHint: false } } }) }
   }
-  type Use = (host: Awaited<ReturnType<typeof hostWith>>, talk: ReturnType<(typeof host)['talk']>) => Promise<unknown>
-  const read: Use = (host, talk) => host.read('wiki://1', { talk })
-  const prompt: Use = (host, talk) => host.prompt('wiki__sum', {}, { talk })
-  const complete: Use = (host, talk) =>
-    host.complete('wiki', { ref: { type: 'ref/prompt', name: 'sum' }, argument: { name: 'of', value: 'I' } }, { talk })
+  type Use = (host: Awaited<ReturnType<typeof hostWith>>, conversation: Conversation) => Promise<unknown>
+  const read: Use = (host, conversation) => host.read('wiki://1', { conversation })
+  const prompt: Use = (host, conversation) => host.prompt('wiki__sum', {}, { conversation })
+  const complete: Use = (host, conversation) =>
+    host.complete('wiki', { ref: { type: 'ref/prompt', name: 'sum' }, argument: { name: 'of', value: 'I' } }, { conversation })
 
   test.each<[string, Use]>([
     ['a resource', read],
@@ -175,13 +176,13 @@ describe('resources, prompts and completions are checked like results', () => {
     ['a suggestion', complete],
   ])('orders to the model in a resource, prompt or completion make it untrusted: %s', async (_, use) => {
     const host = await hostWith({ servers: passing(ORDER), ask: person() })
-    const talk = host.talk()
-    expect(JSON.stringify(await use(host, talk))).toContain('pastebin')
-    expect(talk.run.flow.labels).toEqual(['untrusted'])
+    const conversation = new Conversation()
+    expect(JSON.stringify(await use(host, conversation))).toContain('pastebin')
+    expect(conversation.flow().labels).toEqual(['untrusted'])
     const calm = await hostWith({ servers: passing('The sky is blue.'), ask: person() })
-    const other = calm.talk()
+    const other = new Conversation()
     await use(calm, other)
-    expect(other.run.flow.labels).toEqual([])
+    expect(other.flow().labels).toEqual([])
   })
 
   test.each<[string, Use]>([
@@ -190,7 +191,7 @@ describe('resources, prompts and completions are checked like results', () => {
     ['a suggestion', complete],
   ])('a resource, prompt or completion is cut to the size of a result: %s', async (_, use) => {
     const host = await hostWith({ servers: passing(`I${'x'.repeat(20_000)}`), ask: person(), limits: { maxResultBytes: 1_000 } })
-    const json = JSON.stringify(await use(host, host.talk()))
+    const json = JSON.stringify(await use(host, new Conversation()))
     expect(json.length).toBeLessThan(1_500)
     expect(json).toMatch(/left out|"hasMore":true/)
   })
@@ -204,9 +205,9 @@ describe('resources, prompts and completions are checked like results', () => {
       layers: { user: [{ ...deny('orders', { action }), args: { '/findings/*': { eq: 'injection' } } }] },
     }
     const host = await hostWith({ servers: passing(ORDER), ask: person(), policy })
-    const talk = host.talk()
-    await expect(use(host, talk)).rejects.toMatchObject({ code: 'ERR_DENIED', message: expect.stringContaining('kept back') })
-    expect(talk.run.flow.labels).toEqual([])
+    const conversation = new Conversation()
+    await expect(use(host, conversation)).rejects.toMatchObject({ code: 'ERR_DENIED', message: expect.stringContaining('kept back') })
+    expect(conversation.flow().labels).toEqual([])
   })
 })
 

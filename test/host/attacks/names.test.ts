@@ -72,7 +72,7 @@ test("the person is warned of a look-alike server name and of text about another
   const items = ask.saw('approve').at(-1)?.items ?? []
   expect(items.find(({ name }) => name === 'transfer_al1')?.flags.join()).toMatch(/transfer_all.*bank|bank.*transfer_all/)
   expect(items.find(({ name }) => name === 'innocent')?.flags.join()).toContain('bank')
-  expect(ask.read()).toContain('! look twice')
+  expect(ask.read()).toContain('! warning')
 })
 
 test('a grant for the tool of one server does not apply to the same tool of another', async () => {

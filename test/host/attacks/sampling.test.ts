@@ -1,7 +1,7 @@
 /** E6: a server that asks the model gets what a person let it have, and nothing of others. */
 
 import { describe, expect, test } from 'vitest'
-import type { Answer, Host, Question } from '../../../src/host/index.ts'
+import { type Answer, Conversation, type Host, type Question } from '../../../src/host/index.ts'
 import type { CreateMessageParams, CreateMessageResult } from '../../../src/protocol/model/sampling.ts'
 import { REVISIONS } from '../../../src/revisions/index.ts'
 import { createServer } from '../../../src/server/index.ts'
@@ -155,12 +155,12 @@ describe('a server that asks the model', () => {
       subject.kind === 'sample' || subject.kind === 'sampled' ? { kind: 'allow', scope: 'session', width: 'any' } : undefined,
     )
     const host = await hostWith({ servers: { asker: server }, ask, model: spy([says('one')], [says('two')], [says('three')]) })
-    const talk = host.talk()
-    await host.call('asker__ask', {}, { talk })
-    await host.call('asker__ask', {}, { talk })
+    const conversation = new Conversation()
+    await host.call('asker__ask', {}, { conversation })
+    await host.call('asker__ask', {}, { conversation })
     expect([ask.saw('sample').length, ask.saw('sampled').length]).toEqual([1, 1])
     expect(ask.asked.find(({ subject }) => subject.kind === 'sample')?.widths).toEqual(['exact', 'any'])
-    await host.call('asker__ask', {}, { talk: host.talk() })
+    await host.call('asker__ask', {}, { conversation: new Conversation() })
     expect([ask.saw('sample').length, ask.saw('sampled').length]).toEqual([2, 2])
   })
 

@@ -94,7 +94,7 @@ describe('a command that runs code which it does not name', () => {
     const ask = person(() => NO)
     await hostWith({ servers: make(home), project: home, ask })
     expect(ask.asked[0]?.scopes).toEqual(['session', 'once', 'turn'])
-    expect(ask.read()).toContain('! look twice: The command runs code that it does not name')
+    expect(ask.read()).toContain('! warning: The command runs code that it does not name')
   })
 
   test('a command that runs unnamed code is asked about again in the next run', async () => {
@@ -203,11 +203,11 @@ describe('the question about a start', () => {
       'The variable NODE_OPTIONS can change which program or code runs',
     ])
     const text = ask.read()
-    expect(text).toContain(`which runs: | ${realpathSync(process.execPath)}`)
-    expect(text).toContain(`with the file: | ${join(home, 'x.mjs')}`)
-    expect(text).toContain('with the variable: | NODE_OPTIONS=--no-warnings')
-    expect(text).toContain('! look twice: The variable NODE_OPTIONS')
-    expect(text).toContain('with the variable: | API_KEY=abcdefghijkl')
+    expect(text).toContain(`program: | ${realpathSync(process.execPath)}`)
+    expect(text).toContain(`file: | ${join(home, 'x.mjs')}`)
+    expect(text).toContain('variable: | NODE_OPTIONS=--no-warnings')
+    expect(text).toContain('! warning: The variable NODE_OPTIONS')
+    expect(text).toContain('variable: | API_KEY=abcdefghijkl')
   })
 
   test('the question about a start shows all values where the command contains code, and says so', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Catalog, type CatalogOptions, type EntryKind } from '../../../src/host/catalog/catalog.ts'
+import { Catalog, type CatalogOptions } from '../../../src/host/catalog/catalog.ts'
+import type { EntryKind } from '../../../src/host/model/offering.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
 import { proves } from '../../support/proves.ts'
 import { surface, tool } from './support.ts'
@@ -8,7 +9,7 @@ const newCatalog = (options: Partial<CatalogOptions> = {}): Catalog => new Catal
 const exposed = (entries: readonly { exposed: string }[]): string[] => entries.map((entry) => entry.exposed)
 
 describe('the catalogue', () => {
-    proves('T-HOST-006')
+  proves('T-HOST-006')
   test('the catalogue is one list over all servers, in the same order whichever connected first', () => {
     const surfaces = {
       notes: surface({ tools: ['write', 'read'], prompts: ['daily'], resources: ['notes://1'], templates: ['notes://{id}'] }),

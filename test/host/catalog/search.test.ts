@@ -91,10 +91,12 @@ describe('what a model is offered', () => {
     expect(JSON.stringify(offer)).not.toContain('readme')
   })
 
-  test('a model gets favourites and a search when the definitions are too long, counted in tokens', () => {
+  test('a model gets favorites and a search when the definitions are too long, counted in tokens', () => {
     const catalog = newCatalog()
-    const { estimatedTokens: tokens } = offerToModel(catalog)
-    expect(offerToModel(catalog, { maxTokens: tokens })).toMatchObject({ search: [], inline: catalog.tools() })
+    let tokens = 1
+    while (offerToModel(catalog, { maxTokens: tokens }).search.length > 0) tokens++
+    expect(tokens).toBeGreaterThan(10)
+    expect(offerToModel(catalog, { maxTokens: tokens }).inline).toEqual(catalog.tools())
     const offer = offerToModel(catalog, { maxTokens: tokens - 1, favorites: ['weather__forecast', 'not__there'] })
     expect(offer.inline.map(({ exposed }) => exposed)).toEqual(['weather__forecast'])
     expect(offer.search.map(({ name }) => name)).toEqual(['search_tools', 'describe_tool', 'call_tool'])

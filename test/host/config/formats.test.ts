@@ -2,8 +2,8 @@
 /** One file a client, as somebody who uses it has it, and the servers that come out of it. */
 
 import { describe, expect, test } from 'vitest'
-import { placeholdersIn } from '../../../src/host/config/placeholder.ts'
 import { readText } from '../../../src/host/config/read-config.ts'
+import { placeholdersIn } from '../../../src/host/launch/placeholder.ts'
 
 const HOME = '/home/ada'
 const PROJECT = '/home/ada/shop'

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { type AskForInput, inputsFor } from '../../../src/host/config/inputs.ts'
-import { resolveTransport } from '../../../src/host/config/resolve.ts'
+import { resolveTransport } from '../../../src/host/launch/resolve.ts'
 import type { ServerSpec, StdioTransport } from '../../../src/host/model/server-spec.ts'
 import { openVault } from '../../../src/host/secrets/vault.ts'
 import { temporaryFolders } from '../../support/folders.ts'

@@ -1,7 +1,7 @@
 /** Actions, rules and grants for tests of decisions: an ordinary one each, and what is to be different about it. */
 
-import { argumentsDigest } from '../../../src/host/consent/arguments-digest.ts'
 import type { Action, ActionPrimitive, ActionServer, Usage } from '../../../src/host/model/action.ts'
+import { digestOf } from '../../../src/host/model/digest.ts'
 import type { Grant } from '../../../src/host/model/grant.ts'
 import type { Policy, PolicyLayer, Rule } from '../../../src/host/model/rule.ts'
 import { type CompiledPolicy, compileRules } from '../../../src/host/policy/compile-policy.ts'
@@ -63,7 +63,7 @@ export function grantFor(given: Action, rest: Partial<Omit<Grant, 'bind'>> & { b
       fingerprint: given.server.fingerprint,
       ...(given.primitive ? { primitive: given.primitive.name } : {}),
       ...(given.primitive?.pin !== undefined ? { pin: given.primitive.pin } : {}),
-      args: { kind: 'exact', digest: argumentsDigest(given.args) },
+      args: { kind: 'exact', digest: digestOf(given.args) },
       principal: given.principal,
       ...bind,
     },

@@ -55,7 +55,7 @@ describe('layers and the lattice', () => {
       decide(policy({}), action({ kind, initiator: 'model' }), []).reasons.find(({ id }) => id === 'default')?.text
     expect(textOf('server.launch')).toBe('No rule covers starting a server, so you are asked.')
     expect(textOf('tool.call')).toBe('No rule covers calling this tool, so you are asked.')
-    expect(textOf('tool.result')).toBe('No rule covers letting in the result of this tool, so it is allowed.')
+    expect(textOf('tool.result')).toBe('No rule covers using the result of this tool, so it is allowed.')
     for (const kind of ACTION_KINDS) {
       expect(textOf(kind)).toMatch(/^No rule covers [a-z ]+, so (?:you are asked|it is allowed)\.$/)
       expect(textOf(kind)).not.toContain(kind)
@@ -181,7 +181,7 @@ describe('what holds whatever the rules say', () => {
     for (const given of outward) {
       const decision = decide(policy(everything, { isBypassing: true }), given, [grantFor(given)])
       expect(decision).toMatchObject({ effect: 'ask', isForced: true, reasons: startingWith('data-flow') })
-      expect(decision.reasons[0]?.text).toMatch(/text of others and private data \(private:mail\).*notes/)
+      expect(decision.reasons[0]?.text).toMatch(/untrusted text and private data \(private:mail\).*notes/)
     }
     const harmless = [
       action({ labels }),

@@ -4,10 +4,10 @@ import { DEFAULT_GRANT_TTL_MS } from '../../../src/host/consent/defaults.ts'
 import { realPathsOf } from '../../../src/host/consent/gate/real-paths.ts'
 import { grantBounds } from '../../../src/host/consent/grant-bounds.ts'
 import { grantMatches } from '../../../src/host/consent/grant-match.ts'
+import { pathPointers } from '../../../src/host/consent/path-pointers.ts'
 import type { Action } from '../../../src/host/model/action.ts'
 import type { Grant, GrantScope } from '../../../src/host/model/grant.ts'
 import type { ArgumentRules } from '../../../src/host/model/rule.ts'
-import { pathPointers } from '../../../src/host/policy/path-pointers.ts'
 import { action, grantFor, policy, rule } from './actions.ts'
 
 describe('scopes', () => {

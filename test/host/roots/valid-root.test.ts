@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { describe, expect, test } from 'vitest'
-import { faultOf, validRoot } from '../../../src/host/roots/valid-root.ts'
+import { findRootFault, validRoot } from '../../../src/host/roots/valid-root.ts'
 import { temporaryFolders } from '../../support/folders.ts'
 import { proves } from '../../support/proves.ts'
 
@@ -61,7 +61,7 @@ describe('a root', () => {
     const where = folder()
     const closed = join(where, 'closed')
     mkdirSync(closed)
-    expect(await faultOf(closed)).toBeUndefined()
+    expect(await findRootFault(closed)).toBeUndefined()
     chmodSync(where, 0o755)
     chmodSync(closed, 0o000)
     expect(await asNobodySpecial(where, closed)).toBe('it may not be read')
@@ -73,7 +73,7 @@ async function asNobodySpecial(where: string, path: string): Promise<string> {
   const outfile = join(where, 'valid-root.mjs')
   const entry = fileURLToPath(new URL('../../../src/host/roots/valid-root.ts', import.meta.url))
   await build({ entryPoints: [entry], bundle: true, platform: 'node', format: 'esm', outfile, logLevel: 'silent' })
-  const script = `import(${JSON.stringify(outfile)}).then(async ({ faultOf }) => console.log(await faultOf(${JSON.stringify(path)})))`
+  const script = `import(${JSON.stringify(outfile)}).then(async ({ findRootFault }) => console.log(await findRootFault(${JSON.stringify(path)})))`
   const isRoot = process.getuid?.() === 0
   const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
     cwd: where,

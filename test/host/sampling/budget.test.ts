@@ -28,7 +28,7 @@ describe('the budget of a server', () => {
     expect(await broker.budgetLeft('notes')).toMatchObject({ requestsLeft: 0 })
     await expect(ask(broker, 'notes')).rejects.toMatchObject({
       code: 'ERR_BUDGET',
-      message: 'The server notes has used up what it may ask of the model: 20 requests an hour (requestsPerHour)',
+      message: 'The server notes has used up its sampling budget: 20 requests per hour (requestsPerHour)',
       data: { limit: 'requestsPerHour', retryAfterMs: HOUR_MS },
     })
     expect(model.asked).toHaveLength(20)
@@ -73,7 +73,7 @@ describe('the budget of a server', () => {
     await ask(broker, 'notes')
     await expect(ask(broker, 'notes')).rejects.toMatchObject({
       code: 'ERR_BUDGET',
-      message: expect.stringContaining('60 tokens a day (tokensPerDay)'),
+      message: expect.stringContaining('60 tokens per day (tokensPerDay)'),
       data: { limit: 'tokensPerDay', retryAfterMs: 12 * HOUR_MS },
     })
     time.now += 12 * HOUR_MS

@@ -76,7 +76,7 @@ describe('a sampling request', () => {
     ['modelPreferences.hints must be a list of objects', { ...question(), modelPreferences: { hints: ['x'] } }],
     ['toolChoice.mode must be', { ...question(), toolChoice: { mode: 'any' } }],
     ['tools must be a list of tools', { ...question(), tools: [{ name: 'x' }] }],
-    ['tools must have names of their own', { ...question(), tools: [tool, tool] }],
+    ['tools must have different names', { ...question(), tools: [tool, tool] }],
   ])('a sampling request is refused: %s', (message, params) => {
     proves('T-SAMP-041')
     expect(() => checkSamplingParams(params)).toThrow(

@@ -10,10 +10,10 @@ import { proves } from '../../support/proves.ts'
 import { call, linesOf, memoryWay, missingWay, processWay, specOf, until } from './support.ts'
 
 const folder = temporaryFolders()
-const fleets: Fleet[] = []
+const fleets: Fleet<SupervisedServer>[] = []
 afterEach(() => Promise.all(fleets.splice(0).map((fleet) => fleet.close())))
 
-const newFleet = (options: Partial<FleetOptions> = {}): Fleet => {
+const newFleet = (options: Partial<FleetOptions<SupervisedServer>> = {}): Fleet<SupervisedServer> => {
   const fleet = new Fleet({
     supervise: (spec) => new SupervisedServer({ spec, permit: async () => spec.transport, limits: { waitMs: 10_000 } }),
     ...options,
@@ -49,8 +49,9 @@ describe('a fleet of servers', () => {
     const fleet = newFleet()
     await fleet.configure([specOf(processWay({ hangs: true }), 'hangs'), specOf(missingWay, 'missing'), memorySpec('good')])
     expect(await call(fleet.get('good'), 't')).toBe('good')
-    await until(() => fleet.health().missing?.state === 'waiting')
-    expect(fleet.health()).toMatchObject({ hangs: { state: 'connecting' }, good: { state: 'ready' } })
+    await until(() => fleet.get('missing').health.state === 'waiting')
+    expect(fleet.get('hangs').health.state).toBe('connecting')
+    expect(fleet.get('good').health.state).toBe('ready')
     await fleet.settled(50)
     expect(fleet.get('hangs').health.state).toBe('connecting')
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../../src/client/client.ts'
-import { DEFAULT_SERVER_LIMITS } from '../../../src/host/servers/limits.ts'
-import { type Listing, SurfaceReader } from '../../../src/host/servers/listing.ts'
+import { DEFAULT_SUPERVISION_LIMITS } from '../../../src/host/servers/limits.ts'
+import { OfferingReader, type ServerListing } from '../../../src/host/servers/listing.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import { createServer, type Server } from '../../../src/server/index.ts'
 import { fakeClock } from '../../../src/testing/index.ts'
@@ -18,7 +18,7 @@ const manyTools = (count: number): Server => {
 function lateReader() {
   const clock = fakeClock()
   const tools = [{ name: 'first' }]
-  const listings: Listing[] = []
+  const listings: ServerListing[] = []
   let reads = 0
   let confirm = (): void => {}
   const client = {
@@ -29,9 +29,9 @@ function lateReader() {
       yield* [...tools]
     },
   }
-  const reader = new SurfaceReader({
+  const reader = new OfferingReader({
     client: client as unknown as Client,
-    limits: DEFAULT_SERVER_LIMITS,
+    limits: DEFAULT_SUPERVISION_LIMITS,
     clock,
     known: undefined,
     onListing: (listing) => listings.push(listing),
@@ -48,11 +48,11 @@ describe('a server that is slow to confirm that it will tell of changes', () => 
     expect(listings).toHaveLength(0)
     await clock.advance(1)
     await started
-    expect(listings.map(({ surface }) => surface.tools.length)).toEqual([1])
+    expect(listings.map(({ offering: surface }) => surface.tools.length)).toEqual([1])
     tools.push({ name: 'second' })
     confirm()
     await until(() => listings.length === 2)
-    expect(names(listings[1]?.surface.tools)).toEqual(['first', 'second'])
+    expect(names(listings[1]?.offering.tools)).toEqual(['first', 'second'])
   })
 
   test('a server slow to acknowledge change notifications is not listed again after it was stopped', async () => {
@@ -80,9 +80,9 @@ describe('the surface of a server', () => {
   test('the surface of a server is read again when the server says that it changed', async () => {
     const server = supervise(processWay({ word: 'new' }))
     await server.retry()
-    expect(names(server.listing?.surface.tools)).not.toContain('grown-new')
+    expect(names(server.listing?.offering.tools)).not.toContain('grown-new')
     await call(server, 'grow')
-    await until(() => names(server.listing?.surface.tools).includes('grown-new'))
+    await until(() => names(server.listing?.offering.tools).includes('grown-new'))
   })
 
   test('the surface of a server is read once for changes that come together, and only the list that changed', async () => {
@@ -94,7 +94,7 @@ describe('the surface of a server', () => {
       return next()
     })
     service.prompt('p', {}, () => 'x')
-    const listings: Listing[] = []
+    const listings: ServerListing[] = []
     const server = supervise(memoryWay(service), { clock, onListing: (listing) => listings.push(listing) })
     await server.retry()
     expect(listings).toHaveLength(1)
@@ -104,7 +104,7 @@ describe('the surface of a server', () => {
     expect(listings).toHaveLength(1)
     await clock.advance(1)
     await until(() => listings.length === 2)
-    expect(listings[1]?.surface.tools).toHaveLength(21)
+    expect(listings[1]?.offering.tools).toHaveLength(21)
     expect(asked).toEqual(['tools/list'])
   })
 
@@ -173,9 +173,9 @@ describe('the surface of a server', () => {
     })
     const server = supervise(memoryWay(service), { onWarning: (text) => warnings.push(text) })
     await server.retry()
-    expect(server.listing?.surface.tools).toHaveLength(1)
+    expect(server.listing?.offering.tools).toHaveLength(1)
     expect(warnings.filter((text) => text.includes('listed twice'))).toHaveLength(10)
-    expect(warnings).toContain('489 more things are left out of the tools')
+    expect(warnings).toContain('489 more items are left out of the tools')
     expect(warnings.find((text) => text.includes('could not be listed'))?.length).toBeLessThan(2_010)
   })
 
@@ -195,13 +195,13 @@ describe('the surface of a server', () => {
     service.prompt('q', {}, () => 'x')
     await clock.advance(200)
     await until(() => server.listing?.isStale === true)
-    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
-    expect(names(server.listing?.surface.prompts)).toEqual(['p', 'q'])
+    expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1'])
+    expect(names(server.listing?.offering.prompts)).toEqual(['p', 'q'])
     expect(server.listing?.faults).toMatchObject([{ list: 'tools', error: { message: expect.stringContaining('not today') } }])
     isBroken = false
     await clock.advance(30_000)
     await until(() => server.listing?.isStale === false)
-    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1', 't2'])
+    expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1', 't2'])
   })
 
   test('the surface of a server survives a reconnection to a server whose lists fail now', async () => {
@@ -217,7 +217,7 @@ describe('the surface of a server', () => {
     await server.use((client) => client.close())
     await until(() => server.health.state === 'ready')
     await server.settled()
-    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
+    expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1'])
     expect(server.listing).toMatchObject({ isStale: true, faults: [{ list: 'tools' }] })
   })
 
@@ -226,32 +226,32 @@ describe('the surface of a server', () => {
     [10, false],
     [11, true],
   ])('with %i things, of 10 that are allowed, is refused: %s', async (count, isRefused) => {
-    const server = supervise(memoryWay(manyTools(count)), { limits: { maxSurfaceItems: 10 } })
+    const server = supervise(memoryWay(manyTools(count)), { limits: { maxOfferingItems: 10 } })
     await server.retry()
     expect(server.listing?.isStale).toBe(isRefused)
-    expect(server.listing?.surface.tools).toHaveLength(isRefused ? 0 : count)
-    if (isRefused) expect(server.listing?.faults[0]?.error.message).toMatch(/maxItems|maxSurfaceItems/)
+    expect(server.listing?.offering.tools).toHaveLength(isRefused ? 0 : count)
+    if (isRefused) expect(server.listing?.faults[0]?.error.message).toMatch(/maxItems|maxOfferingItems/)
     expect(server.health.state).toBe('ready')
   })
 
   test('the surface of a server is bounded over all lists together, by number and by bytes', async () => {
     const service = manyTools(6)
     for (let at = 0; at < 6; at++) service.prompt(`p${at}`, {}, () => 'x')
-    const byNumber = supervise(memoryWay(service), { limits: { maxSurfaceItems: 11 } })
+    const byNumber = supervise(memoryWay(service), { limits: { maxOfferingItems: 11 } })
     await byNumber.retry()
-    expect(byNumber.listing?.faults.map(({ error }) => error.message)).toEqual([expect.stringContaining('maxSurfaceItems')])
+    expect(byNumber.listing?.faults.map(({ error }) => error.message)).toEqual([expect.stringContaining('maxOfferingItems')])
 
     const exact = supervise(memoryWay(service))
     await exact.retry()
-    const { surface } = exact.listing as Listing
+    const { offering: surface } = exact.listing as ServerListing
     const { info, instructions, capabilities } = surface
     const size = [...surface.tools, ...surface.prompts].reduce((sum, item) => sum + JSON.stringify(item).length, 0)
     const all = size + JSON.stringify({ info, capabilities, instructions }).length
-    for (const [maxSurfaceBytes, faults] of [
+    for (const [maxOfferingBytes, faults] of [
       [all, 0],
       [all - 1, 1],
     ] as const) {
-      const byBytes = supervise(memoryWay(service), { limits: { maxSurfaceBytes } })
+      const byBytes = supervise(memoryWay(service), { limits: { maxOfferingBytes } })
       await byBytes.retry()
       expect(byBytes.listing?.faults).toHaveLength(faults)
     }
@@ -284,7 +284,7 @@ describe('the surface of a server', () => {
     expect(server.listing).toBeUndefined()
     await clock.advance(2_000)
     await until(() => server.listing !== undefined)
-    expect(names(server.listing?.surface.tools)).toEqual(['t0', 't1'])
+    expect(names(server.listing?.offering.tools)).toEqual(['t0', 't1'])
   })
 
   test('the surface of a server holds the first of two tools of one name', async () => {
@@ -301,7 +301,7 @@ describe('the surface of a server', () => {
     const warnings: string[] = []
     const server = supervise(memoryWay(service), { onWarning: (message) => warnings.push(message) })
     await server.retry()
-    expect(server.listing?.surface.tools).toMatchObject([{ name: 'a', description: 'first' }])
+    expect(server.listing?.offering.tools).toMatchObject([{ name: 'a', description: 'first' }])
     expect(warnings).toEqual(['"a" is listed twice in the tools; the first one holds'])
   })
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Health } from '../../../src/host/model/health.ts'
-import type { Listing } from '../../../src/host/servers/listing.ts'
+import type { ServerListing } from '../../../src/host/servers/listing.ts'
 import { listen } from '../../../src/http/index.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 import type { Service } from '../../../src/protocol/seams/service.ts'
@@ -54,7 +54,7 @@ describe('starting a server', () => {
     expect(server.health.state).toBe('permitting')
     await server.settled()
     expect(states(seen)).toEqual(['permitting', 'connecting', 'ready'])
-    const { surface, isStale, faults } = server.listing as Listing
+    const { offering: surface, isStale, faults } = server.listing as ServerListing
     expect({ isStale, faults }).toEqual({ isStale: false, faults: [] })
     expect(names(surface.tools)).toEqual(['die', 'echo', 'grow', 'pid', 'shout'])
     expect(surface.instructions).toBe('instructions of apple')
@@ -119,7 +119,7 @@ describe('starting a server', () => {
 describe('a server that fails', () => {
   test('a server killed in the middle of a call fails the call at once, and is restarted and listed', async () => {
     const seen: Health[] = []
-    const listings: Listing[] = []
+    const listings: ServerListing[] = []
     const starts = join(folder(), 'starts')
     const server = supervise(processWay({ starts }), {
       limits: { firstRetryMs: 20 },
@@ -131,7 +131,7 @@ describe('a server that fails', () => {
     await expect(call(server, 'die')).rejects.toMatchObject({ code: 'ERR_EXIT' })
     expect(seen.at(-1)).toMatchObject({ state: 'waiting', lastError: { code: 'ERR_EXIT' } })
     expect(server.listing).toMatchObject({ isStale: true, faults: [{ list: 'connection' }] })
-    expect(names(server.listing?.surface.tools)).toContain('echo')
+    expect(names(server.listing?.offering.tools)).toContain('echo')
 
     await until(() => server.health.state === 'ready')
     await server.settled()
@@ -348,7 +348,7 @@ describe('a listener that fails', () => {
     const server = supervise(memoryWay(newServer()), { onHealth: fail, onListing: fail, onWarning: (message) => warnings.push(message) })
     await server.retry()
     expect(await call(server, 't')).toBe('x')
-    expect(server.listing?.surface.tools).toHaveLength(1)
+    expect(server.listing?.offering.tools).toHaveLength(1)
     expect(warnings).toContain('A listener for the server "one" failed: Error: in the listener')
   })
 })

@@ -1,8 +1,8 @@
 /** Our client over HTTP with servers of others: what only works when both sides mean the same. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listen } from '../../../src/http/index.ts'
 import type { Answers } from '../../../src/client/answers.ts'
+import { listen } from '../../../src/http/index.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { proves } from '../../support/proves.ts'
 import { open, SESSION, STATELESS } from './scripted-http.ts'

@@ -1,8 +1,8 @@
 /** Codex: `mcp_servers` in its TOML settings. It has no placeholders; members name environment variables instead. */
 
+import { placeholderText } from '../../launch/placeholder.ts'
 import { literal } from '../foreign-text.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from '../format.ts'
-import { placeholderText } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 import { APPROVALS_IGNORED, BOTH_TRANSPORTS, httpTransport, negated, readEntries, readTimeout, stdioTransport } from '../read-entry.ts'
 import { isObject, type Members } from '../read-members.ts'

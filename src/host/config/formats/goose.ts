@@ -1,8 +1,8 @@
 /** Goose: `extensions` in its YAML settings. */
 
+import { placeholderText } from '../../launch/placeholder.ts'
 import { shellLike } from '../foreign-text.ts'
 import type { ConfigFormat, ServerDraft } from '../format.ts'
-import { placeholderText } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 import { httpTransport, negated, readEntries, readTimeout, stdioTransport } from '../read-entry.ts'
 import type { Members } from '../read-members.ts'

@@ -1,9 +1,9 @@
 /** LibreChat: `mcpServers` in YAML, with values that each user enters. */
 
+import { placeholderText } from '../../launch/placeholder.ts'
 import type { InputSpec } from '../../model/server-spec.ts'
 import { braced, type Translate } from '../foreign-text.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from '../format.ts'
-import { placeholderText } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 import { readEntries, readEntry } from '../read-entry.ts'
 import { type Members, readMembers } from '../read-members.ts'

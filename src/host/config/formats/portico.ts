@@ -5,9 +5,9 @@
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { ToolAnnotations } from '../../../protocol/model/tools.ts'
-import type { InputSpec, Provenance, ServerSpec } from '../../model/server-spec.ts'
+import { partsOf } from '../../launch/placeholder.ts'
+import type { ConfigProvenance, InputSpec, ServerSpec } from '../../model/server-spec.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from '../format.ts'
-import { partsOf } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 import { readEntries, readEntry, readTimeout } from '../read-entry.ts'
 import { type Members, readMembers } from '../read-members.ts'
@@ -107,7 +107,7 @@ function readInput(input: Members): InputSpec {
 
 const SCOPES = ['user', 'project', 'managed', 'ours'] as const
 
-function readProvenance(from: Members): Provenance {
+function readProvenance(from: Members): ConfigProvenance {
   const client = from.text('client')
   const file = from.text('file')
   const said = from.text('scope')

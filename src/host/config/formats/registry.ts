@@ -1,9 +1,9 @@
 /** MCP Registry: `server.json` describes how to install and start a server, and which values it needs. */
 
+import { placeholderText } from '../../launch/placeholder.ts'
 import type { HttpTransport, InputSpec, StdioTransport } from '../../model/server-spec.ts'
 import { literal } from '../foreign-text.ts'
 import type { ConfigFormat, FormatContext, ServerDraft } from '../format.ts'
-import { placeholderText } from '../placeholder.ts'
 import { Refused, within } from '../problem.ts'
 import { httpTransport, stdioTransport } from '../read-entry.ts'
 import { type Members, readMembers } from '../read-members.ts'

@@ -1,24 +1,32 @@
-/** Askers that need no screen: nobody, whoever is first, one question at a time, and answers that were written before. */
+/** Askers without a user interface: deny everything, first answer wins, one question at a time, scripted answers. */
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { Answer, Asker, Question } from '../../model/question.ts'
 import { describeQuestion } from './describe.ts'
 
-/** For runs without a person: every question is refused, in words that say what would have been asked. */
-export const nobody = (): Asker => ({
+/**
+ * An asker for runs without a person: it refuses every question, with an error that contains the question.
+ *
+ * @example
+ * const host = await createHost({ ask: denyAll() })
+ */
+export const denyAll = (): Asker => ({
   ask: async (question) => {
     const [title, ...lines] = describeQuestion(question)
-    const reasons = lines.filter(({ label }) => label === 'because').map(({ text }) => text)
-    const why = reasons.length > 0 ? `; it would be asked because ${reasons.join('; ')}` : ''
-    throw new McpError('ERR_CONSENT', `Nobody is here to answer: ${title?.text}${why}`, {
+    const reasons = lines.filter(({ kind }) => kind === 'reason').map(({ text }) => text)
+    const why = reasons.length > 0 ? ` (${reasons.join('; ')})` : ''
+    throw new McpError('ERR_CONSENT', `No person is available to answer: ${title?.text}${why}`, {
       data: { action: question.action, server: question.server.id, reasons: question.reasons },
     })
   },
 })
 
 /**
- * Puts a question to all of them, and takes the first answer; the signal tells the others that nobody needs theirs any more.
- * One that fails is no answer: only when all of them have failed does the question, with what the first of them said.
+ * Puts a question to several askers and takes the first answer; the signal then aborts the others. An asker that fails gives no
+ * answer: the question fails only when all of them have failed, with the error of the first.
+ *
+ * @example
+ * const ask = firstOf(terminal, inboxAsker({ folder }))
  */
 export const firstOf = (...askers: readonly Asker[]): Asker => ({
   ask: async (question, signal) => {
@@ -28,67 +36,68 @@ export const firstOf = (...askers: readonly Asker[]): Asker => ({
       return await Promise.any(askers.map(async (asker) => asker.ask(question, either)))
     } catch (error) {
       signal.throwIfAborted()
-      throw error instanceof AggregateError ? (error.errors[0] ?? new McpError('ERR_CONSENT', 'There is nobody to ask')) : error
+      throw error instanceof AggregateError ? (error.errors[0] ?? new McpError('ERR_CONSENT', 'No asker is configured')) : error
     } finally {
-      over.abort(new McpError('ERR_CONSENT', 'Somebody else has answered'))
+      over.abort(new McpError('ERR_CONSENT', 'The question was answered elsewhere'))
     }
   },
 })
 
-export interface QueueLimits {
-  /** How many questions may wait for one person. */
-  waitingQuestions: number
-  /** And how many of one server, so that one cannot push the others' out. */
-  waitingPerServer: number
-}
-
-export const DEFAULT_QUEUE_LIMITS: QueueLimits = { waitingQuestions: 100, waitingPerServer: 20 }
-
 interface Turn {
-  server: string
   begin(): void
 }
 
-/** One question at a time to one person. Servers take turns, so that one with many questions does not keep the others waiting. */
-export function queued(asker: Asker, limits: Partial<QueueLimits> = {}): Asker {
-  const { waitingQuestions, waitingPerServer } = { ...DEFAULT_QUEUE_LIMITS, ...limits }
-  const state = { waiting: [] as Turn[], isAsking: false, lastServers: [] as string[] }
+/**
+ * Puts one question at a time. Servers take turns, so that a server with many questions does not delay the others. It has no limits
+ * of its own: the gate bounds the number of pending questions (`maxQuestions`).
+ *
+ * @example
+ * const ask = queued({ ask: (question, signal) => showDialog(question, signal) })
+ */
+export function queued(asker: Asker): Asker {
+  /** Pending questions by server. The server at the front has its turn next. */
+  const pending = new Map<string, Turn[]>()
+  let current: string | undefined
 
   const next = (): void => {
-    // Of the servers that wait, the one whose turn is longest ago; of its questions, the oldest.
-    const turn = state.waiting.toSorted((one, other) => state.lastServers.indexOf(one.server) - state.lastServers.indexOf(other.server))[0]
-    state.isAsking = turn !== undefined
-    if (!turn) return
-    state.waiting.splice(state.waiting.indexOf(turn), 1)
-    state.lastServers = [...state.lastServers.filter((server) => server !== turn.server), turn.server].slice(-waitingQuestions)
-    turn.begin()
+    // The server that had its turn goes to the back.
+    const others = current === undefined ? undefined : pending.get(current)
+    if (current !== undefined && others) {
+      pending.delete(current)
+      pending.set(current, others)
+    }
+    const [front] = pending
+    current = front?.[0]
+    if (!front) return
+    const [server, [turn, ...rest]] = front
+    if (rest.length > 0) pending.set(server, rest)
+    else pending.delete(server)
+    turn?.begin()
   }
 
-  const itsTurn = (server: string, signal: AbortSignal): Promise<void> =>
+  const waitForTurn = (server: string, signal: AbortSignal): Promise<void> =>
     new Promise((resolve, reject) => {
-      const give = (): void => {
-        signal.removeEventListener('abort', leave)
-        resolve()
-      }
-      const turn: Turn = { server, begin: give }
       const leave = (): void => {
-        state.waiting = state.waiting.filter((each) => each !== turn)
+        const rest = (pending.get(server) ?? []).filter((each) => each !== turn)
+        if (rest.length > 0) pending.set(server, rest)
+        else pending.delete(server)
         reject(signal.reason)
       }
+      const turn: Turn = {
+        begin: () => {
+          signal.removeEventListener('abort', leave)
+          resolve()
+        },
+      }
       signal.addEventListener('abort', leave, { once: true })
-      state.waiting.push(turn)
-      if (!state.isAsking) next()
+      pending.set(server, [...(pending.get(server) ?? []), turn])
+      if (current === undefined) next()
     })
 
   return {
     ask: async (question, signal) => {
       signal.throwIfAborted()
-      const { id } = question.server
-      if (state.waiting.length >= waitingQuestions)
-        throw new McpError('ERR_LIMIT', `${waitingQuestions} questions wait for an answer already (waitingQuestions)`)
-      if (state.waiting.filter(({ server }) => server === id).length >= waitingPerServer)
-        throw new McpError('ERR_LIMIT', `${waitingPerServer} questions of ${id} wait for an answer already (waitingPerServer)`)
-      await itsTurn(id, signal)
+      await waitForTurn(question.server.id, signal)
       try {
         signal.throwIfAborted()
         return await asker.ask(question, signal)
@@ -99,15 +108,20 @@ export function queued(asker: Asker, limits: Partial<QueueLimits> = {}): Asker {
   }
 }
 
-/** An answer, or what makes one of the question. */
+/** An answer, or a function that makes one. */
 export type ScriptedAnswer = Answer | ((question: Question) => Answer)
 
 export interface ScriptedAsker extends Asker {
-  /** What was asked so far. */
+  /** All questions so far. */
   readonly asked: readonly Question[]
 }
 
-/** Answers from a list, in order, for tests and demonstrations; a question after the last is an error, not a yes. */
+/**
+ * Answers from a list, in order, for tests and demonstrations. A question after the last answer fails.
+ *
+ * @example
+ * const ask = scripted([{ kind: 'allow', scope: 'once' }, { kind: 'deny' }])
+ */
 export function scripted(answers: Iterable<ScriptedAnswer> | ((question: Question) => Answer)): ScriptedAsker {
   const asked: Question[] = []
   const rest = typeof answers === 'function' ? undefined : answers[Symbol.iterator]()
@@ -122,7 +136,7 @@ export function scripted(answers: Iterable<ScriptedAnswer> | ((question: Questio
       signal.throwIfAborted()
       asked.push(question)
       const answer = nextOf()
-      if (!answer) throw new McpError('ERR_CONSENT', `No answer was written for: ${describeQuestion(question)[0]?.text}`)
+      if (!answer) throw new McpError('ERR_CONSENT', `No scripted answer is left for: ${describeQuestion(question)[0]?.text}`)
       return typeof answer === 'function' ? answer(question) : answer
     },
   }

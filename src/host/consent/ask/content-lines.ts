@@ -1,10 +1,10 @@
-/** Blocks of content as a person reads them: every member of them, with long data folded to its size. */
+/** Renders content blocks with all their members. Binary data is folded to its size. */
 
 import type { ContentBlock } from '../../../protocol/model/content.ts'
 import type { CreateMessageParams, SamplingContent } from '../../../protocol/model/sampling.ts'
-import { nameText, type QuestionLine, theirs, valueLine } from './question-line.ts'
+import { line, nameText, type QuestionLine, theirs, valueLine } from './question-line.ts'
 
-/** @param isWhole data is shown as well, in base64 */
+/** @param isWhole show binary data too, in base64 */
 export function contentLines(label: string, content: ContentBlock | SamplingContent, isWhole: boolean): QuestionLine[] {
   switch (content.type) {
     case 'text': {
@@ -24,13 +24,13 @@ export function contentLines(label: string, content: ContentBlock | SamplingCont
         return [...theirs(`${label}, from`, uri), ...theirs(label, text), ...restLines(label, { ...others, ...rest })]
       }
       const { blob, ...others } = about
-      return [...theirs(`${label}, from`, uri), dataLine(label, 'not a text', blob, isWhole), ...restLines(label, { ...others, ...rest })]
+      return [...theirs(`${label}, from`, uri), dataLine(label, 'binary', blob, isWhole), ...restLines(label, { ...others, ...rest })]
     }
     case 'tool_result': {
       const { type: _type, toolUseId, content: blocks, ...rest } = content
       return [
         ...theirs(label, `result of ${toolUseId}`),
-        ...blocks.flatMap((each) => contentLines(`${label}, in the result`, each, isWhole)),
+        ...blocks.flatMap((each) => contentLines(`${label}, tool result`, each, isWhole)),
         ...restLines(label, rest),
       ]
     }
@@ -41,7 +41,7 @@ export function contentLines(label: string, content: ContentBlock | SamplingCont
 
 export const contentsOf = <T>(content: T | readonly T[]): readonly T[] => (Array.isArray(content) ? content : [content as T])
 
-/** Everything that a server sends to a model. */
+/** Everything in a sampling request. */
 export function samplingLines(params: CreateMessageParams, isWhole: boolean): QuestionLine[] {
   const { messages, systemPrompt, tools, ...settings } = params
   return [
@@ -55,14 +55,14 @@ export function samplingLines(params: CreateMessageParams, isWhole: boolean): Qu
   ]
 }
 
-/** Members beside the text: hints for programs, which a server may write anything into. */
+/** The other members of a block or a result, such as `_meta`: a server can write anything into them. */
 export function restLines(label: string, rest: object): QuestionLine[] {
   const given = Object.entries(rest).filter(([, value]) => value !== undefined)
-  return given.length === 0 ? [] : [valueLine(`${label}, with`, Object.fromEntries(given))]
+  return given.length === 0 ? [] : [valueLine(`${label}, other members`, Object.fromEntries(given))]
 }
 
 function dataLine(label: string, what: string, data: string, isWhole: boolean): QuestionLine {
-  if (isWhole) return { label, text: `${what}, in base64:\n${data}`, tone: 'theirs' }
+  if (isWhole) return line(label, `${what}, in base64:\n${data}`, 'theirs')
   const bytes = Math.floor((data.length * 3) / 4)
-  return { label, text: `${what}, ${bytes} bytes: ${data.length} characters of base64 are folded`, tone: 'theirs', folded: data.length }
+  return { ...line(label, `${what}, ${bytes} bytes (${data.length} characters of base64 not shown)`, 'theirs'), folded: data.length }
 }

@@ -1,66 +1,78 @@
 /**
- * A question in words: the one rendering that the terminal, the inbox and the console share. Nothing that a server, a file or a
- * model wrote is left out or masked, and none of it can move the cursor, hide itself, or pass for a line of the host. What is
- * folded (data, and secrets among the person's own arguments) says how much it is, and is there when the whole is asked for.
+ * Renders a question as lines, for the terminal, the inbox and other user interfaces. Foreign text is complete, and it cannot move the
+ * cursor, hide itself or pass for a line of the host. Folded parts (binary data, and secrets among the person's own arguments) state
+ * their size; `isWhole` shows them.
  */
 
 import { groundedMarks, visibleText } from '../../../base/text/visible-text.ts'
 import type { Question, Subject } from '../../model/question.ts'
-import { nameText, type QuestionLine } from './question-line.ts'
+import { line, nameText, type QuestionLine, theirs } from './question-line.ts'
 import { subjectLines, titleOf } from './subject-lines.ts'
 
 export interface DescribeOptions {
-  /** Nothing is folded. Default: false. */
+  /** Show everything, also what is folded by default. Default: false. */
   isWhole?: boolean
 }
 
-/** The title first, then who asks and why, then every detail, then what an answer means. */
+/**
+ * Describes a question line by line: the title, the server and the reasons, every detail of the subject, the possible answers.
+ *
+ * @example
+ * for (const { label, text } of describeQuestion(question)) console.log(label, text)
+ */
 export function describeQuestion(question: Question, { isWhole = false }: DescribeOptions = {}): QuestionLine[] {
   const { server, chain, reasons, scopes, expiresAt, subject } = question
   const lines: QuestionLine[] = [
-    { label: '', text: titleOf(server.id, subject), tone: 'title' },
-    {
-      label: 'server',
-      text: server.title === server.id ? server.id : `${server.id} (calls itself ${nameText(server.title)})`,
-      tone: 'plain',
-    },
-    { label: 'at', text: server.where, tone: 'theirs' },
-    { label: 'asked by', text: chain.join(' → '), tone: 'plain' },
-    ...reasons.map((text): QuestionLine => ({ label: 'because', text, tone: 'plain' })),
+    line('', titleOf(server.id, subject), 'title', 'title'),
+    line('server', server.title === server.id ? server.id : `${server.id} (calls itself ${nameText(server.title)})`, 'plain', 'server'),
+    ...theirs('location', server.where, 'location'),
+    line('requested by', chain.join(' → '), 'plain', 'requester'),
+    ...reasons.map((text) => line('reason', text, 'plain', 'reason')),
     ...subjectLines(subject, isWhole),
   ]
-  const folded = foldedIn(lines)
-  if (folded > 0) lines.push({ label: 'not shown here', text: `${folded} characters`, tone: 'muted' })
-  if (scopes.length > 0) lines.push({ label: 'a yes may hold', text: scopes.map((scope) => SCOPES[scope]).join(', '), tone: 'muted' })
-  lines.push({ label: 'no answer is a no', text: `from ${new Date(expiresAt).toISOString()} on`, tone: 'muted' })
+  const folded = countFolded(lines)
+  if (folded > 0) lines.push(line('not shown', `${folded} characters`, 'muted', 'hidden'))
+  if (scopes.length > 0) lines.push(line('approval can last', scopes.map((scope) => SCOPES[scope]).join(', '), 'muted', 'scopes'))
+  lines.push(line('expires', `${new Date(expiresAt).toISOString()} (then denied)`, 'muted', 'expiry'))
   return lines.map(visibleLine)
 }
 
-/** The details alone, for what is listed and not asked. */
+/** The lines of a subject alone, to list it without asking about it. */
 export const describeSubject = (subject: Subject, { isWhole = false }: DescribeOptions = {}): QuestionLine[] =>
   subjectLines(subject, isWhole).map(visibleLine)
 
-/** Nothing in it acts on a screen, hides, or is drawn over something else. */
+/** A copy with control and invisible characters made visible. */
 export const visibleLine = (line: QuestionLine): QuestionLine => ({
   ...line,
-  label: shown(line.label),
-  text: shown(line.text, line.tone !== 'title'),
+  label: visible(line.label),
+  text: visible(line.text, line.tone !== 'title'),
 })
 
-/** How many characters of what a question is about its short form does not show. */
-export const foldedOf = ({ subject }: Question): number => foldedIn(subjectLines(subject))
+/**
+ * How many characters of the subject the short form of a question does not show.
+ *
+ * @example
+ * if (foldedOf(question) > 0) offerToShowEverything()
+ */
+export const foldedOf = ({ subject }: Question): number => countFolded(subjectLines(subject))
 
-const foldedIn = (lines: readonly QuestionLine[]): number => lines.reduce((sum, { folded = 0 }) => sum + folded, 0)
+const countFolded = (lines: readonly QuestionLine[]): number => lines.reduce((sum, { folded = 0 }) => sum + folded, 0)
 
 const SCOPES = {
-  once: 'this once',
-  turn: 'until you write again',
-  session: 'for this conversation',
-  project: 'in this project',
+  once: 'once',
+  turn: 'until your next message',
+  session: 'this conversation',
+  project: 'this project',
   always: 'always',
 } as const
 
-/** As plain text. Every line of others is marked, and so is every line after the first of any text: none passes for a line of the question. */
+/**
+ * Joins the lines of a question to plain text. Every foreign line is marked, and so is every continuation line, so that none passes for
+ * a line of the host.
+ *
+ * @example
+ * console.log(questionText(describeQuestion(question)))
+ */
 export const questionText = (lines: readonly QuestionLine[]): string =>
   lines
     .map(({ label, text, tone }) => {
@@ -71,4 +83,4 @@ export const questionText = (lines: readonly QuestionLine[]): string =>
     })
     .join('\n')
 
-const shown = (text: string, multiline = false): string => groundedMarks(visibleText(text, { multiline }))
+const visible = (text: string, multiline = false): string => groundedMarks(visibleText(text, { multiline }))

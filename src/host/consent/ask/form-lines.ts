@@ -1,12 +1,12 @@
-/** The fields of a form that a server asks a person to fill in, and which of them nobody should. */
+/** Renders the fields of a form, with a warning for each field that asks for a secret. */
 
 import { isSecretName } from '../../../base/text/redact.ts'
 import type { Field, FormSchema } from '../../../protocol/model/elicitation.ts'
-import { nameText, type QuestionLine, valueLine } from './question-line.ts'
+import { line, nameText, type QuestionLine, valueLine, warning } from './question-line.ts'
 
 /**
- * Fields that ask for what a server may not ask for in a form: passwords, keys and the like belong on a page of the server's own.
- * By name and title; a server that wants to can call them something else, so the person is told who asks all the same.
+ * Fields that ask for a secret. The protocol forbids that: secrets belong on a page of the server. Fields are recognised by their
+ * texts only, so a server can avoid detection; the question therefore always names the server.
  */
 export const secretFields = (schema: FormSchema): string[] =>
   Object.entries(schema.properties).flatMap(([name, { title = '', description = '' }]) => {
@@ -23,19 +23,17 @@ const SECRET_WORDS =
 export function formLines(schema: FormSchema, defaults: Readonly<Record<string, unknown>>): QuestionLine[] {
   const required = new Set(schema.required ?? [])
   return Object.entries(schema.properties).flatMap(([name, field]): QuestionLine[] => [
-    { label: `field ${nameText(name)}`, text: fieldText(field, required.has(name)), tone: 'theirs' },
+    line(`field ${nameText(name)}`, fieldText(field, required.has(name)), 'theirs'),
     ...(Object.hasOwn(defaults, name)
-      ? [{ ...valueLine(`field ${nameText(name)} is filled with`, defaults[name]), text: JSON.stringify(defaults[name]) ?? 'nothing' }]
+      ? [{ ...valueLine(`field ${nameText(name)}, value`, defaults[name]), text: JSON.stringify(defaults[name]) ?? 'nothing' }]
       : []),
   ])
 }
 
 export const secretWarnings = (schema: FormSchema): QuestionLine[] =>
-  secretFields(schema).map((name) => ({
-    label: 'look twice',
-    text: `${nameText(name)} looks like a secret. A server may not ask for one in a form: whatever you enter goes to the server as it is`,
-    tone: 'warning',
-  }))
+  secretFields(schema).map((name) =>
+    warning(`${nameText(name)} looks like a secret. Servers must not ask for secrets in a form: the server receives what you enter`),
+  )
 
 function fieldText(field: Field, isRequired: boolean): string {
   const { title, description, type, default: _default, ...bounds } = field

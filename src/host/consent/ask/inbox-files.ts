@@ -1,6 +1,6 @@
 /**
- * Questions and answers as files of one private folder. Both sides sign with a key that lies in it, and an answer says
- * which question it is for and how that was worded: a file that somebody managed to drop there answers nothing.
+ * Stores questions and answers as files of one private folder. Both sides sign with a key in that folder, and an answer contains the
+ * digest of its question, so that a foreign file cannot answer one.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -16,13 +16,13 @@ import { digestOf } from '../../model/digest.ts'
 import type { Answer, Question } from '../../model/question.ts'
 
 export interface InboxLimits extends LockLimits {
-  /** How many questions may be parked in the folder. */
+  /** Maximum number of questions in the folder. */
   parkedQuestions: number
-  /** How large a question, or an answer with what was edited, may be. */
+  /** Maximum size of a question or an answer. */
   fileBytes: number
-  /** How long the asking process may give no sign of life before its question counts as abandoned. */
+  /** A question counts as abandoned when its process gave no sign of life for this long. */
   silentMs: number
-  /** How often is looked, where the system does not tell of changes. */
+  /** Polling interval, for systems that do not report changes. */
   pollMs: number
 }
 
@@ -38,7 +38,7 @@ export const DEFAULT_INBOX_LIMITS: InboxLimits = {
 export interface Parked {
   question: Question
   asker: ProcessMark
-  /** When the asker last gave a sign of life. */
+  /** Last sign of life of the asking process. */
   seenAt: number
   hasAnswer: boolean
 }
@@ -46,19 +46,19 @@ export interface Parked {
 const QUESTION = '.question.json'
 const ANSWER = '.answer.json'
 const LEFT_OVER_MS = 60_000
-/** Names of files are made of it. */
+/** File names are made of ids. */
 const ID = /^[\w-]{8,128}$/
 
 export interface InboxFiles {
   readonly folder: string
   ids(): Promise<string[]>
   park(question: Question): Promise<void>
-  /** Undefined when there is none, or none that was signed. */
+  /** Undefined when there is no validly signed question. */
   parked(id: string): Promise<Parked | undefined>
   giveSign(id: string): Promise<void>
-  /** False when another was there first. */
+  /** False when there is an answer already. */
   putAnswer(question: Question, answer: Answer): Promise<boolean>
-  /** Undefined when there is none; `stray` when there is one that does not answer this question. */
+  /** Undefined without an answer; `stray` for a file that does not answer this question. */
   answerTo(question: Question): Promise<Answer | 'stray' | undefined>
   removeQuestion(id: string): Promise<void>
   removeAnswer(id: string): Promise<void>
@@ -70,13 +70,14 @@ export async function openInboxFiles(folder: string, limits: InboxLimits): Promi
   await sweepAnswers(folder)
   const key = await sharedKey(folder, limits)
   const at = (id: string, end: string): string => {
-    if (!ID.test(id)) throw new McpError('ERR_INVALID_PARAMS', 'The id of a question has 8 to 128 letters, digits, hyphens and underscores')
+    if (!ID.test(id))
+      throw new McpError('ERR_INVALID_PARAMS', 'Expected a question id of 8 to 128 letters, digits, hyphens and underscores')
     return join(folder, `${id}${end}`)
   }
   const sign = (payload: unknown): Buffer => {
     const bytes = Buffer.from(JSON.stringify({ payload, mac: macOf(key, payload).toString('hex') }))
     if (bytes.length <= limits.fileBytes) return bytes
-    throw new McpError('ERR_LIMIT', `A question or an answer has ${bytes.length} bytes, more than ${limits.fileBytes} (fileBytes)`)
+    throw new McpError('ERR_LIMIT', `A question or an answer has ${bytes.length} bytes; the limit is ${limits.fileBytes} (fileBytes)`)
   }
   const readSigned = async (file: string): Promise<Record<string, unknown> | 'stray' | undefined> => {
     const bytes = await readPrivate(file, limits.fileBytes)
@@ -93,7 +94,7 @@ export async function openInboxFiles(folder: string, limits: InboxLimits): Promi
       await withLockFile(join(folder, 'parking.lock'), limits, async () => {
         const parked = (await readdir(folder)).filter((name) => name.endsWith(QUESTION)).length
         if (parked >= limits.parkedQuestions)
-          throw new McpError('ERR_LIMIT', `${limits.parkedQuestions} questions are parked in ${folder} already (parkedQuestions)`)
+          throw new McpError('ERR_LIMIT', `${folder} contains ${limits.parkedQuestions} questions already (parkedQuestions)`)
         await writePrivate(file, bytes)
       })
     },
@@ -102,7 +103,7 @@ export async function openInboxFiles(folder: string, limits: InboxLimits): Promi
       const payload = await readSigned(file)
       if (payload === undefined || payload === 'stray') return undefined
       const { question, asker } = payload as { question: Question; asker: ProcessMark }
-      // The name of a file is not signed, and a question under the name of another would get its answer.
+      // File names are not signed: a copied question under another name must not get an answer.
       if (question.id !== id) return undefined
       const seen = await timeOf(file)
       return seen === undefined ? undefined : { question, asker, seenAt: seen, hasAnswer: (await timeOf(at(id, ANSWER))) !== undefined }
@@ -113,7 +114,7 @@ export async function openInboxFiles(folder: string, limits: InboxLimits): Promi
       const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`
       await writePrivate(draft, sign({ id: question.id, digest: digestOf(question), answer }))
       try {
-        // Fails when the name is taken, where renaming would replace what is there.
+        // Unlike a rename, a link fails when the name exists.
         await link(draft, file)
         return true
       } catch (error) {
@@ -134,7 +135,7 @@ export async function openInboxFiles(folder: string, limits: InboxLimits): Promi
   }
 }
 
-/** An answer that came when nobody waited for it any more, from a process that ended before it could take it back. */
+/** Removes late answers of processes that ended before they could withdraw them. */
 async function sweepAnswers(folder: string): Promise<void> {
   const names = new Set(await kept(folder, () => readdir(folder)))
   for (const name of names) {
@@ -149,7 +150,7 @@ async function sharedKey(folder: string, limits: LockLimits): Promise<Uint8Array
   return withLockFile(`${file}.lock`, limits, async () => {
     const there = await readPrivate(file, 1024)
     if (there?.length === 32) return there
-    if (there) throw new McpError('ERR_STORE', `${file} is not the key of an inbox: it should have 32 bytes and has ${there.length}`)
+    if (there) throw new McpError('ERR_STORE', `${file} is not an inbox key: expected 32 bytes, got ${there.length}`)
     const made = randomBytes(32)
     await writePrivate(file, made)
     return made

@@ -1,22 +1,27 @@
-/** Parked questions, from both sides: an asker that waits for whoever answers, and the inbox in which they are answered. */
+/** The inbox: an asker that parks questions in a folder, and the other side, which lists and answers them. */
 
+import { watch } from 'node:fs'
 import { isGone } from '../../../files/lock-file.ts'
 import { McpError } from '../../../protocol/errors.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
 import type { Answer, Asker, Question } from '../../model/question.ts'
-import { watchFolder } from './folder-watch.ts'
 import { DEFAULT_INBOX_LIMITS, type InboxFiles, type InboxLimits, openInboxFiles, type Parked } from './inbox-files.ts'
 import { titleOf } from './subject-lines.ts'
 
 export interface InboxOptions {
-  /** Of its own, and open to nobody else. */
+  /** Must be used by nothing else and readable by its owner only. */
   folder: string
   limits?: Partial<InboxLimits>
-  /** Something lay in the folder that is no answer. */
+  /** Called when the folder contained an invalid answer. */
   onWarning?(text: string): void
 }
 
-/** Parks each question and waits for the answer. A question that nobody needs answered any more is taken out again. */
+/**
+ * An asker that parks each question in a folder and waits for the answer. A withdrawn question is removed again.
+ *
+ * @example
+ * const host = await createHost({ ask: inboxAsker({ folder: '/home/ada/.portico/inbox' }) })
+ */
 export function inboxAsker({ folder, limits, onWarning }: InboxOptions): Asker {
   const all = withDefaults(DEFAULT_INBOX_LIMITS, limits)
   return {
@@ -28,7 +33,7 @@ export function inboxAsker({ folder, limits, onWarning }: InboxOptions): Asker {
         await files.park(question)
         return await answerOf(files, question, all, signal, onWarning)
       } finally {
-        // In this order, so that who answers can tell: an answer without its question came too late.
+        // In this order: `answer` detects by it that an answer came too late.
         await files.removeQuestion(question.id).catch(() => {})
         await files.removeAnswer(question.id).catch(() => {})
       }
@@ -49,7 +54,7 @@ async function answerOf(
       if (answer) await files.removeAnswer(question.id)
       return answer
     }
-    onWarning?.(`A file in ${files.folder} looked like an answer and was none; it was removed`)
+    onWarning?.(`A file in ${files.folder} was not a valid answer and was removed`)
     await files.removeAnswer(question.id)
     return undefined
   }
@@ -68,7 +73,7 @@ async function answerOf(
       }
       const onAbort = (): void => reject(signal.reason)
       const onExpiry = (): void =>
-        reject(new McpError('ERR_CONSENT', `Nobody answered in time: ${titleOf(question.server.id, question.subject)}`))
+        reject(new McpError('ERR_CONSENT', `The question was not answered in time: ${titleOf(question.server.id, question.subject)}`))
       const beat = setInterval(() => void files.giveSign(question.id).catch(() => {}), silentMs / 4)
       const expiry = setTimeout(onExpiry, Math.min(Math.max(question.expiresAt - Date.now(), 0), 2 ** 31 - 1))
       signal.addEventListener('abort', onAbort, { once: true })
@@ -86,7 +91,7 @@ async function answerOf(
   }
 }
 
-/** Makes room: what nobody waits for any more has no place in the inbox for ever. */
+/** Removes expired and abandoned questions when the inbox is full. */
 async function clearDead(files: InboxFiles, limits: InboxLimits): Promise<void> {
   const ids = await files.ids()
   if (ids.length < limits.parkedQuestions) return
@@ -101,24 +106,30 @@ export type ParkedState = 'open' | 'answered' | 'abandoned' | 'expired'
 
 export interface ParkedQuestion {
   question: Question
-  /** `abandoned`: the process that asked is gone. `answered`: and not yet fetched by it. */
+  /** `abandoned`: the process that asked has ended. `answered`: the answer has not been fetched yet. */
   state: ParkedState
 }
 
-/** However it is reached: from a command, a page, or another machine. */
+/** The answering side of an inbox. */
 export interface Inbox {
-  /** The oldest first. */
+  /** Oldest first. */
   list(): Promise<ParkedQuestion[]>
   get(id: string): Promise<ParkedQuestion | undefined>
-  /** The first answer holds. ERR_CONSENT when there is nothing to answer any more, or somebody else was first. */
+  /** The first answer counts. @throws McpError ERR_CONSENT when the question is gone or answered already */
   answer(id: string, answer: Answer): Promise<void>
-  /** Takes a question out that nobody waits for. */
+  /** Removes a question that no process waits for. */
   discard(id: string): Promise<void>
-  /** Calls when something may have changed; returns what ends it. */
+  /** Calls `onChange` when something may have changed. Returns the function that ends it. */
   watch(onChange: () => void): () => void
 }
 
-/** The questions that wait in a folder, for whoever answers them. */
+/**
+ * Opens the inbox in a folder, to list and answer its questions.
+ *
+ * @example
+ * const inbox = await openInbox({ folder })
+ * for (const { question } of await inbox.list()) await inbox.answer(question.id, { kind: 'deny' })
+ */
 export async function openInbox({ folder, limits }: Omit<InboxOptions, 'onWarning'>): Promise<Inbox> {
   const all = withDefaults(DEFAULT_INBOX_LIMITS, limits)
   const files = await openInboxFiles(folder, all)
@@ -134,7 +145,7 @@ export async function openInbox({ folder, limits }: Omit<InboxOptions, 'onWarnin
     },
     answer: async (id, answer) => {
       const parked = await get(id)
-      if (!parked) throw new McpError('ERR_CONSENT', `There is no question ${id} to answer: it was answered, withdrawn, or never asked`)
+      if (!parked) throw new McpError('ERR_CONSENT', `No question ${id}: it was answered, withdrawn or never asked`)
       if (parked.state !== 'open') throw new McpError('ERR_CONSENT', `The question ${id} cannot be answered: ${WHY[parked.state]}`)
       checkScope(parked.question, answer)
       if (!(await files.putAnswer(parked.question, { by: 'inbox', ...answer })))
@@ -147,7 +158,7 @@ export async function openInbox({ folder, limits }: Omit<InboxOptions, 'onWarnin
     discard: async (id) => {
       const parked = await get(id)
       if (parked?.state === 'open' || parked?.state === 'answered')
-        throw new McpError('ERR_CONSENT', `Somebody waits for the answer to ${id}; say no to it instead`)
+        throw new McpError('ERR_CONSENT', `A process waits for the answer to ${id}; deny it instead`)
       await removeBoth(files, id)
     },
     watch: (onChange) => watchFolder(folder, all.pollMs, onChange),
@@ -155,9 +166,9 @@ export async function openInbox({ folder, limits }: Omit<InboxOptions, 'onWarnin
 }
 
 const WHY = {
-  answered: 'somebody else has answered it',
-  abandoned: 'the process that asked it is gone',
-  expired: 'the time for it is over',
+  answered: 'it was answered already',
+  abandoned: 'the process that asked it has ended',
+  expired: 'it has expired',
 } as const
 
 function stateOf({ question, asker, seenAt, hasAnswer }: Parked, { silentMs }: InboxLimits): ParkedState {
@@ -166,13 +177,31 @@ function stateOf({ question, asker, seenAt, hasAnswer }: Parked, { silentMs }: I
   return Date.now() > question.expiresAt ? 'expired' : 'open'
 }
 
-/** A yes may not hold for longer than was offered. */
+/** An approval must not last longer than offered. */
 function checkScope({ scopes }: Question, answer: Answer): void {
   if (answer.kind !== 'allow' || answer.scope === 'once' || scopes.includes(answer.scope)) return
-  throw new McpError('ERR_INVALID_PARAMS', `A yes to this may hold for ${scopes.join(', ') || 'once'}, and not for ${answer.scope}`)
+  throw new McpError('ERR_INVALID_PARAMS', `Expected one of the offered scopes (${scopes.join(', ') || 'once'}), got ${answer.scope}`)
 }
 
 async function removeBoth(files: InboxFiles, id: string): Promise<void> {
   await files.removeQuestion(id)
   await files.removeAnswer(id)
+}
+
+/** Calls `onChange` when the folder may have changed: on notice of the operating system, and every `pollMs`. Returns the function that ends it. */
+function watchFolder(folder: string, pollMs: number, onChange: () => void): () => void {
+  const timer = setInterval(onChange, pollMs)
+  let stop = (): void => {}
+  try {
+    const watcher = watch(folder, onChange)
+    // Watching can fail, for example on network drives or with too many watches. The timer remains.
+    watcher.on('error', () => watcher.close())
+    stop = () => watcher.close()
+  } catch {
+    // As above.
+  }
+  return () => {
+    clearInterval(timer)
+    stop()
+  }
 }

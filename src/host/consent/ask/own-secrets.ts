@@ -1,23 +1,23 @@
 /**
- * Secrets of the person among arguments that they wrote themselves, so that nobody reads them over their shoulder. Each is
- * hidden as a whole value, and it is said how long it is. What others wrote is never hidden: see `Subject`.
+ * Folds secrets among arguments that the person wrote, so that bystanders cannot read them. A secret is folded as a whole value, with
+ * its length. Foreign text is never folded: see `Subject`.
  */
 
 import { isObject } from '../../../base/json.ts'
-import { isSecretName, redactText } from '../../../base/text/redact.ts'
+import { isSecretName, isSecretText } from '../../../base/text/redact.ts'
 import { isCodeName } from '../../launch/code-name.ts'
 import type { Subject } from '../../model/question.ts'
 
 export interface Folded {
   value: unknown
-  /** How many characters are hidden. */
+  /** How many characters are folded. */
   hidden: number
 }
 
-/** Deeper than this nothing is hidden: a person's own secret is seldom there, and somebody else's text may be. */
+/** Nothing below this depth is folded: a secret of the person is unlikely there, and foreign text is likely. */
 const MAX_DEPTH = 4
 
-/** A copy with what looks like a secret hidden: a value under the name of a secret, one that is a token as a whole, the password of a URL. */
+/** A copy with secrets folded: values under secret names, values that are tokens as a whole, and passwords in URLs. */
 export function foldSecrets(args: Readonly<Record<string, unknown>>): Folded {
   let hidden = 0
   const hide = (text: string): string => {
@@ -29,7 +29,7 @@ export function foldSecrets(args: Readonly<Record<string, unknown>>): Folded {
     if (Array.isArray(value)) return value.map((each) => fold(each, name, depth + 1))
     if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fold(each, key, depth + 1)]))
     if (typeof value === 'number') return isSecretName(name) ? hide(String(value)) : value
-    // Never past the end of a line: a password has one, and a script has several.
+    // Only single lines: a password has one line, a script has several.
     if (typeof value !== 'string' || value === '' || /[\r\n]/.test(value)) return value
     if (isSecretName(name) || isToken(value)) return hide(value)
     return value.replace(URL_PASSWORD, (_match, before: string, password: string) => `${before}${hide(password)}`)
@@ -38,12 +38,12 @@ export function foldSecrets(args: Readonly<Record<string, unknown>>): Folded {
   return { value, hidden }
 }
 
-/** One word, or one after the name of a scheme: nothing that could be run is in it. */
-const isToken = (text: string): boolean => /^(?:(?:Bearer|Basic|DPoP) )?[\w.~+/=-]+$/i.test(text) && redactText(text) === '[redacted]'
+/** One word, also after the name of an authentication scheme. A command that could be run has more words. */
+const isToken = (text: string): boolean => /^(?:(?:Bearer|Basic|DPoP) )?[\w.~+/=-]+$/i.test(text) && isSecretText(text)
 
 const URL_PASSWORD = /^([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{0,256}:)([^\s/@]{1,256})(?=@\S*$)/i
 
-/** How many characters of what a yes would let happen are hidden in the short form. While there are any, a yes holds once. */
+/** How many characters of the arguments the short form folds. If there are any, the question can be approved once only. */
 export function hiddenIn(subject: Subject): number {
   switch (subject.kind) {
     case 'call':

@@ -1,38 +1,37 @@
-/** Questions that wait for a person: only so many, and only some of them because one server wants something. */
+/** Limits how many questions are pending, in total and per server. */
 
 import { McpError } from '../../../protocol/errors.ts'
 import type { Action } from '../../model/action.ts'
 
-export interface WaitingLimits {
-  /** Questions that wait at the same time; more are refused. */
+export interface PendingLimits {
+  /** Maximum number of pending questions; more are refused. */
   maxQuestions: number
-  /** Of these, what one server asks for by itself: a flood of its questions leaves room for those of the person. */
+  /** Maximum number of pending questions that one server caused, so that a flood leaves room for the others. */
   maxServerQuestions: number
 }
 
-export class WaitingQuestions {
-  readonly #limits: WaitingLimits
+export class PendingQuestions {
+  readonly #limits: PendingLimits
   readonly #byServer = new Map<string, number>()
   #count = 0
 
-  constructor(limits: WaitingLimits) {
+  constructor(limits: PendingLimits) {
     this.#limits = limits
   }
 
-  /** Returns what ends it. @throws McpError ERR_LIMIT */
+  /** Counts a question. Returns the function that ends it. @throws McpError ERR_LIMIT */
   enter({ initiator, server: { id } }: Pick<Action, 'initiator' | 'server'>): () => void {
     const { maxQuestions, maxServerQuestions } = this.#limits
-    const isTheirs = initiator === 'server'
-    const theirs = this.#byServer.get(id) ?? 0
-    if (this.#count >= maxQuestions)
-      throw new McpError('ERR_LIMIT', `${this.#count} questions are waiting for a person already (maxQuestions)`)
-    if (isTheirs && theirs >= maxServerQuestions)
-      throw new McpError('ERR_LIMIT', `${theirs} questions of ${id} are waiting for a person already (maxServerQuestions)`)
+    const isByServer = initiator === 'server'
+    const ofServer = this.#byServer.get(id) ?? 0
+    if (this.#count >= maxQuestions) throw new McpError('ERR_LIMIT', `${this.#count} questions are pending already (maxQuestions)`)
+    if (isByServer && ofServer >= maxServerQuestions)
+      throw new McpError('ERR_LIMIT', `${ofServer} questions of ${id} are pending already (maxServerQuestions)`)
     this.#count++
-    if (isTheirs) this.#byServer.set(id, theirs + 1)
+    if (isByServer) this.#byServer.set(id, ofServer + 1)
     return () => {
       this.#count--
-      if (isTheirs) this.#leave(id)
+      if (isByServer) this.#leave(id)
     }
   }
 

@@ -1,4 +1,4 @@
-/** What people have said yes to: kept for as long as they said, taken back when they say so, and used no more often than it may be. */
+/** Stores grants: until they expire, are revoked or are used up. */
 
 import { isObject } from '../../../base/json.ts'
 import { type JsonSnapshot, memorySnapshot, openSnapshot } from '../../../files/json-snapshot.ts'
@@ -9,27 +9,27 @@ import { ACTION_KINDS, type ActionKind } from '../../model/action.ts'
 import { GRANT_SCOPES, type Grant } from '../../model/grant.ts'
 
 export interface GrantLimits {
-  /** Of those that are kept, and as many again of those that end with this process. */
+  /** Maximum number of stored grants, and separately of grants that end with this process. */
   maxGrants: number
-  /** The size of one grant, written as JSON. */
+  /** Maximum size of one grant as JSON. */
   maxGrantBytes: number
 }
 
 export const DEFAULT_GRANT_LIMITS: GrantLimits = { maxGrants: 2000, maxGrantBytes: 64 * 1024 }
 
 export interface GrantStoreOptions {
-  /** Where those for a project and for always are kept, for every process that names the same file. In memory without it. */
+  /** File for `project` and `always` grants, shared by all processes that name it. Default: in memory. */
   file?: string
   limits?: Partial<GrantLimits>
 }
 
-/** What servers are and offer now. Undefined for what is not known at the moment: a server may be down, and back later. */
+/** The current fingerprints and pins. Undefined for what is unknown at the moment, such as those of a stopped server. */
 export interface Present {
   fingerprintOf(server: string): string | undefined
   pinOf(server: string, action: ActionKind, primitive: string): string | undefined
 }
 
-/** All that are given must be equal; none given means every grant. */
+/** All given members must be equal. An empty filter selects every grant. */
 export interface GrantFilter {
   server?: string
   primitive?: string
@@ -39,25 +39,26 @@ export interface GrantFilter {
 }
 
 export interface GrantStore {
-  /** Those that have not ended and have uses left. Which of them fits what is decided is for the decision to say. */
+  /** Grants that have not expired and have uses left. */
   live(now: number): Promise<readonly Grant[]>
-  /** Everything there is, ended or not. */
+  /** All stored grants, expired or not. */
   list(): Promise<readonly Grant[]>
   add(grant: Grant): Promise<void>
-  /** Takes one use. False when there is none left, or the grant has ended or been revoked since it was looked up. */
+  /** Takes one use. False when no use is left, or the grant expired or was revoked since it was looked up. */
   use(id: string, now: number): Promise<boolean>
-  /** Returns how many there were. */
+  /** Returns the number of revoked grants. */
   revoke(which: string | GrantFilter): Promise<number>
-  /** The person's next message, or the end of the conversation: what was granted for the turn, or the run, is gone. */
+  /** Removes the grants of earlier turns. */
   endTurn(run: string, nextTurn: number): Promise<void>
+  /** Removes the grants of a conversation. */
   endRun(run: string): Promise<void>
-  /** Removes those that have ended, and those for what a server or a definition is no longer; returns how many. */
+  /** Removes expired grants, and grants for former fingerprints and definitions. Returns their number. */
   sweep(now: number, present?: Present): Promise<number>
 }
 
 type Grants = readonly Grant[]
 
-/** Only what a person said for longer than a conversation outlives it. */
+/** Only grants that outlive a conversation are stored. */
 const isKept = ({ scope }: Grant): boolean => scope === 'project' || scope === 'always'
 
 export async function openGrants({ file, limits }: GrantStoreOptions = {}): Promise<GrantStore> {
@@ -70,7 +71,7 @@ export async function openGrants({ file, limits }: GrantStoreOptions = {}): Prom
 
   const list = async (): Promise<Grants> => [...passing.current, ...(await kept.refresh())]
 
-  /** Changes only a document that has something to change: others need not read it again for nothing. */
+  /** Writes only if something changes, so that other processes need not read the file again. */
   const removeWhere = async (isMeant: (grant: Grant) => boolean): Promise<number> => {
     let count = 0
     for (const store of [passing, kept]) {
@@ -89,7 +90,7 @@ export async function openGrants({ file, limits }: GrantStoreOptions = {}): Prom
     live: async (now) => (await list()).filter((grant) => isLive(grant, now)),
     add: async (grant) => {
       checkSize(grant, bounds)
-      // Whatever was asked for: a single yes is for a single time.
+      // A grant with the scope `once` has one use, whatever it says.
       const added = grant.scope === 'once' ? { ...grant, usesLeft: 1 } : grant
       await (isKept(grant) ? kept : passing).update((grants) => withAdded(grants, added, bounds))
     },
@@ -121,7 +122,7 @@ export async function openGrants({ file, limits }: GrantStoreOptions = {}): Prom
 
 const isLive = ({ expiresAt, usesLeft }: Grant, now: number): boolean => now < expiresAt && (usesLeft === undefined || usesLeft > 0)
 
-/** Such a grant matches nothing any more; this only says so that it need not be kept. */
+/** A grant for a former fingerprint or pin matches nothing any more. */
 function isVoid({ action, bind }: Grant, present: Present | undefined): boolean {
   const fingerprint = present?.fingerprintOf(bind.server)
   if (fingerprint !== undefined && fingerprint !== bind.fingerprint) return true
@@ -139,11 +140,11 @@ function withUse(grants: Grants, id: string, now: number): [Grants, boolean] {
 }
 
 function withAdded(grants: Grants, added: Grant, { maxGrants }: GrantLimits): Grants {
-  if (grants.some(({ id }) => id === added.id)) throw new McpError('ERR_STORE', `There is a grant ${added.id} already`)
+  if (grants.some(({ id }) => id === added.id)) throw new McpError('ERR_STORE', `The grant ${added.id} exists already`)
   if (grants.length < maxGrants) return [...grants, added]
   const live = grants.filter((grant) => isLive(grant, added.at))
   if (live.length < maxGrants) return [...live, added]
-  throw new McpError('ERR_LIMIT', `There are ${live.length} grants already, as many as there may be (maxGrants); revoke some first`)
+  throw new McpError('ERR_LIMIT', `${live.length} grants exist already (maxGrants); revoke some first`)
 }
 
 function checkSize(grant: Grant, { maxGrantBytes }: GrantLimits): void {
@@ -157,17 +158,17 @@ function isMeantBy(filter: GrantFilter, { bind }: Grant): boolean {
 
 const MAX_FILE_BYTES = 128 * 1024 * 1024
 
-/** A file that somebody wrote by hand, or that another version did, says nothing rather than something else. */
+/** A file with an unknown shape is rejected as a whole. */
 function checkGrants(value: unknown): Grants {
   if (!Array.isArray(value)) throw new Error('expected a list of grants')
   for (const [index, grant] of value.entries()) {
-    const fault = faultOf(grant)
+    const fault = checkGrant(grant)
     if (fault !== undefined) throw new Error(`grant ${index + 1}: expected ${fault}`)
   }
   return value as Grants
 }
 
-function faultOf(value: unknown): string | undefined {
+function checkGrant(value: unknown): string | undefined {
   if (!isObject(value)) return 'an object'
   const { id, action, scope, expiresAt, usesLeft, bind, at } = value as Partial<Grant>
   if (typeof id !== 'string') return 'id: a text'

@@ -1,15 +1,15 @@
-/** From the answer of a person to the grant it means. */
+/** Makes a grant from an answer. */
 
 import { randomUUID } from 'node:crypto'
 import type { Action } from '../../model/action.ts'
+import { digestOf } from '../../model/digest.ts'
 import { type ArgumentPredicate, GRANT_SCOPES, type Grant, type GrantScope } from '../../model/grant.ts'
 import type { Answer } from '../../model/question.ts'
-import { argumentsDigest } from '../arguments-digest.ts'
 import type { GrantBounds } from '../grant-bounds.ts'
 
 export interface MakeGrantOptions {
   bounds: GrantBounds
-  /** The person must be asked each time: whatever they chose, it is for this time. */
+  /** The person must be asked each time, so the grant is for one use, whatever they chose. */
   isForced: boolean
   /** Milliseconds of the wall clock. */
   now: number
@@ -18,10 +18,10 @@ export interface MakeGrantOptions {
 
 const HOUR_MS = 60 * 60_000
 
-/** How long a yes holds at most that ends with a conversation: some never end. What outlives it holds for as long as the rules say. */
+/** Maximum age of grants that end with a conversation, because some conversations never end. Other grants last as long as the rules allow. */
 const PASSING_TTL_MS: Partial<Record<GrantScope, number>> = { once: HOUR_MS / 4, turn: HOUR_MS, session: 24 * HOUR_MS }
 
-/** @param action with the arguments as the person left them, if they edited them */
+/** @param action with the arguments as edited by the person */
 export function makeGrant(action: Action, answer: Extract<Answer, { kind: 'allow' }>, options: MakeGrantOptions): Grant {
   const { bounds, isForced, now, by } = options
   const scope = isForced ? 'once' : scopeWithin(answer.scope, bounds.scopes)
@@ -48,7 +48,7 @@ export function makeGrant(action: Action, answer: Extract<Answer, { kind: 'allow
   }
 }
 
-/** The widest that may be chosen and is no wider than what was chosen. */
+/** The longest offered scope that is not longer than the chosen one. */
 function scopeWithin(chosen: GrantScope, offered: readonly GrantScope[]): GrantScope {
   const upTo = GRANT_SCOPES.slice(0, GRANT_SCOPES.indexOf(chosen) + 1)
   return upTo.findLast((scope) => offered.includes(scope)) ?? 'once'
@@ -56,9 +56,9 @@ function scopeWithin(chosen: GrantScope, offered: readonly GrantScope[]): GrantS
 
 function predicateOf(action: Action, { width, pattern }: Extract<Answer, { kind: 'allow' }>): ArgumentPredicate {
   if (width === 'any') return { kind: 'any' }
-  // A pattern without conditions would be any arguments, and nobody chose that.
+  // A pattern without conditions would match any arguments, which is not what the person chose.
   if (width === 'pattern' && pattern && Object.keys(pattern).length > 0) return { kind: 'pattern', args: pattern }
   return exactly(action)
 }
 
-const exactly = ({ args }: Action): ArgumentPredicate => ({ kind: 'exact', digest: argumentsDigest(args) })
+const exactly = ({ args }: Action): ArgumentPredicate => ({ kind: 'exact', digest: digestOf(args) })

@@ -1,4 +1,4 @@
-/** One turn of a conversation: the model speaks and calls tools until it has nothing more to do, or somebody stops it. */
+/** One turn of a conversation: the model answers and calls tools until it is done, reaches a limit or is cancelled. */
 
 import { type Clock, systemClock } from '../../../base/clock.ts'
 import { orAborted } from '../../../base/wait.ts'
@@ -6,11 +6,11 @@ import { McpError } from '../../../protocol/errors.ts'
 import type { SamplingContent } from '../../../protocol/model/sampling.ts'
 import type { CallToolResult } from '../../../protocol/model/tools.ts'
 import { withDefaults } from '../../../protocol/with-defaults.ts'
+import { collectMessage, emptyMessage, type ModelEnd } from '../../models/collect.ts'
 import { estimateTokens } from '../../models/estimate.ts'
-import type { Model, ModelPart, ModelUsage } from '../../models/model.ts'
+import type { Model, ModelRequest, ModelUsage } from '../../models/model.ts'
 import type { Conversation } from './conversation.ts'
 import { type ChatLimits, DEFAULT_CHAT_LIMITS } from './limits.ts'
-import { atMost } from './parallel.ts'
 import { blockOf, type CallOutcome, type CallTool, type ChatTool, failed, runCall, type ToolCall } from './tool-call.ts'
 
 export type ChatPart =
@@ -19,29 +19,29 @@ export type ChatPart =
   | { type: 'tool-result'; id: string; name: string; result: CallToolResult }
   | { type: 'refused'; id: string; name: string; reason: string; feedback?: string }
   | { type: 'error'; error: McpError }
-  /** The last part, always. */
+  /** Always the last part. */
   | { type: 'end'; reason: ChatEnd; usage: ModelUsage; steps: number }
 
-/** `steps` and `tokens`: a limit was reached. `cut-off`: the last answer is not whole. `refused`: the model would not answer. */
+/** `steps` and `tokens`: a limit was reached. `cut-off`: the last answer is incomplete. `refused`: the model refused to answer. */
 export type ChatEnd = 'done' | 'cancelled' | 'failed' | 'steps' | 'tokens' | 'cut-off' | 'refused'
 
-export interface ChatOptions {
+export interface ChatRunOptions {
   model: Model
   conversation: Conversation
-  /** What the person says. */
+  /** The message of the person. */
   said: string | SamplingContent[]
   system?: string
-  /** All that the model hears of; asked for again before every step. */
+  /** The tools that the model is offered. A function is called before every step. */
   tools: readonly ChatTool[] | (() => readonly ChatTool[] | Promise<readonly ChatTool[]>)
   callTool: CallTool
   limits?: Partial<ChatLimits>
-  /** Stops the model and the calls that run. */
+  /** Stops the model and all running calls. */
   signal?: AbortSignal
   clock?: Clock
 }
 
-/** Does not throw: failures are parts. The conversation is whole afterwards, however the turn ended, and can be continued. */
-export async function* runChat(options: ChatOptions): AsyncGenerator<ChatPart, void, undefined> {
+/** Never throws: failures are parts. However the turn ends, the conversation stays consistent and can be continued. */
+export async function* runChat(options: ChatRunOptions): AsyncGenerator<ChatPart, void, undefined> {
   const { conversation, said } = options
   const limits = withDefaults(DEFAULT_CHAT_LIMITS, options.limits)
   const stop = new AbortController()
@@ -68,7 +68,7 @@ export async function* runChat(options: ChatOptions): AsyncGenerator<ChatPart, v
     yield { type: 'error', error: asModelError(error) }
     yield end('failed')
   } finally {
-    // Whoever stops listening stops the calls as well.
+    // A reader that stops early also stops the running calls.
     stop.abort()
     release?.()
   }
@@ -85,11 +85,11 @@ interface Running {
 
 interface Step {
   usage: ModelUsage
-  /** Undefined when tools were called and the model is to go on. */
+  /** Undefined when tools were called and the model continues. */
   end: ChatEnd | undefined
 }
 
-async function* oneStep(options: ChatOptions, running: Running): AsyncGenerator<ChatPart, Step, undefined> {
+async function* oneStep(options: ChatRunOptions, running: Running): AsyncGenerator<ChatPart, Step, undefined> {
   const { conversation, tools } = options
   const offered = typeof tools === 'function' ? await orAborted(Promise.resolve(tools()), running.signal) : tools
   conversation.fit(running.limits, estimateTokens([offered, options.system ?? '']))
@@ -101,54 +101,36 @@ async function* oneStep(options: ChatOptions, running: Running): AsyncGenerator<
   return { usage: end.usage, end: ENDS[end.reason] ?? 'done' }
 }
 
-type End = Extract<ModelPart, { type: 'end' }>
+const ENDS: Readonly<Partial<Record<ModelEnd['reason'], ChatEnd>>> = { maxTokens: 'cut-off', refused: 'refused' }
 
-const ENDS: Readonly<Partial<Record<End['reason'], ChatEnd>>> = { maxTokens: 'cut-off', refused: 'refused' }
-
-/** What the model says goes out as it comes, and into the conversation when it is over, or as far as it got. */
+/** Streams one message of the model, and adds it to the conversation as far as it arrived. */
 async function* oneMessage(
-  { model, conversation, system }: ChatOptions,
+  { model, conversation, system }: ChatRunOptions,
   tools: readonly ChatTool[],
   { limits, signal }: Running,
-): AsyncGenerator<ChatPart, { calls: ToolCall[]; end: End }, undefined> {
+): AsyncGenerator<ChatPart, { calls: ToolCall[]; end: ModelEnd }, undefined> {
   const calls: ToolCall[] = []
   const used = usedIds(conversation)
-  let said = ''
-  let chars = 0
-  let end: End | undefined
-  const request = { messages: [...conversation.messages], maxTokens: limits.maxTokens, ...(system === undefined ? {} : { system }) }
-  const parts = model.stream(tools.length > 0 ? { ...request, tools } : request, signal)[Symbol.asyncIterator]()
+  const message = emptyMessage()
+  const request: ModelRequest = { messages: [...conversation.messages], maxTokens: limits.maxTokens }
+  if (system !== undefined) request.system = system
+  if (tools.length > 0) request.tools = tools
   try {
-    while (!end) {
-      const { done, value } = await orAborted(parts.next(), signal)
-      if (done) throw new McpError('ERR_MODEL', `The model ${model.id} broke off in the middle of its answer`)
-      if (value.type === 'end') {
-        end = value
-        break
-      }
-      chars += value.type === 'text' ? value.text.length : JSON.stringify(value).length
-      if (chars > limits.maxAnswerChars)
-        throw new McpError(
-          'ERR_LIMIT',
-          `The model ${model.id} answered with more than ${limits.maxAnswerChars} characters (maxAnswerChars)`,
-        )
-      if (value.type === 'text') {
-        said += value.text
-        yield { type: 'text', text: value.text }
+    for await (const part of collectMessage(model, request, { signal, maxAnswerChars: limits.maxAnswerChars }, message)) {
+      if (part.type === 'text') {
+        yield { type: 'text', text: part.text }
         continue
       }
-      const call = { ...value, id: unusedId(value.id, used) }
+      const call = { ...part, id: unusedId(part.id, used) }
       calls.push(call)
       yield { type: 'tool-call', id: call.id, name: call.name, args: call.args }
     }
-    return { calls, end }
+    return { calls, end: message.end as ModelEnd }
   } finally {
-    // Calls that were not made are not remembered: each would need a result.
-    const uses = end ? calls.map(({ id, name, args }): SamplingContent => ({ type: 'tool_use', id, name, input: args })) : []
-    const content: SamplingContent[] = said === '' ? uses : [{ type: 'text', text: said }, ...uses]
+    // Every remembered call needs a result, so calls of an incomplete message are left out.
+    const uses = message.end ? calls.map(({ id, name, args }): SamplingContent => ({ type: 'tool_use', id, name, input: args })) : []
+    const content: SamplingContent[] = message.text === '' ? uses : [{ type: 'text', text: message.text }, ...uses]
     if (content.length > 0) conversation.add({ role: 'assistant', content })
-    // Not waited for: a model that does not listen to its signal would hold the turn for ever.
-    if (!end) parts.return?.()?.then(undefined, () => {})
   }
 }
 
@@ -159,7 +141,7 @@ const usedIds = ({ messages }: Conversation): Set<string> =>
     ),
   )
 
-/** Some models count their calls from nought in every answer. */
+/** Some models number their calls from zero in every answer. */
 function unusedId(id: string, used: Set<string>): string {
   let unused = id
   for (let number = 2; used.has(unused); number++) unused = `${id}-${number}`
@@ -167,19 +149,19 @@ function unusedId(id: string, used: Set<string>): string {
   return unused
 }
 
-/** At the same time, and reported in the order in which they were made. */
+/** Runs the calls in parallel and reports them in the order of the model. */
 async function* runCalls(
   calls: readonly ToolCall[],
   tools: readonly ChatTool[],
-  { callTool, conversation, clock = systemClock }: ChatOptions,
+  { callTool, conversation, clock = systemClock }: ChatRunOptions,
   { limits, signal, stop }: Running,
 ): AsyncGenerator<ChatPart, void, undefined> {
   const settings = { tools: new Map(tools.map((tool) => [tool.name, tool])), callTool, limits, signal, clock }
-  const inTurn = atMost(limits.maxParallelCalls)
+  const inTurn = limitConcurrency(limits.maxParallelCalls)
   const outcomes = calls.map((call, at) =>
     at < limits.maxCalls
       ? inTurn(() => runCall(call, settings))
-      : Promise.resolve(failed(`The tool was not called: ${limits.maxCalls} calls at a time are enough (maxCalls).`)),
+      : Promise.resolve(failed(`The tool was not called: one answer may make ${limits.maxCalls} calls (maxCalls).`)),
   )
   let isComplete = false
   try {
@@ -192,8 +174,26 @@ async function* runCalls(
   }
 }
 
+/** Runs at most `max` functions at a time; the others wait in order. */
+function limitConcurrency(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await work()
+    } finally {
+      // The slot passes to the next one directly, so that no later call can take it.
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+}
+
 function partOf({ id, name }: ToolCall, outcome: CallOutcome): ChatPart {
   if (outcome.kind === 'result') return { type: 'tool-result', id, name, result: outcome.result }
   const { reason, feedback } = outcome
-  return { type: 'refused', id, name, reason, ...(feedback === undefined ? {} : { feedback }) }
+  return { type: 'refused', id, name, reason, ...(feedback !== undefined && { feedback }) }
 }

@@ -1,5 +1,6 @@
-/** What was said, by whom, and how many times the person has spoken. Stays within its bounds by forgetting the oldest. */
+/** The messages of a conversation, with its labels. */
 
+import { randomUUID } from 'node:crypto'
 import { McpError } from '../../../protocol/errors.ts'
 import type { SamplingContent, SamplingMessage } from '../../../protocol/model/sampling.ts'
 import { estimateTokens } from '../../models/estimate.ts'
@@ -7,26 +8,33 @@ import { FlowContext, type FlowRecord } from '../flow/context.ts'
 import type { ProvenanceLimits } from '../flow/provenance.ts'
 import type { ChatLimits } from './limits.ts'
 
-/** To keep a conversation somewhere, and to take it up again. */
+/** A conversation as JSON, to store it and to continue it later. */
 export interface ConversationRecord {
   messages: readonly SamplingMessage[]
   turn: number
   /**
-   * The labels it has gathered, where they came from, and since when others have a say in it. Without this it counts as one
-   * that holds text of others and private data: nobody knows that it does not.
+   * The labels with their sources, and when untrusted text first arrived. A record without it counts as a conversation with untrusted
+   * text and private data.
    */
   flow?: FlowRecord
 }
 
-/** What was said so far; whole turns are forgotten, the oldest first, when there is no room for more. */
+/**
+ * The messages so far. When there is no room for more, the oldest turns are removed.
+ *
+ * @example
+ * const talk = host.talk(new Conversation(JSON.parse(stored)))
+ */
 export class Conversation {
+  /** Grants for a conversation belong to this id. It is new for each object and not part of the record. */
+  readonly id: string = randomUUID()
   #messages: SamplingMessage[]
   #turn: number
   #isHeld = false
-  /** As it was kept, until somebody asks for it. */
+  /** The stored labels, restored on first use. */
   readonly #kept: FlowRecord | undefined
   #flow: FlowContext | undefined
-  /** Counted once: messages are not changed, but replaced. */
+  /** Estimates by message. Messages are replaced, never changed. */
   readonly #tokens = new WeakMap<SamplingMessage, number>()
 
   constructor({ messages, turn, flow }: ConversationRecord = { messages: [], turn: 0 }) {
@@ -35,7 +43,7 @@ export class Conversation {
     this.#kept = flow
   }
 
-  /** What it has seen, for whoever decides what may be done next. One for each conversation: the limits of the first call hold. */
+  /** The labels of the conversation. The limits of the first call apply. */
   flow(limits: Partial<ProvenanceLimits> = {}): FlowContext {
     this.#flow ??= this.#flowOf(limits)
     return this.#flow
@@ -45,12 +53,12 @@ export class Conversation {
     return this.#messages
   }
 
-  /** Counts the person's messages; a grant for a turn ends with it. */
+  /** The number of messages of the person. A grant for a turn ends with the next one. */
   get turn(): number {
     return this.#turn
   }
 
-  /** For one turn at a time: two at once would tear each other's calls from their results. Returns what ends it. */
+  /** Locks the conversation for one turn: two at once would mix up calls and results. Returns the function that ends it. */
   hold(): () => void {
     if (this.#isHeld) throw new McpError('ERR_INVALID_REQUEST', 'Another turn of this conversation has not ended yet')
     this.#isHeld = true
@@ -59,7 +67,7 @@ export class Conversation {
     }
   }
 
-  /** The person speaks. */
+  /** Adds a message of the person, and begins a turn with it. */
   begin(said: string | SamplingContent[]): void {
     this.#turn++
     this.#messages.push({ role: 'user', content: typeof said === 'string' ? { type: 'text', text: said } : said })
@@ -69,15 +77,14 @@ export class Conversation {
     this.#messages.push(message)
   }
 
-  /** Forgets until it fits: results first, whole turns next. Throws ERR_LIMIT when the last turn alone is too large. */
+  /** Removes old results, then old turns, until it fits. @throws McpError ERR_LIMIT when the last turn alone is too large */
   fit({ maxContextTokens, maxMessages }: Pick<ChatLimits, 'maxContextTokens' | 'maxMessages'>, reservedTokens = 0): void {
     const room = maxContextTokens - reservedTokens
     const isTooLarge = (): boolean => this.#size() > room
     for (let at = 0; at < this.#messages.length - 1 && isTooLarge(); at++) this.#forgetResults(at)
     while (isTooLarge() || this.#messages.length > maxMessages) if (!this.#forgetTurn()) break
     for (let at = 0; at < this.#messages.length && isTooLarge(); at++) this.#forgetResults(at)
-    if (isTooLarge())
-      throw new McpError('ERR_LIMIT', `What the model would have to read is larger than ${maxContextTokens} tokens (maxContextTokens)`)
+    if (isTooLarge()) throw new McpError('ERR_LIMIT', `The conversation is larger than ${maxContextTokens} tokens (maxContextTokens)`)
   }
 
   toJSON(): ConversationRecord {
@@ -109,7 +116,7 @@ export class Conversation {
     if (this.#sizeOf(forgotten) < this.#sizeOf(message)) this.#messages[at] = forgotten
   }
 
-  /** False when there is only one. */
+  /** False when only one turn is left. */
   #forgetTurn(): boolean {
     const next = this.#messages.findIndex((message, at) => at > 0 && isTurn(message))
     if (next === -1) return false

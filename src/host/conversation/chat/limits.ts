@@ -1,25 +1,25 @@
-/** Every bound of a conversation with a model, with its default. */
+/** Limits of a conversation, with their defaults. */
 
 export interface ChatLimits {
-  /** Messages of the model in one turn. */
+  /** Maximum messages of the model in one turn. */
   maxSteps: number
   /** Tokens of one turn, as the model counts them, prompts and answers together. */
   maxTurnTokens: number
   /** Tokens of one answer. */
   maxTokens: number
-  /** Characters of one answer, whatever the model says about tokens. */
+  /** Characters of one answer, whatever the model reports as tokens. */
   maxAnswerChars: number
-  /** About how many tokens of the conversation the model is given; the oldest results are left out first. */
+  /** Estimated tokens of the conversation that the model gets. The oldest results are left out first. */
   maxContextTokens: number
-  /** About how many tokens of one result. */
+  /** Estimated tokens of one result. */
   maxResultTokens: number
-  /** Messages kept; whole turns are forgotten, the oldest first. */
+  /** Messages in a conversation. The oldest turns are removed first. */
   maxMessages: number
-  /** Calls in one answer; the others are not made. */
+  /** Calls in one answer. Further calls are not made. */
   maxCalls: number
   /** Calls that run at the same time. */
   maxParallelCalls: number
-  /** How long a call may take, with everything a person is asked on its way. */
+  /** Maximum time of a call, including its questions. */
   callTimeoutMs: number
 }
 

@@ -1,4 +1,4 @@
-/** One call that a model made: judged, run and reported back to it, whatever comes of it. */
+/** Runs one tool call of a model and reports the outcome to it. */
 
 import type { Clock } from '../../../base/clock.ts'
 import { orAborted } from '../../../base/wait.ts'
@@ -7,19 +7,20 @@ import { Cancelled, Declined, McpError } from '../../../protocol/errors.ts'
 import type { ContentBlock } from '../../../protocol/model/content.ts'
 import type { ToolResultContent } from '../../../protocol/model/sampling.ts'
 import type { CallToolResult, Tool } from '../../../protocol/model/tools.ts'
-import { describeArgumentFault } from '../../catalog/check-arguments.ts'
+import { isRefusal } from '../../model/refusal.ts'
+import type { ModelToolCall as ToolCall } from '../../models/collect.ts'
 import { CHARS_PER_TOKEN, estimateTokens } from '../../models/estimate.ts'
-import type { ModelPart } from '../../models/model.ts'
+import { cutNote } from '../flow/cap-result.ts'
 import type { ChatLimits } from './limits.ts'
 
 export type ChatTool = Pick<Tool, 'name' | 'description' | 'inputSchema'>
 
-export type ToolCall = Extract<ModelPart, { type: 'tool-call' }>
+export type { ToolCall }
 
-/** What became of a call: the tool answered, or somebody said that it must not be made. */
+/** The outcome of a call: a result of the tool, or a refusal. */
 export type CallOutcome = { kind: 'result'; result: CallToolResult } | { kind: 'refused'; reason: string; feedback?: string }
 
-/** Calls a tool by the name it was offered under. `ERR_DENIED` and the like, or `Declined`, are refusals as well. */
+/** Calls a tool by the name it was offered under, and checks its arguments (ERR_INVALID_PARAMS). Refusals may also be thrown. */
 export type CallTool = (name: string, args: Record<string, unknown>, options: { id: string; signal: AbortSignal }) => Promise<CallOutcome>
 
 export interface CallSettings {
@@ -30,14 +31,11 @@ export interface CallSettings {
   clock: Clock
 }
 
-/** Never rejects: what goes wrong is an answer to the model. */
+/** Never rejects: a failure is a result for the model. */
 export async function runCall(call: ToolCall, settings: CallSettings): Promise<CallOutcome> {
   const { tools, callTool, limits, signal, clock } = settings
-  const tool = tools.get(call.name)
-  if (!tool) return failed(`There is no tool ${JSON.stringify(call.name)}. ${namesOf(tools)}`)
+  if (!tools.has(call.name)) return failed(`Unknown tool ${JSON.stringify(call.name)}. ${namesOf(tools)}`)
   if (call.fault !== undefined) return failed(`The tool was not called. ${call.fault}.`)
-  const fault = await describeArgumentFault(tool, call.args)
-  if (fault !== undefined) return failed(`The tool was not called. Its arguments do not fit: ${fault}`)
   const tooLong = new AbortController()
   const timer = clock.after(limits.callTimeoutMs, () => tooLong.abort())
   const either = AbortSignal.any([signal, tooLong.signal])
@@ -46,26 +44,26 @@ export async function runCall(call: ToolCall, settings: CallSettings): Promise<C
     return bounded(await orAborted(callTool(call.name, call.args, { id: call.id, signal: either }), either), limits)
   } catch (error) {
     if (signal.aborted) return failed('The call was cancelled.')
-    if (tooLong.signal.aborted) return failed(`The call took longer than ${limits.callTimeoutMs} ms (callTimeoutMs) and was given up.`)
+    if (tooLong.signal.aborted) return failed(`The call took longer than ${limits.callTimeoutMs} ms (callTimeoutMs) and was cancelled.`)
     return outcomeOf(error)
   } finally {
     timer.cancel()
   }
 }
 
-/** What the model is told. */
+/** The outcome as the model gets it. */
 export function blockOf(call: ToolCall, outcome: CallOutcome): ToolResultContent {
   const block = { type: 'tool_result' as const, toolUseId: call.id }
   if (outcome.kind === 'refused') {
-    const feedback = outcome.feedback ? ` They said: ${outcome.feedback}` : ''
+    const feedback = outcome.feedback ? ` Feedback: ${outcome.feedback}` : ''
     return { ...block, content: [text(`The call was refused: ${outcome.reason}.${feedback}`)], isError: true }
   }
   const { content, structuredContent, isError } = outcome.result
   return {
     ...block,
     content,
-    ...(structuredContent === undefined ? {} : { structuredContent }),
-    ...(isError ? { isError } : {}),
+    ...(structuredContent !== undefined && { structuredContent }),
+    ...(isError && { isError }),
   }
 }
 
@@ -73,12 +71,12 @@ const MAX_NAMES = 40
 
 const namesOf = (tools: ReadonlyMap<string, ChatTool>): string =>
   tools.size === 0
-    ? 'There are no tools.'
-    : `There are: ${[...tools.keys()].slice(0, MAX_NAMES).join(', ')}${tools.size > MAX_NAMES ? ', …' : ''}.`
+    ? 'No tools are available.'
+    : `Available: ${[...tools.keys()].slice(0, MAX_NAMES).join(', ')}${tools.size > MAX_NAMES ? ', …' : ''}.`
 
 const text = (words: string): ContentBlock => ({ type: 'text', text: words })
 
-/** What the model is told of a call that failed, with the words that were let in. */
+/** A failed call as the model gets it, with the admitted text of the error. */
 export const failure = ({ content, ...rest }: CallToolResult): CallToolResult => {
   const [first, ...others] = content
   if (first?.type === 'text') return { ...rest, content: [text(`The call failed: ${first.text}`), ...others], isError: true }
@@ -87,21 +85,23 @@ export const failure = ({ content, ...rest }: CallToolResult): CallToolResult =>
 
 export const failed = (words: string): CallOutcome => ({ kind: 'result', result: { content: [text(words)], isError: true } })
 
-const REFUSALS: ReadonlySet<string> = new Set(['ERR_DENIED', 'ERR_CONSENT', 'ERR_QUARANTINED'])
-
 function outcomeOf(error: unknown): CallOutcome {
   if (error instanceof Declined || error instanceof Cancelled)
-    return { kind: 'refused', reason: 'the person did not agree', ...(error.message === '' ? {} : { feedback: error.message }) }
-  if (error instanceof McpError && REFUSALS.has(error.code)) {
+    return { kind: 'refused', reason: 'the person denied it', ...(error.message !== '' && { feedback: error.message }) }
+  if (isRefusal(error)) {
     const { feedback } = (error.data ?? {}) as { feedback?: unknown }
-    return { kind: 'refused', reason: error.message, ...(typeof feedback === 'string' ? { feedback } : {}) }
+    return { kind: 'refused', reason: error.message, ...(typeof feedback === 'string' && { feedback }) }
   }
-  // Words of a server come as a result, inspected and labelled; what reaches this place with an error was not.
+  if (error instanceof McpError && error.code === 'ERR_INVALID_PARAMS') return failed(`The tool was not called. ${error.message}`)
+  // Text of a server arrives as a result, inspected and labelled. The text of an error is neither, so it is left out.
   if (error instanceof RemoteError) return failed(`The call failed: the server answered with the error ${error.code}.`)
-  return failed(`The call failed: ${error instanceof Error ? error.message : 'no reason was given'}`)
+  return failed(`The call failed: ${error instanceof Error ? error.message : 'unknown reason'}`)
 }
 
-/** As much of a result as the model may be given. */
+/**
+ * Cuts a result to what the model may read. The host has cut it to `maxResultBytes` before, for every reader; this limit is usually
+ * tighter, and its note replaces that of the host, which stood at the end.
+ */
 function bounded(outcome: CallOutcome, { maxResultTokens }: ChatLimits): CallOutcome {
   if (outcome.kind === 'refused' || estimateTokens(outcome.result) <= maxResultTokens) return outcome
   const { structuredContent, content, ...rest } = outcome.result
@@ -114,6 +114,6 @@ function bounded(outcome: CallOutcome, { maxResultTokens }: ChatLimits): CallOut
     room -= size
     if (room <= 0) break
   }
-  kept.push(text(`(The result was cut off: it is larger than ${maxResultTokens} tokens (maxResultTokens).)`))
+  kept.push(cutNote(`about ${estimateTokens(outcome.result)} tokens`, `${maxResultTokens} (maxResultTokens)`))
   return { kind: 'result', result: { ...rest, content: kept } }
 }

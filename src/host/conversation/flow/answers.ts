@@ -1,4 +1,4 @@
-/** Answers of servers, whatever they answer: how each is looked at, and how each is cut to size. */
+/** How each type of answer is inspected and cut to size. */
 
 import { asText } from '../../../base/as-text.ts'
 import { isObject } from '../../../base/json.ts'
@@ -7,24 +7,24 @@ import type { ContentBlock } from '../../../protocol/model/content.ts'
 import type { GetPromptResult, PromptMessage } from '../../../protocol/model/prompts.ts'
 import type { ReadResourceResult, ResourceContents } from '../../../protocol/model/resources.ts'
 import type { CallToolResult } from '../../../protocol/model/tools.ts'
-import { capped } from './result-gate.ts'
+import { capResult } from './cap-result.ts'
 
 export interface AnswerShape<T> {
-  /** As the result of a tool, so that every answer is inspected, measured and shown in the same way. */
+  /** The answer as a tool result, so that all answers are inspected and shown in the same way. */
   view(answer: T): CallToolResult
-  /** No larger than this, as JSON, with a note where something is missing. */
+  /** Cuts the answer to `maxBytes` as JSON, with a note where something is missing. */
   cap(answer: T, maxBytes: number): T
 }
 
 export const TOOL_RESULT: AnswerShape<CallToolResult> = {
   view: (result) => result,
-  cap: (result, maxBytes) => capped(result, { maxBytes }),
+  cap: (result, maxBytes) => capResult(result, { maxBytes }),
 }
 
 export const READ_RESULT: AnswerShape<ReadResourceResult> = {
   view: ({ contents, ...rest }) => ({ ...rest, content: contents.map(embedded) }),
   cap: ({ contents, ...rest }, maxBytes) => {
-    const { content, ...others } = capped({ ...rest, content: contents.map(embedded) }, { maxBytes })
+    const { content, ...others } = capResult({ ...rest, content: contents.map(embedded) }, { maxBytes })
     const uri = contents.find(isObject)?.uri ?? ''
     return { ...others, contents: content.map((block) => contentsOf(block, asText(uri))) }
   },
@@ -32,21 +32,21 @@ export const READ_RESULT: AnswerShape<ReadResourceResult> = {
 
 const embedded = (resource: ResourceContents): ContentBlock => ({ type: 'resource', resource })
 
-/** The note about what is missing is one more content of the same resource. */
+/** The note becomes one more content of the same resource. */
 const contentsOf = (block: ContentBlock, uri: string): ResourceContents =>
   block.type === 'resource' ? block.resource : { uri, mimeType: 'text/plain', text: block.type === 'text' ? block.text : '' }
 
 export const PROMPT_RESULT: AnswerShape<GetPromptResult> = {
   view: ({ description, messages, ...rest }) => ({ ...rest, content: blocksOf(description, messages) }),
   cap: ({ description, messages, ...rest }, maxBytes) => {
-    const { content, ...others } = capped({ ...rest, content: blocksOf(description, messages) }, { maxBytes })
+    const { content, ...others } = capResult({ ...rest, content: blocksOf(description, messages) }, { maxBytes })
     const spoken = messages.filter(isMessage)
     const first = description === undefined ? undefined : content[0]
     const following = content.slice(description === undefined ? 0 : 1)
     return {
       ...others,
       ...(first?.type === 'text' && { description: first.text }),
-      // Blocks are kept in their order: the note stands in the place of the first that is missing, or after it.
+      // Blocks keep their order: the note is at the place of the first missing block, or after it.
       messages: following.map((block, at): PromptMessage => ({ role: spoken[at]?.role ?? 'user', content: block })),
     }
   },
@@ -63,7 +63,7 @@ export const COMPLETION: AnswerShape<Completion> = {
   view: ({ values }) => ({ content: values.map((text) => ({ type: 'text', text: asText(text) })) }),
   cap: ({ values, ...rest }, maxBytes) => {
     let left = maxBytes
-    // Half of a suggestion is another suggestion: those that do not fit are left out.
+    // A shortened suggestion would be a different one, so whole suggestions are left out.
     const kept = values.filter((value) => {
       left -= Buffer.byteLength(JSON.stringify(value))
       return left >= 0

@@ -1,4 +1,4 @@
-/** What a conversation has seen so far: the labels it has gathered, from where, and the private texts among it. */
+/** The labels of a conversation, their sources, and the private texts in it. */
 
 import { isObject } from '../../../base/json.ts'
 import { McpError } from '../../../protocol/errors.ts'
@@ -7,28 +7,28 @@ import { isPrivate, PRIVATE, UNTRUSTED } from '../../model/label.ts'
 import type { ArgumentOrigin } from '../../model/question.ts'
 import { DEFAULT_PROVENANCE_LIMITS, Provenance, type ProvenanceLimits, type ProvenanceRecord } from './provenance.ts'
 
-/** Something that came into the conversation: a result, a resource, a prompt. */
+/** Data that enters a conversation: a result, a resource, a prompt. */
 export interface Arrival {
   labels: readonly string[]
-  /** For people: `mail/inbox`. It gets a number, so that the third is told from the first. */
+  /** For people: `mail/inbox`. A number is added, so that several arrivals can be distinguished. */
   source: string
-  /** Whatever of it the model may repeat. */
+  /** The data itself, which the model may repeat. */
   value: unknown
-  /** Milliseconds of the wall clock; now unless given. */
+  /** Wall clock in milliseconds. Default: now. */
   at?: number
 }
 
-/** What a `FlowContext` knows, as JSON can hold it. */
+/** A `FlowContext` as JSON. */
 export interface FlowRecord {
-  /** Each label with what brought it in. */
+  /** Each label with its sources. */
   labels: readonly (readonly [label: string, sources: readonly string[]])[]
-  /** Milliseconds of the wall clock; missing while there is no text of others. */
+  /** Wall clock in milliseconds; missing without untrusted text. */
   untrustedSince?: number
   arrivals: number
   provenance: ProvenanceRecord
 }
 
-/** The first are enough to say where a label comes from. */
+/** The first sources suffice to explain a label. */
 const MAX_SOURCES_A_LABEL = 20
 const MAX_LABELS = 1_000
 const EARLIER = 'earlier conversation'
@@ -38,31 +38,32 @@ export class FlowContext {
   readonly #from = new Map<string, string[]>()
   #untrustedSince: number | undefined
   #arrivals = 0
+  #isThinnedTold = false
 
   constructor(limits: Partial<ProvenanceLimits> = {}) {
     this.#provenance = new Provenance(withDefaults(DEFAULT_PROVENANCE_LIMITS, limits))
   }
 
   /**
-   * What a conversation had seen when it was kept.
+   * Restores the labels of a stored conversation.
    *
-   * @param value what was said in it, in case the record was made with pieces of another length
-   * @throws McpError ERR_INVALID_PARAMS for what is no such record
+   * @param value its messages, in case the record was made with pieces of another length
+   * @throws McpError ERR_INVALID_PARAMS for an invalid record
    */
   static restored(record: FlowRecord, value: unknown, limits: Partial<ProvenanceLimits> = {}): FlowContext {
-    const fault = faultOf(record)
-    if (fault !== undefined) throw new McpError('ERR_INVALID_PARAMS', `The flow of a kept conversation must have ${fault}`)
+    const fault = checkRecord(record)
+    if (fault !== undefined) throw new McpError('ERR_INVALID_PARAMS', `Invalid flow of a stored conversation: expected ${fault}`)
     const flow = new FlowContext(limits)
     for (const [label, sources] of record.labels) flow.#from.set(label, sources.slice(0, MAX_SOURCES_A_LABEL))
     flow.#untrustedSince = record.untrustedSince
-    // A record that has the label and not the time: strangers may have spoken up just now.
+    // A record with the label but without the time: assume that the text has just arrived.
     if (flow.#from.has(UNTRUSTED)) flow.#untrustedSince ??= Date.now()
     flow.#arrivals = record.arrivals
     if (!flow.#provenance.restore(record.provenance) && [...flow.#from.keys()].some(isPrivate)) flow.#provenance.remember(EARLIER, value)
     return flow
   }
 
-  /** What nobody kept an eye on: it may hold anybody's words and anybody's secrets. */
+  /** For messages without labels: they may contain untrusted text and private data. */
   static unknown(value: unknown, limits: Partial<ProvenanceLimits> = {}, at = Date.now()): FlowContext {
     const flow = new FlowContext(limits)
     flow.add({ labels: [UNTRUSTED, `${PRIVATE}*`], source: EARLIER, value, at })
@@ -78,22 +79,24 @@ export class FlowContext {
     }
   }
 
-  /** Only ever grows: what was read cannot be unread. */
+  /** Only grows: a model cannot unread data. */
   get labels(): readonly string[] {
     return [...this.#from.keys()]
   }
 
-  /** Whether only long stretches of private texts are sure to be found, because there are so many. */
+  /** There is too much private text: only long stretches of it are recognised reliably. */
   get isThinned(): boolean {
     return this.#provenance.isThinned
   }
 
-  /** What brought a label into the conversation, the first first. */
-  sourcesOf(label: string): readonly string[] {
-    return this.#from.get(label) ?? []
+  /** True once per conversation, after `isThinned` became true: the caller then tells the person. */
+  takeThinnedNotice(): boolean {
+    if (!this.isThinned || this.#isThinnedTold) return false
+    this.#isThinnedTold = true
+    return true
   }
 
-  /** When text of others first came; undefined while there is none. */
+  /** When untrusted text first arrived; undefined without any. */
   get untrustedSince(): number | undefined {
     return this.#untrustedSince
   }
@@ -111,13 +114,13 @@ export class FlowContext {
     return numbered
   }
 
-  /** Where pieces of the arguments come from, among what was private: the largest first. */
+  /** Private sources of the arguments, the largest first. */
   originsOf(args: Readonly<Record<string, unknown>>): ArgumentOrigin[] {
     return this.#provenance.originsOf(args)
   }
 }
 
-function faultOf(record: unknown): string | undefined {
+function checkRecord(record: unknown): string | undefined {
   if (!isObject(record)) return 'labels, arrivals and provenance'
   const { labels, untrustedSince, arrivals, provenance } = record
   const isLabel = (each: unknown): boolean => Array.isArray(each) && typeof each[0] === 'string' && isTexts(each[1])

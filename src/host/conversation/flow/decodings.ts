@@ -1,11 +1,11 @@
-/** What a text says when it is read as one that was encoded: the ways in which data is most often dressed for a journey. */
+/** Decodes a text in the most common encodings: percent, escapes, entities, base64 and hex. */
 
-/** Shorter runs hold less than a piece. */
+/** Shorter runs contain less than a piece. */
 const MIN_BASE64 = /[A-Za-z0-9+/_-]{32,}/g
 const MIN_HEX = /[0-9a-f]{48,}/gi
 const DEPTH = 2
 
-/** All readings, the text itself not included; those of readings as well, where they look like text. */
+/** All decodings but the text itself, also of decodings that look like text. */
 export function* decodings(text: string, depth = DEPTH): Generator<string> {
   for (const reading of readings(text)) {
     yield reading
@@ -24,7 +24,7 @@ function* readings(text: string): Generator<string> {
     yield text.replace(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));?/gi, (_run, hex?: string, decimal?: string) => fromHex(hex, decimal))
   const dense = text.replace(/\s+/g, '')
   for (const [run] of dense.matchAll(MIN_BASE64)) {
-    // What stands before it may belong to the run by its looks, so each of the four ways to begin is tried.
+    // Preceding characters may look like base64 too, so all four alignments are tried.
     for (let skip = 0; skip < 4; skip++) yield Buffer.from(run.slice(skip), 'base64url').toString('utf8')
   }
   for (const [run] of text.replace(/[\s:,-]+|\\x|0x/gi, '').matchAll(MIN_HEX)) {
@@ -39,7 +39,7 @@ function fromHex(hex: string | undefined, decimal?: string): string {
 
 const SAMPLE = 400
 
-/** Chance readings are full of what no text has. */
+/** Random decodings contain many characters that text does not have. */
 function looksLikeText(text: string): boolean {
   const sample = text.slice(0, SAMPLE)
   const odd = sample.match(/[^\p{L}\p{N}\p{P}\p{S}\s\0]|\ufffd/gu)?.length ?? 0

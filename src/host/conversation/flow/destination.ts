@@ -1,4 +1,4 @@
-/** Where the arguments of a call go, as far as it can be known from here. */
+/** Where the arguments of a call go, as far as the host can know. */
 
 import { reachOf } from '../../../base/address/ip-address.ts'
 import { isLoopback } from '../../../base/address/loopback.ts'
@@ -8,12 +8,12 @@ import type { ServerSpec } from '../../model/server-spec.ts'
 
 export type Destination = 'local' | 'private' | 'outside'
 
-/** Names that no resolver of the open internet knows. */
+/** Host names that do not exist on the public internet. */
 const INSIDE = /(?:^|\.)(?:local|internal|intranet|lan|home|corp|home\.arpa)$/i
 
 /**
- * A server elsewhere has what it is sent. One on this machine can pass it on: that it does not is believed when the
- * operator says so, or of a server that is trusted and does not say that it does.
+ * A remote server receives the arguments. A local server can pass them on, unless the operator asserts that the tool is not open-world,
+ * or the server is trusted and does not declare the tool open-world.
  */
 export function destinationOf(
   { transport, tier, labels = [] }: Pick<ServerSpec, 'transport' | 'tier' | 'labels'>,
@@ -28,7 +28,7 @@ export function destinationOf(
 }
 
 function reachOfUrl(url: string): Destination {
-  // With a placeholder in it nobody knows yet where it leads.
+  // A URL with a placeholder can lead anywhere.
   if (!URL.canParse(url)) return 'outside'
   const { hostname } = new URL(url)
   if (isLoopback(hostname)) return 'local'

@@ -1,36 +1,35 @@
 /**
- * What data says when it is meant for the model and not for the person. Known phrasings only: who writes others is not
- * found. Labels and consent hold all the same; these make people look.
+ * Phrases of prompt injections. Only known phrasings are found; labels and consent protect against the others too.
  */
 
 interface Injection {
   what: string
-  /** Takes time in proportion to the text: every repetition is bounded. */
+  /** Linear time: every repetition is bounded. */
   pattern: RegExp
 }
 
 export const INJECTIONS: readonly Injection[] = [
   {
-    what: 'it tells the model to forget what it was told',
+    what: 'it tells the model to ignore its instructions',
     pattern:
       /\b(?:ignore|disregard|forget|override)\s{1,5}(?:(?:all|any|the|your|of|my|these|those)\s{1,5}){0,4}(?:previous|prior|above|earlier|preceding|system)\b[^.\n]{0,40}\b(?:instruction|prompt|message|rule|direction|context)/i,
   },
   {
-    what: 'it tells the model to keep something from the person',
+    what: 'it tells the model to hide something from you',
     pattern:
       /\b(?:do not|don't|never|without)\s{1,5}(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|notify(?:ing)?|alert(?:ing)?|ask(?:ing)?|show(?:ing)?)\b[^.\n]{0,40}\b(?:user|person|human|owner|operator)\b/i,
   },
   {
-    what: 'it looks like a part of a conversation with a model',
+    what: 'it imitates a conversation with a model',
     pattern:
       /<\/?(?:system|assistant|important|instructions?|tool_call|function_calls?|invoke)\b[^>\n]{0,80}>|\[\/?(?:INST|SYSTEM)\]|<\|(?:im_start|im_end|system|user|assistant|endoftext)\|>/i,
   },
   {
-    what: 'it speaks as if it were not data',
+    what: 'it imitates a system message',
     pattern: /^[ \t#*>]{0,12}(?:system|assistant|developer)(?: (?:message|prompt|note))?[ \t*]{0,4}:/im,
   },
   {
-    what: 'it gives the model a new part to play',
+    what: 'it gives the model a new role',
     pattern: /\byou are now\b|\bfrom now on,? you\b|\bnew (?:system )?instructions?\s{0,5}:/i,
   },
   {

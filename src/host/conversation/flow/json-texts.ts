@@ -1,7 +1,7 @@
-/** The texts in a JSON value, with where they stand. */
+/** The strings in a JSON value, with their JSON pointers. */
 
 export interface PlacedText {
-  /** JSON pointer. The name of a member is a text as well, at the place of its value. */
+  /** JSON pointer. The name of a member counts as a string too, at the pointer of its value. */
   pointer: string
   text: string
 }

@@ -1,12 +1,12 @@
 /**
- * Pieces of texts, as numbers by which they are recognised elsewhere. A text is first reduced to its letters and digits,
- * without case, marks or space, so that another layout of it is still the same.
+ * Hashes overlapping pieces of a text, to recognise it elsewhere. The text is first reduced to letters and digits without case, marks
+ * or space, so that another layout does not matter.
  */
 
 export interface Folded {
   /** The letters and digits, as UTF-16. */
   codes: Uint16Array
-  /** Where in the text each of them stood. */
+  /** The position of each in the text. */
   places: Uint32Array
 }
 
@@ -25,9 +25,9 @@ export function fold(text: string): Folded {
   return { codes: codes.subarray(0, length), places: places.subarray(0, length) }
 }
 
-/** No letter and no digit. */
+/** Neither letter nor digit. */
 const NONE = 1
-/** For each unit of UTF-16 what it is reduced to; 0 where that was not looked up yet. */
+/** The reduced code of each UTF-16 unit; 0 if not computed yet. */
 const PLAIN_CODES = new Uint16Array(0x10000)
 
 function lookedUp(code: number): number {
@@ -37,20 +37,20 @@ function lookedUp(code: number): number {
 }
 
 function plainCode(unit: string): number {
-  // Half of a character beyond the first plane: letters of rare scripts, which have no case worth the trouble.
+  // A surrogate: letters of rare scripts, whose case is ignored.
   if (/[\ud800-\udfff]/.test(unit)) return unit.charCodeAt(0)
-  // Without marks, but with the syllables of Korean in one piece.
+  // Removes marks, but keeps Korean syllables composed.
   const plain = unit.normalize('NFKD').replace(/\p{M}/gu, '').normalize('NFC').toLowerCase()
   return /[\p{L}\p{N}]/u.exec(plain)?.[0].charCodeAt(0) ?? NONE
 }
 
-/** What has fewer different signs, such as a row of zeros, is in every other text as well. */
+/** Pieces with fewer different characters, such as a row of zeros, occur in every text. */
 const MIN_DIFFERENT = 6
 
-/** No piece: it has too little in it to tell anything. */
+/** Marks a piece with too few different characters. */
 export const PLAIN = -1
 
-/** A number for each piece of `size` signs, by where it begins. Each costs the same, however long the pieces are. */
+/** A rolling hash of each piece of `size` characters, by its start. The cost does not depend on `size`. */
 export function pieceHashes(codes: Uint16Array, size: number): Float64Array {
   const count = Math.max(0, codes.length - size + 1)
   const hashes = new Float64Array(count)
@@ -87,10 +87,10 @@ export function pieceHashes(codes: Uint16Array, size: number): Float64Array {
 const ONE = 0x01000193
 const OTHER = 0x85ebca6b
 
-/** 53 bits, which is what a number holds: two texts share one by chance about never. */
+/** 53 bits, the precision of a number: collisions are negligible. */
 const joined = (one: number, other: number): number => mixed(one) * 0x200000 + (mixed(other) & 0x1fffff)
 
-/** The lower bits of a rolling sum say little of what is far back. */
+/** Spreads the bits: the low bits of a rolling hash depend little on early characters. */
 function mixed(value: number): number {
   let hash = value ^ (value >>> 16)
   hash = Math.imul(hash, 0x7feb352d)
@@ -100,11 +100,11 @@ function mixed(value: number): number {
 }
 
 /**
- * The smallest of every `window` pieces in a row: so few are kept, and still every stretch of `size + window - 1` signs
- * has one of them in it.
+ * The smallest of every `window` consecutive hashes. Few are stored, and still every passage of `size + window - 1` characters
+ * contains one.
  */
 export function* winnowed(hashes: Float64Array, window: number): Generator<number> {
-  // Positions whose hashes grow; the first is the smallest of the window.
+  // Positions with increasing hashes; the first is the smallest of the window.
   const queue = new Uint32Array(hashes.length)
   let head = 0
   let tail = 0

@@ -1,4 +1,4 @@
-/** Remembers private texts by their pieces, and finds them again in what is about to be sent. The texts themselves are not kept. */
+/** Recognises private text in outgoing arguments. It stores hashes of pieces, not the text. */
 
 import type { ArgumentOrigin } from '../../model/question.ts'
 import { decodings } from './decodings.ts'
@@ -6,15 +6,15 @@ import { jsonTexts } from './json-texts.ts'
 import { fold, PLAIN, pieceHashes, winnowed } from './pieces.ts'
 
 export interface ProvenanceLimits {
-  /** How many letters and digits a piece has: shorter ones are found by chance, longer ones are easier to slip past. */
+  /** Letters and digits per piece. Short pieces match by chance; long ones are easy to evade. */
   pieceLength: number
-  /** How many pieces are kept. Of more than that every second is dropped, so that long stretches are still found. */
+  /** Maximum number of stored pieces. Beyond it every second piece is dropped, so that long passages are still found. */
   pieces: number
-  /** How many sources are told apart by name. */
+  /** Maximum number of sources with a name. */
   sources: number
-  /** How much of one result, and of the arguments of one call, is looked at. */
+  /** How many characters of one result, and of the arguments of one call, are examined. */
   textLength: number
-  /** How many origins are named for one call. */
+  /** Maximum number of origins reported for one call. */
   origins: number
 }
 
@@ -26,13 +26,13 @@ export const DEFAULT_PROVENANCE_LIMITS: ProvenanceLimits = {
   origins: 50,
 }
 
-/** What a `Provenance` knows, as JSON can hold it. */
+/** A `Provenance` as JSON. */
 export interface ProvenanceRecord {
-  /** How long its pieces are: they mean nothing beside pieces of another length. */
+  /** Length of its pieces: pieces of different lengths cannot be compared. */
   pieceLength: number
   spacing: number
   sources: readonly string[]
-  /** Pairs of a piece and the place of its source. */
+  /** Pairs: a piece and the index of its source. */
   pieces: readonly number[]
 }
 
@@ -44,14 +44,14 @@ export class Provenance {
   readonly #limits: ProvenanceLimits
   readonly #pieces = new Map<number, number>()
   readonly #sources: string[] = []
-  /** Only numbers that this divides are kept: a power of two. */
+  /** Only hashes divisible by this are stored. A power of two. */
   #spacing = 1
 
   constructor(limits: ProvenanceLimits) {
     this.#limits = limits
   }
 
-  /** Whether pieces had to be dropped, so that only longer stretches are sure to be found. */
+  /** Pieces were dropped for lack of room: only long stretches of private text are recognised reliably. */
   get isThinned(): boolean {
     return this.#spacing > 1
   }
@@ -77,14 +77,14 @@ export class Provenance {
     return { pieceLength: this.#limits.pieceLength, spacing: this.#spacing, sources: [...this.#sources], pieces }
   }
 
-  /** False when the record was made with pieces of another length: then nothing is taken from it. */
+  /** False when the record has pieces of another length, and nothing was restored. */
   restore({ pieceLength, spacing, sources, pieces }: ProvenanceRecord): boolean {
     if (pieceLength !== this.#limits.pieceLength) return false
     this.#spacing = spacing
     const places = sources.map((source) => this.#indexOf(source))
     for (let at = 0; at + 1 < pieces.length; at += 2) {
       const piece = pieces[at] as number
-      // A record may hold more than is kept here.
+      // The record may hold more pieces than the limit here.
       if (piece % this.#spacing !== 0) continue
       this.#pieces.set(piece, places[pieces[at + 1] as number] as number)
       if (this.#pieces.size > this.#limits.pieces) this.#thin()
@@ -92,7 +92,7 @@ export class Provenance {
     return true
   }
 
-  /** Where pieces of the arguments come from, the largest first. */
+  /** Sources of the arguments, the largest first. */
   originsOf(args: unknown): ArgumentOrigin[] {
     if (this.#pieces.size === 0) return []
     const found = new Map<string, ArgumentOrigin>()
@@ -112,7 +112,7 @@ export class Provenance {
       note(pointer, part)
       for (const reading of decodings(part)) note(pointer, reading)
     }
-    // In pieces too small to be told each on its own, but one after the other.
+    // Each text may be too short to be recognised; joined they may not be.
     if (found.size === 0 && texts.length > 1) note('', texts.join(''))
     return [...found.values()].sort((one, other) => other.bytes - one.bytes).slice(0, this.#limits.origins)
   }
@@ -121,7 +121,7 @@ export class Provenance {
     const { pieceLength } = this.#limits
     const { codes, places } = fold(text)
     const hashes = pieceHashes(codes, pieceLength)
-    // Between two pieces that were kept of one stretch there are no more signs than this, or about as many once there were too many.
+    // Maximum distance between two stored pieces of one passage; approximate once pieces were dropped.
     const reach = (pieceLength + WINDOW) * this.#spacing
     const spans = new Map<number, { begin: number; end: number }[]>()
     for (let at = 0; at < hashes.length; at++) {

@@ -21,7 +21,7 @@ export interface VerifyOptions {
   anchors?: readonly Checkpoint[] | string
 }
 
-export interface Verdict {
+export interface AuditVerdict {
   ok: boolean
   /** The number of good records before the first bad one. */
   records: number
@@ -71,7 +71,7 @@ interface Walk {
  * @example
  * const verdict = await verifyAudit(folder, { anchors: '/mnt/backup/checkpoints' })
  */
-export async function verifyAudit(folder: string, { publicKey, anchors }: VerifyOptions = {}): Promise<Verdict> {
+export async function verifyAudit(folder: string, { publicKey, anchors }: VerifyOptions = {}): Promise<AuditVerdict> {
   const check = signatureCheck(publicKey ?? (await keptPublicKey(folder)))
   const given = typeof anchors === 'string' ? await readAnchors(anchors) : (anchors ?? [])
   const walk: Walk = {
@@ -211,7 +211,7 @@ function take(record: AuditRecord, walk: Walk): void {
   walk.signedUpTo = record.checkpoint.to
 }
 
-const verdict = ({ link, open, recovered, signedUpTo }: Walk, bad: BadRecord | undefined): Verdict => ({
+const verdict = ({ link, open, recovered, signedUpTo }: Walk, bad: BadRecord | undefined): AuditVerdict => ({
   ok: bad === undefined,
   records: link.seq,
   unmatchedIntents: [...open],

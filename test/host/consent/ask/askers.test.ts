@@ -1,7 +1,7 @@
 /** Askers that are made of others, or of nothing. */
 
 import { describe, expect, test } from 'vitest'
-import { firstOf, nobody, queued, scripted } from '../../../../src/host/consent/ask/askers.ts'
+import { denyAll, firstOf, queued, scripted } from '../../../../src/host/consent/ask/askers.ts'
 import type { Answer, Asker } from '../../../../src/host/model/question.ts'
 import { question } from './questions.ts'
 
@@ -26,7 +26,7 @@ const of = (id: string) => question({ server: { id, title: id, where: id } })
 const soon = () => new Promise((resolve) => setImmediate(resolve))
 
 test('without a person, the error says what would have been asked, and why', async () => {
-  await expect(nobody().ask(question(), never)).rejects.toMatchObject({
+  await expect(denyAll().ask(question(), never)).rejects.toMatchObject({
     code: 'ERR_CONSENT',
     message: expect.stringMatching(/Let mail run send\?.*no rule allows it/),
   })
@@ -41,11 +41,11 @@ describe('of several', () => {
 
   test('of several askers one that cannot ask does not count while another can', async () => {
     const slow = byHand()
-    const asking = firstOf(nobody(), slow.asker).ask(question(), never)
+    const asking = firstOf(denyAll(), slow.asker).ask(question(), never)
     await soon()
     slow.open[0]?.answer(YES)
     expect(await asking).toEqual(YES)
-    await expect(firstOf(nobody(), nobody()).ask(question(), never)).rejects.toMatchObject({ code: 'ERR_CONSENT' })
+    await expect(firstOf(denyAll(), denyAll()).ask(question(), never)).rejects.toMatchObject({ code: 'ERR_CONSENT' })
     await expect(firstOf().ask(question(), never)).rejects.toMatchObject({ code: 'ERR_CONSENT' })
   })
 
@@ -89,24 +89,6 @@ describe('one at a time', () => {
     open[1]?.answer(YES)
     expect(await third).toEqual(YES)
     expect(open.map(({ server }) => server)).toEqual(['a', 'c'])
-  })
-
-  test('the number of waiting questions is limited, in all and for one server', async () => {
-    const { asker } = byHand()
-    const queue = queued(asker, { waitingQuestions: 3, waitingPerServer: 2 })
-    const over = new AbortController()
-    const asking = ['a', 'a', 'a'].map((id) => queue.ask(of(id), over.signal))
-    await expect(queue.ask(of('a'), never)).rejects.toMatchObject({
-      code: 'ERR_LIMIT',
-      message: expect.stringContaining('waitingPerServer'),
-    })
-    asking.push(queue.ask(of('b'), over.signal))
-    await expect(queue.ask(of('c'), never)).rejects.toMatchObject({
-      code: 'ERR_LIMIT',
-      message: expect.stringContaining('waitingQuestions'),
-    })
-    over.abort(new Error('over'))
-    await Promise.allSettled(asking)
   })
 })
 

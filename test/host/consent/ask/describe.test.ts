@@ -20,7 +20,16 @@ describe('a tool call', () => {
     const text = textOf({ ...CALL, args: { to: 'bob@example.com', body: long, nested: { list: [1, 2, { deep: 'down' }] } } })
     for (const part of ['mail', 'Post Office', 'node mail.js', 'you → model scripted → server mail', 'no rule allows it'])
       expect(text).toContain(part)
-    for (const part of ['send', 'Send', 'Sends a message.', 'openWorld: yes', 'goes outside', 'bob@example.com', long, '"deep": "down"']) {
+    for (const part of [
+      'send',
+      'Send',
+      'Sends a message.',
+      'open-world',
+      'data leaves this machine: yes',
+      'bob@example.com',
+      long,
+      '"deep": "down"',
+    ]) {
       expect(text).toContain(part)
     }
   })
@@ -28,10 +37,10 @@ describe('a tool call', () => {
   test('a tool call has its arguments compared with the last call', () => {
     const lastArgs = { to: 'carol@example.com', body: 'hello', cc: 'dave' }
     const text = textOf({ ...CALL, args: { to: 'bob@example.com', body: 'hello', password: 'hunter2hunter2' }, lastArgs })
-    expect(text).toContain('argument to the last time: | carol@example.com')
-    expect(text).toContain('argument cc the last time: | dave')
-    expect(text).toContain('argument password the last time: not given')
-    expect(text).not.toContain('argument body the last time')
+    expect(text).toContain('argument to, last time: | carol@example.com')
+    expect(text).toContain('argument cc, last time: | dave')
+    expect(text).toContain('argument password, last time: not given')
+    expect(text).not.toContain('argument body, last time')
   })
 
   const KEY_BLOCK = '-----BEGIN PRIVATE KEY-----'
@@ -62,7 +71,7 @@ describe('a tool call', () => {
     expect(short).toContain('argument password: | [14 characters hidden]')
     expect(short).toContain('argument url: | https://ada:[7 characters hidden]@example.com/')
     const hidden = 14 + 4 + 3 + `Bearer ${TOKEN}`.length + 7
-    expect(short).toContain(`not shown here: ${hidden} characters`)
+    expect(short).toContain(`not shown: ${hidden} characters`)
     expect(foldedOf(question({ subject }))).toBe(hidden)
     const whole = questionText(describeQuestion(question({ subject }), { isWhole: true }))
     for (const part of ['hunter2hunter2', '4711', 'abc', TOKEN, 'hunter3']) expect(whole).toContain(part)
@@ -83,21 +92,21 @@ describe('a tool call', () => {
   test('a tool call shows a text that looks like JSON as it is, with a key that stands in it twice', () => {
     const lines = describeQuestion(question({ subject: { ...CALL, args: { body: '{"to": "evil", "to": "bob"}', data: { a: 1 } } } }))
     const body = lines.find(({ label }) => label === 'argument body')
-    expect(body).toEqual({ label: 'argument body', text: '{"to": "evil", "to": "bob"}', tone: 'theirs' })
+    expect(body).toEqual({ kind: 'argument', label: 'argument body', text: '{"to": "evil", "to": "bob"}', tone: 'theirs' })
     expect(lines.find(({ label }) => label === 'argument data')).toMatchObject({ isJson: true })
   })
 
   test('a tool call quotes a foreign name that is more than one word', () => {
-    const args = { 'x: 1, what you send: stays here': 2 }
+    const args = { 'x: 1, data leaves this machine: no': 2 }
     const text = textOf({ ...CALL, tool: { ...CALL.tool, name: 'a? Yes. Run b' }, args })
     expect(text).toMatch(/^Let mail run "a\? Yes\. Run b"\?\n/)
-    expect(text).toContain('argument "x: 1, what you send: stays here": | 2')
+    expect(text).toContain('argument "x: 1, data leaves this machine: no": | 2')
   })
 
   test('a tool call says which bytes of it come from private data, and from where', () => {
     const origins = [{ pointer: '/body', source: 'mail/inbox#3', bytes: 212, excerpt: 'Dear Anna' }]
     expect(warningsOf({ ...CALL, origins })).toEqual(
-      expect.arrayContaining([expect.stringContaining('these 212 bytes of /body come from mail/inbox#3')]),
+      expect.arrayContaining([expect.stringContaining('212 bytes of /body come from mail/inbox#3')]),
     )
   })
 
@@ -198,8 +207,8 @@ describe('data', () => {
   test('data is folded to its size, and shown on request', () => {
     const short = textOf(subject)
     expect(short).not.toContain(data)
-    expect(short).toContain('image image/png, 300 bytes: 400 characters of base64 are folded')
-    expect(short).toContain('not shown here: 800 characters')
+    expect(short).toContain('image image/png, 300 bytes (400 characters of base64 not shown)')
+    expect(short).toContain('not shown: 800 characters')
     expect(questionText(describeQuestion(question({ subject }), { isWhole: true })).split(data)).toHaveLength(3)
   })
 

@@ -72,7 +72,7 @@ describe('another process', () => {
     expect(await inbox.get(id)).toMatchObject({ state: 'abandoned' })
     await expect(inbox.answer(id, { kind: 'deny' })).rejects.toMatchObject({
       code: 'ERR_CONSENT',
-      message: expect.stringContaining('gone'),
+      message: expect.stringContaining('has ended'),
     })
     await inbox.discard(id)
     expect(await inbox.list()).toEqual([])

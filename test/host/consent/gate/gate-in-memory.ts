@@ -38,6 +38,7 @@ export async function gateInMemory(ask: (question: Question, signal: AbortSignal
     policy: () => state.policy,
     grants: {
       ...grants,
+      live: (at) => grants.live(at),
       add: async (grant) => {
         await grants.add(grant)
         await onAdd?.(grants, grant.id)

@@ -54,6 +54,15 @@ test('nothing of an ended action is kept, however it ended', async () => {
   expect(gate.underway).toBe(0)
 })
 
+test('an action is described when it is decided, answered and done, and grants are looked up twice', async () => {
+  const { gate, grants } = await gateWith()
+  const live = vi.spyOn(grants, 'live')
+  const describe = vi.fn(() => ADD)
+  await gate.run({ ...wanting(), describe }, done)
+  expect(describe).toHaveBeenCalledTimes(3)
+  expect(live).toHaveBeenCalledTimes(2)
+})
+
 describe('between the decision and the action', () => {
   test('an action that its caller aborts after the decision is not performed, and that is logged', async () => {
     const gone = new AbortController()

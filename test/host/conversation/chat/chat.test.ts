@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ChatOptions, type ChatPart, runChat } from '../../../../src/host/conversation/chat/chat.ts'
+import { type ChatPart, type ChatRunOptions, runChat } from '../../../../src/host/conversation/chat/chat.ts'
 import { Conversation } from '../../../../src/host/conversation/chat/conversation.ts'
 import type { CallTool } from '../../../../src/host/conversation/chat/tool-call.ts'
 import type { Model, ModelPart } from '../../../../src/host/models/model.ts'
@@ -18,7 +18,7 @@ const echo = { name: 'echo', description: 'Says it again', inputSchema: { type: 
 const result = (words: string) => ({ kind: 'result' as const, result: { content: [{ type: 'text' as const, text: words }] } })
 const echoing: CallTool = async (_name, args) => result(`echo ${String(args.n)}`)
 
-async function chat(options: Partial<ChatOptions> & { model: Model }): Promise<{ parts: ChatPart[]; conversation: Conversation }> {
+async function chat(options: Partial<ChatRunOptions> & { model: Model }): Promise<{ parts: ChatPart[]; conversation: Conversation }> {
   const conversation = options.conversation ?? new Conversation()
   const parts: ChatPart[] = []
   for await (const part of runChat({ said: 'go', tools: [echo], callTool: echoing, ...options, conversation })) parts.push(part)
@@ -150,7 +150,7 @@ describe('a call', () => {
       async () => {
         throw new Declined('')
       },
-      { reason: 'the person did not agree' },
+      { reason: 'the person denied it' },
     ],
   ])('refused %s is told to the model, with what the person said', async (_how, callTool, refusal) => {
     const model = cannedModel([call('a', 'echo')], [text('I see')])
@@ -167,18 +167,18 @@ describe('a call', () => {
     const model = cannedModel([call('a', 'rm'), call('b', 'echo', { n: 'one' }), broken, call('d', '__proto__')], [text('sorry')])
     await chat({
       model,
-      callTool: async (name) => {
+      callTool: async (name, args) => {
         called.push(name)
-        return result('')
+        throw new McpError('ERR_INVALID_PARAMS', `Arguments of tool "${name}": n: expected number, got ${JSON.stringify(args.n)}`)
       },
     })
     expect(told(model)).toEqual([
-      'There is no tool "rm". There are: echo.',
-      expect.stringContaining('Its arguments do not fit: n: expected number'),
+      'Unknown tool "rm". Available: echo.',
+      'The tool was not called. Arguments of tool "echo": n: expected number, got "one"',
       'The tool was not called. The arguments are not JSON.',
-      'There is no tool "__proto__". There are: echo.',
+      'Unknown tool "__proto__". Available: echo.',
     ])
-    expect(called).toEqual([])
+    expect(called).toEqual(['echo'])
   })
 
   test('a call that throws is an error for the model', async () => {
@@ -369,7 +369,9 @@ describe('bounds of a turn', () => {
     const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' }
     const long = { content: [{ type: 'text' as const, text: 'x'.repeat(10_000) }, image], structuredContent: { x: 'y'.repeat(10_000) } }
     await chat({ model, limits: { maxResultTokens: 100 }, callTool: async () => ({ kind: 'result', result: long }) })
-    expect(told(model)[0]).toMatch(/^x{400} \(The result was cut off: it is larger than 100 tokens \(maxResultTokens\)\.\)$/)
+    expect(told(model)[0]).toMatch(
+      /^x{400} \[The rest of the result is left out: it has about \d+ tokens; the limit is 100 \(maxResultTokens\)\]$/,
+    )
     expect(JSON.stringify(model.asked[1])).not.toContain('yyy')
   })
 })

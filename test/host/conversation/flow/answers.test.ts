@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { COMPLETION, PROMPT_RESULT, READ_RESULT, TOOL_RESULT } from '../../../../src/host/conversation/flow/answers.ts'
-import { inspectResult } from '../../../../src/host/conversation/flow/result-gate.ts'
+import { inspectResult } from '../../../../src/host/conversation/flow/inspect-result.ts'
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 /** Notes and small members may come on top of the bound. */

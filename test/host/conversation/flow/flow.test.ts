@@ -1,9 +1,12 @@
 /** Labels, destinations, and what is looked for in results. */
 
 import { describe, expect, test } from 'vitest'
+import { inertText } from '../../../../src/base/text/inert-text.ts'
+import { describeSubject } from '../../../../src/host/consent/ask/describe.ts'
+import { capResult } from '../../../../src/host/conversation/flow/cap-result.ts'
 import { FlowContext, type FlowRecord } from '../../../../src/host/conversation/flow/context.ts'
 import { destinationOf } from '../../../../src/host/conversation/flow/destination.ts'
-import { inertText, inspectResult, neutralise } from '../../../../src/host/conversation/flow/result-gate.ts'
+import { inspectResult } from '../../../../src/host/conversation/flow/inspect-result.ts'
 import { labelsOfResource, labelsOfResult } from '../../../../src/host/conversation/flow/result-labels.ts'
 import type { ServerSpec } from '../../../../src/host/model/server-spec.ts'
 import type { CallToolResult, Tool } from '../../../../src/protocol/model/tools.ts'
@@ -22,6 +25,8 @@ const spec = (more: Partial<ServerSpec> = {}): ServerSpec => ({
   ...more,
 })
 const says = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] })
+
+const sourcesOf = (flow: FlowContext, label: string) => new Map(flow.toJSON().labels).get(label)
 
 describe('labels', () => {
   test('come from the server, from the tool, and from what is found in the result', () => {
@@ -43,10 +48,10 @@ describe('labels', () => {
     flow.add({ labels: ['private:mail', 'untrusted'], source: 'mail/inbox', value: 'y' })
     flow.add({ labels: [], source: 'clock/now', value: 'z' })
     expect(flow.labels).toEqual(['untrusted', 'private:mail'])
-    expect(flow.sourcesOf('untrusted')).toEqual(['web/fetch#1', 'mail/inbox#2'])
+    expect(sourcesOf(flow, 'untrusted')).toEqual(['web/fetch#1', 'mail/inbox#2'])
     for (let turn = 0; turn < 3000; turn++) flow.add({ labels: [`l${turn}`, 'untrusted'], source: 's', value: '' })
     expect(flow.labels.length).toBeLessThanOrEqual(1_000)
-    expect(flow.sourcesOf('untrusted').length).toBeLessThanOrEqual(20)
+    expect(sourcesOf(flow, 'untrusted')?.length).toBeLessThanOrEqual(20)
   })
 })
 
@@ -94,7 +99,7 @@ describe('what a conversation has seen, kept and taken up again', () => {
   ])('what a conversation has seen, kept and taken up again is refused with what was expected: %s %j', (_, wrong) => {
     const record = Array.isArray(wrong) ? wrong : { ...again(seen()), ...wrong }
     expect(() => FlowContext.restored(record as FlowRecord, [])).toThrow(
-      expect.objectContaining({ code: 'ERR_INVALID_PARAMS', message: expect.stringContaining('must have') }),
+      expect.objectContaining({ code: 'ERR_INVALID_PARAMS', message: expect.stringContaining('expected ') }),
     )
   })
 })
@@ -125,9 +130,11 @@ describe('where arguments go', () => {
 
 describe('a result', () => {
   test('a result that is plain has nothing to be said about', () => {
-    const plain = says('The build passed in 3 minutes.\n- 12 tests\n- see src/a.ts (line 4)\n\nsystem load: 0.4, please use the new folder')
+    const text = 'The build passed in 3 minutes.\n- 12 tests\n- see src/a.ts (line 4)\n\nsystem load: 0.4, please use the new folder'
+    const plain = says(text)
     expect(inspectResult(plain)).toEqual([])
-    expect(neutralise(plain)).toEqual(plain)
+    expect(capResult(plain)).toEqual(plain)
+    expect(inertText(text)).toBe(text)
   })
 
   test.each([
@@ -163,16 +170,21 @@ describe('a result', () => {
     ].join('\n')
     const findings = inspectResult(says(text))
     expect(findings.map(({ text }) => text)).toEqual([
-      'it has links or images that lead to evil.example, other.example',
+      'it has links or images of evil.example, other.example',
       'it has HTML that loads or runs something: img, script, a',
     ])
-    const [block] = neutralise(says(text)).content
-    const safe = block?.type === 'text' ? block.text : ''
+    const safe = inertText(text)
     expect(safe).not.toMatch(/\]\(|^\[ref\]:|<https|<img|<script|<a /im)
     for (const shown of ['https://evil.example/x.png?d=secret', '//other.example/a', 'a < b']) expect(safe).toContain(shown)
     expect(inertText(safe)).toBe(safe)
-    const embedded = neutralise({ content: [{ type: 'resource', resource: { uri: 'a://b', text } }] }).content[0]
-    expect(JSON.stringify(embedded)).not.toContain('](')
+    const asked = describeSubject({
+      kind: 'result',
+      tool: 'fetch',
+      result: { content: [...says(text).content, { type: 'resource', resource: { uri: 'a://b', text } }], structuredContent: { text } },
+      findings: [],
+    })
+    expect(asked.filter(({ text }) => text.includes('evil.example'))).toHaveLength(3)
+    for (const { text: shown } of asked) expect(shown).not.toMatch(/\]\(|^\[ref\]:|<https|<img|<script|<a /im)
   })
 
   test('a result that is too large is cut, with a note that says so', () => {
@@ -186,32 +198,33 @@ describe('a result', () => {
       isError: true,
     }
     expect(inspectResult(large, { maxBytes: 1_000 })).toEqual([
-      { kind: 'too-large', text: expect.stringContaining('1000 are let in (maxBytes)') },
+      { kind: 'too-large', text: expect.stringContaining('the limit is 1000 (maxBytes)') },
     ])
-    const cut = neutralise(large, { maxBytes: 1_000 })
+    const cut = capResult(large, { maxBytes: 1_000 })
     expect(Buffer.byteLength(JSON.stringify(cut.content))).toBeLessThan(1_200)
     expect(cut).toMatchObject({
       isError: true,
       content: [{ text: 'first' }, { type: 'text' }, { text: expect.stringContaining('left out') }],
     })
     expect(cut.structuredContent).toBeUndefined()
-    const structured = neutralise({ ...says('x'), structuredContent: 'y'.repeat(2_000) }, { maxBytes: 1_000 })
+    const structured = capResult({ ...says('x'), structuredContent: 'y'.repeat(2_000) }, { maxBytes: 1_000 })
     expect(structured).toEqual({
       content: [
         { type: 'text', text: 'x' },
-        { type: 'text', text: expect.stringContaining('data for programs') },
+        { type: 'text', text: expect.stringContaining('structured content') },
       ],
     })
-    expect(neutralise(large, { maxBytes: 1_000_000 })).toEqual(large)
+    expect(capResult(large, { maxBytes: 1_000_000 })).toEqual(large)
   })
 
   test('a result is looked at in time in proportion to its size, whatever is in it', () => {
     for (const part of ['](', '![a](//', '<a', 'ignore all ', '\n\n\n', 'send to ', '[', '  ', 'do not tell '])
       expectLinear(40_000, (size) => {
-        const result = says(part.repeat(size / part.length))
+        const text = part.repeat(size / part.length)
+        const result = says(text)
         return () => {
           inspectResult(result)
-          neutralise(result)
+          inertText(text)
         }
       })
   }, 60_000)

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openAuditLog } from '../../../../src/host/storage/audit/log.ts'
 import { readAudit } from '../../../../src/host/storage/audit/read.ts'
-import { type Verdict, verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
+import { type AuditVerdict, verifyAudit } from '../../../../src/host/storage/audit/verify.ts'
 import { bundled } from '../../../support/bundled.ts'
 import { temporaryFolders } from '../../../support/folders.ts'
 import { proves } from '../../../support/proves.ts'
@@ -80,7 +80,7 @@ describe('a disk', () => {
       again: string
       acknowledged: number[]
       kept: number[]
-      verdict: Verdict
+      verdict: AuditVerdict
     }
     expect(report.code).toBe('ERR_AUDIT')
     expect(report.message).toMatch(/ENOSPC|EFBIG/)
