@@ -59,7 +59,7 @@ const snippets: Snippet[] = pages.flatMap((page) => {
 beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  // What has a name runs as it stands: somebody copies it into a file of that name.
+  // A snippet with a file name runs unchanged, because readers copy it into a file of that name.
   for (const { file, code } of snippets)
     writeFileSync(`${folder}/${file}`, code.includes(`// ${file}`) ? code : (await transform(code, { loader: 'ts', format: 'esm' })).code)
 }, 120_000)
