@@ -75,7 +75,7 @@ describe('a process that cannot be started is an ERR_SPAWN that says why', () =>
   test.each<[string, ProcessOptions, RegExp]>([
     ['there is no such command', { command: 'no-such-command-here' }, /"no-such-command-here": there is no such command \(ENOENT\)/],
     ['there is no such folder', { command: process.execPath, cwd: '/no/such/folder' }, /no such command or working directory \(ENOENT\)/],
-    ['it may not be executed', { command: ODD }, /it may not be executed \(EACCES\)/],
+    ['it may not be executed', { command: ODD }, /it is not executable \(EACCES\)/],
     ['an argument has a NUL', { command: process.execPath, args: ['a\0b'] }, /null bytes/],
     ['an argument is too long', { command: process.execPath, args: ['x'.repeat(4_000_000)] }, /E2BIG/],
     ['there is no command', { command: '' }, /needs a command/],

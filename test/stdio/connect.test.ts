@@ -314,8 +314,8 @@ describe('output of a server that is not a message', () => {
     const text = `${[...words, ...excuses].join('\n')}\n`
     for (let i = 0; i < 5; i++) expect(await odd.call('say', { text })).toBe('said')
     expect(odd.warnings).toHaveLength(10)
-    expect(odd.warnings[0]).toContain('wrote something that is no message: "Listening on http://localhost:3000"')
-    expect(odd.warnings[9]).toContain('(further warnings of this kind are suppressed)')
+    expect(odd.warnings[0]).toContain('wrote a line that is not a message: "Listening on http://localhost:3000"')
+    expect(odd.warnings[9]).toContain('(further warnings of this kind are dropped)')
     expect(await seenMethods(odd)).toEqual(['initialize', 'notifications/initialized', ...Array.from({ length: 6 }, () => 'tools/call')])
   })
 
@@ -350,7 +350,7 @@ describe('output of a server that is not a message', () => {
     const failure = await failureOf(odd.call('say', { text: garbage(1000) }))
     expect(failure).toMatchObject({
       code: 'ERR_LIMIT',
-      message: expect.stringContaining('wrote 1000 lines in a row that are no messages (maxGarbageLines); the last: "Still listening"'),
+      message: expect.stringContaining('wrote 1000 lines in a row that are not messages (maxGarbageLines); the last: "Still listening"'),
     })
     expect(await odd.closedBy()).toBe(failure)
     await untilGone(pid, 5000)

@@ -188,7 +188,7 @@ describe('nothing', () => {
     expect(await failureOf(open(server))).toMatchObject({
       code: 'ERR_NO_ENDPOINT',
       data: { status: 404 },
-      message: expect.stringMatching(/initialize with HTTP 404 Not Found; .*GET is answered with HTTP 404 Not Found and text\/html/),
+      message: expect.stringMatching(/initialize with HTTP 404 Not Found; .*GET was answered with HTTP 404 Not Found and text\/html/),
     })
     expect(methods(server)).toEqual(['server/discover', 'initialize', 'GET'])
   })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { HttpRequest, ResponseHandler, Sending } from '../../../src/http/client/http-connection.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../../src/http/client/options.ts'
-import type { HttpReply, HttpRequest, Sending } from '../../../src/http/client/sender.ts'
-import { HttpSession } from '../../../src/http/client/session.ts'
+import { RemoteSession } from '../../../src/http/client/session.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 
 beforeEach(() => {
@@ -11,20 +11,15 @@ beforeEach(() => {
 
 /** A session of a client, with a hand on what comes back. */
 function session(id: string | null = 's1') {
-  const sent: { request: HttpRequest; reply: HttpReply; aborted: number }[] = []
+  const sent: { request: HttpRequest; reply: ResponseHandler; aborted: number }[] = []
   const heard = { onMessage: vi.fn(), onForgotten: vi.fn(), onWarning: vi.fn() }
-  const send = (request: HttpRequest, reply: HttpReply): Sending => {
+  const send = (request: HttpRequest, reply: ResponseHandler): Sending => {
     const entry = { request, reply, aborted: 0 }
     sent.push(entry)
     return { abort: () => void entry.aborted++ }
   }
-  const it = new HttpSession({
-    server: 'the server',
-    url: new URL('http://localhost/mcp'),
-    limits: DEFAULT_HTTP_CLIENT_LIMITS,
-    send,
-    ...heard,
-  })
+  const connection = { server: 'the server', url: new URL('http://localhost/mcp'), limits: DEFAULT_HTTP_CLIENT_LIMITS, send }
+  const it = new RemoteSession(connection, heard)
   if (id !== null) it.take({ 'mcp-session-id': id })
   return { it, sent, last: () => sent.at(-1) as (typeof sent)[number], ...heard }
 }
@@ -41,9 +36,9 @@ function watched(promise: Promise<unknown>): { isOver: boolean } {
 
 describe('the end of a session', () => {
   test.each([
-    ['is answered', (reply: HttpReply) => reply.onHead(200, {})],
-    ['is refused', (reply: HttpReply) => reply.onHead(405, {})],
-    ['fails', (reply: HttpReply) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
+    ['is answered', (reply: ResponseHandler) => reply.onHead(200, {})],
+    ['is refused', (reply: ResponseHandler) => reply.onHead(405, {})],
+    ['fails', (reply: ResponseHandler) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
   ])('the end of a session sends DELETE, waits until it %s, and leaves no timer', async (_how, act) => {
     const { it, last } = session()
     const ending = watched(it.end())
@@ -88,9 +83,9 @@ describe('the end of a session', () => {
 
 describe('what is held back during the handshake', () => {
   test.each([
-    ['the stream is open', (reply: HttpReply) => reply.onHead(200, EVENTS)],
-    ['there is no stream', (reply: HttpReply) => reply.onHead(405, {})],
-    ['the stream fails', (reply: HttpReply) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
+    ['the stream is open', (reply: ResponseHandler) => reply.onHead(200, EVENTS)],
+    ['there is no stream', (reply: ResponseHandler) => reply.onHead(405, {})],
+    ['the stream fails', (reply: ResponseHandler) => reply.onFail(new McpError('ERR_NETWORK', 'reset'))],
   ])('messages queued during the handshake are sent, in order, as soon as %s', (_when, act) => {
     const { it, last } = session()
     const log: number[] = []
@@ -140,7 +135,7 @@ describe('the GET stream', () => {
     const { it, last, onWarning } = session()
     it.begin()
     last().reply.onHead(403, {})
-    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('no longer heard')]])
+    expect(onWarning.mock.calls).toEqual([[expect.stringContaining('no longer received')]])
   })
 
   test('a GET stream that is not found again means that the session is forgotten, if it had an id', () => {

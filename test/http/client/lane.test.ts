@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import { Lane, Place } from '../../../src/http/client/lane.ts'
+import { Lane, LanePlace } from '../../../src/http/client/lane.ts'
 
-function entered(lane: Lane, log: string[], name: string): Place {
-  const place = new Place()
+function entered(lane: Lane, log: string[], name: string): LanePlace {
+  const place = new LanePlace()
   place.enter(lane, () => log.push(name))
   return place
 }
@@ -11,7 +11,7 @@ describe('a lane', () => {
   test('a lane admits as many as it has room for, and the rest in order', () => {
     const lane = new Lane(2)
     const log: string[] = []
-    const [a, b] = ['a', 'b', 'c', 'd'].map((name) => entered(lane, log, name)) as [Place, Place]
+    const [a, b] = ['a', 'b', 'c', 'd'].map((name) => entered(lane, log, name)) as [LanePlace, LanePlace]
     expect([log, lane.waiting, lane.hasRoom]).toEqual([['a', 'b'], 2, false])
     b.leave()
     expect([log, lane.waiting]).toEqual([['a', 'b', 'c'], 1])
@@ -47,7 +47,7 @@ describe('a lane', () => {
     const lane = new Lane(1)
     const log: string[] = []
     const a = entered(lane, log, 'a')
-    const b = new Place()
+    const b = new LanePlace()
     b.enter(lane, () => {
       log.push('b')
       entered(lane, log, 'b2')
@@ -62,7 +62,7 @@ describe('a lane', () => {
     const log: string[] = []
     const a = entered(lane, log, 'a')
     const b = entered(lane, log, 'b')
-    const c = new Place()
+    const c = new LanePlace()
     // Leaves as soon as it is let in, so that there is room for the next.
     c.enter(lane, () => {
       log.push('c')

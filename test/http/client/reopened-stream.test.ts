@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { HttpRequest, ResponseHandler, Sending } from '../../../src/http/client/http-connection.ts'
+import { LegacySseStream } from '../../../src/http/client/legacy-sse.ts'
 import { DEFAULT_HTTP_CLIENT_LIMITS } from '../../../src/http/client/options.ts'
-import type { HttpReply, HttpRequest, Sending } from '../../../src/http/client/sender.ts'
-import { ReopenedStream, type StreamOptions } from '../../../src/http/client/stream.ts'
-import { TwoEndpoints } from '../../../src/http/client/two-endpoints.ts'
+import { ReopenedStream, type StreamOptions } from '../../../src/http/client/reopened-stream.ts'
 import { McpError } from '../../../src/protocol/errors.ts'
 
 /** Requests as they are sent, with a hand on what comes back. */
 function wire() {
-  const sent: { request: HttpRequest; reply: HttpReply; aborted: number }[] = []
-  const send = (request: HttpRequest, reply: HttpReply): Sending => {
+  const sent: { request: HttpRequest; reply: ResponseHandler; aborted: number }[] = []
+  const send = (request: HttpRequest, reply: ResponseHandler): Sending => {
     const entry = { request, reply, aborted: 0 }
     sent.push(entry)
     return { abort: () => void entry.aborted++ }
@@ -38,11 +38,15 @@ beforeEach(() => {
 })
 
 describe('a stream that is reopened', () => {
-  function opened(options: Partial<StreamOptions> = {}, lastEventId?: string) {
+  function opened(options: Partial<StreamOptions> = {}, lastEventId?: string, limits = DEFAULT_HTTP_CLIENT_LIMITS) {
     const net = wire()
     const heard = { onEvent: vi.fn(), onOver: vi.fn(), onSettled: vi.fn() }
     const headers = vi.fn((id: string | undefined) => (id === undefined ? [] : ['last-event-id', id]))
-    const stream = new ReopenedStream({ ...shared, send: net.send, headers, maxFruitless: 2, ...heard, ...options }, lastEventId)
+    const stream = new ReopenedStream(
+      { ...shared, limits, send: net.send },
+      { headers, maxFruitless: 2, ...heard, ...options },
+      lastEventId,
+    )
     stream.open()
     return { ...net, ...heard, stream }
   }
@@ -174,7 +178,7 @@ describe('a stream that is reopened', () => {
   })
 
   test('a stream with an event that is too long ends, and so does its connection', () => {
-    const { begin, say, last, onOver } = opened({ limits: { ...DEFAULT_HTTP_CLIENT_LIMITS, maxEventBytes: 10 } })
+    const { begin, say, last, onOver } = opened({}, undefined, { ...DEFAULT_HTTP_CLIENT_LIMITS, maxEventBytes: 10 })
     begin()
     say(`data: ${'x'.repeat(30)}\n\n`)
     pass()
@@ -198,7 +202,7 @@ describe('the stream of 2024-11-05', () => {
   function opened() {
     const net = wire()
     const heard = { onReady: vi.fn(), onRefused: vi.fn(), onMessage: vi.fn(), onEnd: vi.fn() }
-    const stream = new TwoEndpoints({ ...shared, send: net.send, ...heard })
+    const stream = new LegacySseStream({ ...shared, send: net.send }, heard)
     return { ...net, ...heard, stream }
   }
   const ENDPOINT = 'event: endpoint\ndata: /messages\n\n'
@@ -228,8 +232,8 @@ describe('the stream of 2024-11-05', () => {
 
   test.each([
     ['ends at once', (net: ReturnType<typeof opened>) => net.end(), 'the stream is empty'],
-    ['begins with a message', (net: ReturnType<typeof opened>) => net.say('data: {}\n\ndata: {}\n\n'), 'begins with the event "message"'],
-    ['names no URL', (net: ReturnType<typeof opened>) => net.say('event: endpoint\ndata: http://\n\n'), 'its endpoint is no URL'],
+    ['begins with a message', (net: ReturnType<typeof opened>) => net.say('data: {}\n\ndata: {}\n\n'), 'the first event is "message"'],
+    ['names no URL', (net: ReturnType<typeof opened>) => net.say('event: endpoint\ndata: http://\n\n'), 'its endpoint is not a valid URL'],
   ])('a stream of 2024-11-05 that %s is refused once, and its connection closed', (_how, act, words) => {
     const net = opened()
     net.begin()

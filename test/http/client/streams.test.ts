@@ -299,7 +299,7 @@ describe('the GET stream', () => {
     const { warnings } = await openSession(server, { onLog: ({ data }) => logs.push(data) })
     await expect.poll(() => logs, { timeout: 3000 }).toEqual(['later'])
     expect(gets(server.received).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 's1', undefined])
-    expect(warnings).toEqual([expect.stringContaining('was missed')])
+    expect(warnings).toEqual([expect.stringContaining('were missed')])
   })
 
   test('the GET stream is reopened when the server has noticed that the old connection is dead', async () => {
@@ -326,7 +326,7 @@ describe('the GET stream', () => {
       },
     })
     const { warnings } = await openSession(server)
-    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('no longer heard')])
+    await expect.poll(() => warnings, { timeout: 3000 }).toEqual([expect.stringContaining('no longer received')])
   })
 
   test('the GET stream is retried with longer and longer pauses when the server is away', async () => {

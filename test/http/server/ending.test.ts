@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ListenOptions, listen } from '../../../src/http/index.ts'
@@ -9,6 +10,7 @@ import {
   callTool,
   gate,
   initializeMessage,
+  LISTEN,
   modern,
   openSession,
   serve,
@@ -16,9 +18,6 @@ import {
   until,
   WATCHED,
 } from '../../support/http-service.ts'
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
 
 async function start(
   env: Record<string, string> = {},

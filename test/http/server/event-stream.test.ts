@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
-import { EventStream, type EventStreamOwner, placeIn } from '../../../src/http/server/event-stream.ts'
-import { Holder } from '../../../src/http/server/holders.ts'
-import { OpenStreams } from '../../../src/http/server/open-streams.ts'
+import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from '../../../src/http/server/options.ts'
+import { EventStream, type EventStreamOwner, readEventId } from '../../../src/http/server/streams/event-stream.ts'
+import { OpenStreams } from '../../../src/http/server/streams/open-streams.ts'
 import { countingClock, TestSink } from './test-sink.ts'
 
 function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits?: Partial<HttpLimits> } = {}) {
@@ -14,7 +14,7 @@ function streamOf({ isPolled = true, limits = {} }: { isPolled?: boolean; limits
     limits: all,
     open: new OpenStreams(all, clock, () => {}),
     isPolled,
-    holder: new Holder('address'),
+    usage: new CallerUsage('address'),
     onAttended: vi.fn(),
     onUnattended: vi.fn(),
     onKept: (_stream: EventStream, bytes: number) => {
@@ -78,7 +78,7 @@ describe('a reader that went away', () => {
     const second = connect()
     expect([first.isEnded, second.isEnded]).toEqual([true, false])
     first.onGone?.()
-    expect([stream.isConnected, owner.onUnattended.mock.calls.length, owner.open.size, owner.holder.streams]).toEqual([true, 0, 1, 1])
+    expect([stream.isConnected, owner.onUnattended.mock.calls.length, owner.open.size, owner.usage.streams]).toEqual([true, 0, 1, 1])
     void stream.push('1')
     expect(second.written.at(-1)).toContain('data: 1')
   })
@@ -93,7 +93,7 @@ describe('a reader that went away', () => {
     expect(owner.onUnattended).toHaveBeenCalledTimes(2)
     // Nothing is added to it.
     expect(stream.push('3')).toBeUndefined()
-    expect(stream.faultOf(3)).toBeDefined()
+    expect(stream.checkResume(3)).toBeDefined()
   })
 })
 
@@ -102,11 +102,11 @@ describe('what a stream keeps', () => {
     [2, 'no longer kept'],
     [3, undefined],
     [6, undefined],
-    [7, 'never sent'],
+    [7, 'was not sent'],
   ])('of six events with room for three, a reader can resume after event %i, or not: %s', (sequence, words) => {
     const { stream } = streamOf({ limits: { maxEvents: 3 } })
     for (let i = 1; i <= 6; i++) void stream.push(String(i))
-    const fault = stream.faultOf(sequence)
+    const fault = stream.checkResume(sequence)
     if (words === undefined) expect(fault).toBeUndefined()
     else expect(fault).toContain(words)
   })
@@ -115,32 +115,32 @@ describe('what a stream keeps', () => {
     const { stream, kept } = streamOf({ limits: { maxEventBytes: 1_000 } })
     for (let i = 1; i <= 5; i++) void stream.push('x'.repeat(300))
     expect(kept()).toBeLessThanOrEqual(1_000)
-    expect([stream.faultOf(2), stream.faultOf(3)]).toEqual([expect.any(String), undefined])
+    expect([stream.checkResume(2), stream.checkResume(3)]).toEqual([expect.any(String), undefined])
     void stream.push('x'.repeat(2_000))
     expect(kept()).toBeGreaterThan(2_000)
-    expect([stream.faultOf(4), stream.faultOf(5)]).toEqual([expect.any(String), undefined])
+    expect([stream.checkResume(4), stream.checkResume(5)]).toEqual([expect.any(String), undefined])
   })
 
   test('a stream without a first reader keeps fewer events', () => {
     const { stream, connect } = streamOf({ limits: { maxEvents: 5 } })
     stream.keepAtMost(2, 1_000)
     for (let i = 1; i <= 4; i++) void stream.push(String(i))
-    expect([stream.faultOf(1), stream.faultOf(2)]).toEqual([expect.any(String), undefined])
+    expect([stream.checkResume(1), stream.checkResume(2)]).toEqual([expect.any(String), undefined])
     connect(2)
     for (let i = 5; i <= 7; i++) void stream.push(String(i))
-    expect(stream.faultOf(2)).toBeUndefined()
+    expect(stream.checkResume(2)).toBeUndefined()
   })
 
   test('the bytes of kept events are released in every case', () => {
     const { stream, owner, kept } = streamOf()
-    expect(stream.forgetSome()).toBe(false)
+    expect(stream.evictOldest()).toBe(false)
     for (let i = 1; i <= 3; i++) void stream.push(String(i))
-    expect(stream.forgetSome()).toBe(true)
-    expect([stream.faultOf(0), stream.faultOf(1), owner.onTooMuch.mock.calls.length]).toEqual([expect.any(String), undefined, 0])
+    expect(stream.evictOldest()).toBe(true)
+    expect([stream.checkResume(0), stream.checkResume(1), owner.onTooMuch.mock.calls.length]).toEqual([expect.any(String), undefined, 0])
     stream.finish('last')
     // All of a stream that ended goes at once.
-    expect([stream.forgetSome(), owner.onTooMuch.mock.calls.length, kept()]).toEqual([true, 1, 0])
-    expect(stream.forgetSome()).toBe(false)
+    expect([stream.evictOldest(), owner.onTooMuch.mock.calls.length, kept()]).toEqual([true, 1, 0])
+    expect(stream.evictOldest()).toBe(false)
   })
 
   test('a forgotten stream keeps nothing, although its reader still gets events', () => {
@@ -149,7 +149,7 @@ describe('what a stream keeps', () => {
     void stream.push('1')
     stream.forget()
     void stream.push('2')
-    expect([ids(sink).at(-1), kept(), stream.faultOf(1), stream.faultOf(2)]).toEqual(['p.1.2', 0, expect.any(String), undefined])
+    expect([ids(sink).at(-1), kept(), stream.checkResume(1), stream.checkResume(2)]).toEqual(['p.1.2', 0, expect.any(String), undefined])
   })
 })
 
@@ -173,7 +173,7 @@ describe('the end of a stream', () => {
     const text = stream.atOnce('{}')
     expect(text.startsWith('id: p.1.0\n')).toBe(isPolled)
     expect(text.endsWith('event: message\nid: p.1.1\ndata: {}\n\n')).toBe(true)
-    expect([stream.isOver, owner.onUnattended.mock.calls.length, stream.faultOf(0)]).toEqual([true, 1, undefined])
+    expect([stream.isOver, owner.onUnattended.mock.calls.length, stream.checkResume(0)]).toEqual([true, 1, undefined])
   })
 })
 
@@ -185,5 +185,5 @@ test.each([
   ['p.-1.2', undefined],
   ['p.1234567890123456.1', undefined],
 ])('the event id %j stands for %j', (id, place) => {
-  expect(placeIn(id, 'p')).toEqual(place)
+  expect(readEventId(id, 'p')).toEqual(place)
 })

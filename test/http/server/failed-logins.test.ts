@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FailedLogins } from '../../../src/http/server/failed-logins.ts'
+import { FailedLogins } from '../../../src/http/server/limits/failed-logins.ts'
 
 const RATE = { perSecond: 0.5, burst: 2 }
 

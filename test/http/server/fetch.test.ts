@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type HttpOptions, httpHandler } from '../../../src/http/index.ts'
 import type { Server } from '../../../src/server/index.ts'
@@ -5,7 +6,6 @@ import { callTool, collectGarbage, initializeMessage, modern, testServer, until,
 import type { Message } from '../../support/raw-channel.ts'
 
 const URL_HERE = 'http://localhost/mcp'
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 function handling(server: Server, options: HttpOptions = {}) {
   const onRefused = vi.fn()
@@ -81,10 +81,10 @@ describe('the fetch handler', () => {
     const response = await send(callTool('talk', {}, WATCHED))
     expect(handler.counts.streams).toBe(1)
     await until(() => state.aborted)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit })
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
     expect(state.said).toBeLessThan(400)
-    await expect(response.text()).rejects.toThrow('The stream was cut off')
+    await expect(response.text()).rejects.toThrow('The stream was closed by the server')
   })
 
   test('a session whose reader was cut off can be resumed', async () => {

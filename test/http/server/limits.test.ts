@@ -12,6 +12,7 @@ import {
   callTool,
   gate,
   initializeMessage,
+  LISTEN,
   modern,
   openSession,
   serve,
@@ -376,8 +377,6 @@ describe('streams at the same time', () => {
     await streams[0]?.ended
     expect((await session.listen()).status).toBe(200)
   })
-
-  const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
 
   test('stateless streams of one principal: maxListensPerPrincipal, else 429', async () => {
     const { url, handler } = await holding({ authenticate: byHeader, limits: { maxListensPerPrincipal: 2 } })

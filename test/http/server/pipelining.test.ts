@@ -5,6 +5,7 @@ import {
   gate,
   type HttpSession,
   initializeMessage,
+  LISTEN,
   modern,
   openSession,
   serve,
@@ -15,7 +16,6 @@ import {
 } from '../../support/http-service.ts'
 import { rawRequest } from '../../support/raw-request.ts'
 
-const LISTEN = { method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } } }
 const inSession = (session: HttpSession, body: unknown) => rawRequest({ headers: session.headers, body })
 
 /** A server with a tool that waits until it is let go or cancelled, and says which. */
@@ -182,7 +182,7 @@ test('a stream that is never written is cancelled after stallMs, and reported on
   await pass(20_000)
   // What is left is the stream of the call, which got one in the meantime.
   expect(endpoint.counts).toMatchObject({ streams: 1, inFlight: 1 })
-  expect(onRefused.mock.calls).toEqual([[{ status: 0, reason: 'A reader was cut off', limit: 'stallMs' }]])
+  expect(onRefused.mock.calls).toEqual([[{ status: 0, reason: 'A client that did not read was disconnected', limit: 'stallMs' }]])
   raw.destroy()
   await until(() => endpoint.counts.streams === 0 && endpoint.counts.inFlight === 0)
 })

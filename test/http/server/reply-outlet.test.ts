@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { BodyHold } from '../../../src/http/server/body-hold.ts'
-import { type AnswerStream, type Kinds, type ReplyHost, ReplyOutlet } from '../../../src/http/server/reply-outlet.ts'
-import { SlowAnswers } from '../../../src/http/server/slow-answers.ts'
+import type { BodyMemory } from '../../../src/http/server/limits/body-memory.ts'
+import { type AcceptedTypes, type AnswerStream, ReplyOutlet, type ReplyOwner } from '../../../src/http/server/streams/reply-outlet.ts'
+import { SlowAnswers } from '../../../src/http/server/streams/slow-answers.ts'
 import { KeptText } from '../../../src/jsonrpc/kept-text.ts'
 import { TestReply } from './test-sink.ts'
 
-const ANY: Kinds = { json: true, events: true }
-const JSON_ONLY: Kinds = { json: true, events: false }
-const EVENTS_ONLY: Kinds = { json: false, events: true }
+const ANY: AcceptedTypes = { json: true, events: true }
+const JSON_ONLY: AcceptedTypes = { json: true, events: false }
+const EVENTS_ONLY: AcceptedTypes = { json: false, events: true }
 
 const stream = { push: vi.fn(), finish: vi.fn(), greet: vi.fn(), release: vi.fn() } satisfies AnswerStream
 const calls = {
@@ -23,11 +23,11 @@ beforeEach(() => {
   vi.clearAllMocks()
 })
 
-function outletOf(kinds: Kinds = ANY, parts: Partial<ReplyHost> = {}) {
+function outletOf(kinds: AcceptedTypes = ANY, parts: Partial<ReplyOwner> = {}) {
   const slow = new SlowAnswers(2, () => {})
   const reply = new TestReply()
-  const host: ReplyHost = { slow, ...calls, ...parts }
-  return { slow, reply, outlet: new ReplyOutlet(reply, kinds, host, null, { release() {} } as BodyHold) }
+  const host: ReplyOwner = { slow, ...calls, ...parts }
+  return { slow, reply, outlet: new ReplyOutlet(reply, kinds, host, null, { release() {} } as BodyMemory) }
 }
 
 describe('a request whose client went away', () => {

@@ -149,9 +149,9 @@ describe('event ids that are not good', () => {
     await stream.ended
     const id = String(stream.events[1]?.id)
     const [prefix, number] = id.split('.')
-    expect(await refusalOf(mallory, id)).toEqual([400, 'The last event id is not one of this session'])
-    expect(await refusalOf(alice, `${prefix}.${number}.5`)).toEqual([400, 'The last event id names an event that was never sent'])
-    expect(await refusalOf(alice, `${prefix}.${number}.999999999999999`)).toEqual([400, expect.stringContaining('never sent')])
+    expect(await refusalOf(mallory, id)).toEqual([400, 'The last event id does not belong to this session'])
+    expect(await refusalOf(alice, `${prefix}.${number}.5`)).toEqual([400, 'The last event id names an event that was not sent'])
+    expect(await refusalOf(alice, `${prefix}.${number}.999999999999999`)).toEqual([400, expect.stringContaining('was not sent')])
     expect(await refusalOf(alice, `${prefix}.77.1`)).toEqual([400, 'The stream of that event id is no longer kept'])
     for (const forged of [
       'x',
@@ -165,7 +165,7 @@ describe('event ids that are not good', () => {
       `${prefix}A.1.1`,
       `${prefix}.1.9999999999999999`,
     ])
-      expect(await refusalOf(alice, forged), forged).toEqual([400, 'The last event id is not one of this session'])
+      expect(await refusalOf(alice, forged), forged).toEqual([400, 'The last event id does not belong to this session'])
     const good = await alice.listen(id)
     expect((await good.messages()).map((message) => message.params?.progress ?? message.id)).toEqual([2, 3, 1])
   })

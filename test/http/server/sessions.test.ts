@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { describe, expect, test, vi } from 'vitest'
-import { Holder } from '../../../src/http/server/holders.ts'
-import { HttpSession } from '../../../src/http/server/session.ts'
+import { CallerUsage } from '../../../src/http/server/limits/caller-usage.ts'
+import { HttpSession } from '../../../src/http/server/session/session.ts'
 import { createServer } from '../../../src/server/index.ts'
 import { http, httpStream } from '../../support/http-requests.ts'
 import {
@@ -46,16 +46,16 @@ describe('a session', () => {
     const options = {
       service: { open: () => channel } as never,
       limits: {} as never,
-      load: {} as never,
+      inFlight: {} as never,
       open: {} as never,
       kept: {} as never,
       now: () => 0,
     }
-    const holder = new Holder('unknown')
+    const usage = new CallerUsage('unknown')
     const ids = new Set<string>()
     let isVisible = true
     for (let i = 0; i < 100_000; i++) {
-      const { id } = new HttpSession(undefined, holder, options)
+      const { id } = new HttpSession(undefined, usage, options)
       isVisible &&= VISIBLE.test(id) && Buffer.from(id, 'base64url').length === 16
       ids.add(id)
     }

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { HttpLimits } from '../../../src/http/index.ts'
 import { requestTimeoutOf } from '../../../src/http/server/listen.ts'
@@ -21,7 +22,6 @@ import {
 import { rawRequest } from '../../support/raw-request.ts'
 
 const MIB = 1024 * 1024
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const headOf = (length: number): string =>
   `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: hi\r\nContent-Length: ${length}\r\n\r\n`
@@ -191,7 +191,7 @@ describe('readers that do not read', () => {
     expect(written).toBeLessThan(16 * MIB)
     await until(() => state.aborted === 1)
     expect(performance.now() - startedAt).toBeLessThan(3000)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit: 'stallMs' })
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit: 'stallMs' })
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })
 
@@ -201,7 +201,7 @@ describe('readers that do not read', () => {
     const { port, handler } = await serve(server, { limits: { hardBufferBytes: 256 * 1024 }, onRefused })
     deafCall(port, 'flood')
     await until(() => state.aborted === 1)
-    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A reader was cut off', limit: 'hardBufferBytes' })
+    expect(onRefused).toHaveBeenCalledWith({ status: 0, reason: 'A client that did not read was disconnected', limit: 'hardBufferBytes' })
     expect(state.written).toBeLessThan(32 * MIB)
     await until(() => handler.counts.streams === 0 && handler.counts.inFlight === 0)
   })

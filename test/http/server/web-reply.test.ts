@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { BodyFault } from '../../../src/http/server/ask.ts'
-import { WebAsk, WebReply } from '../../../src/http/server/web.ts'
+import type { BodyFault } from '../../../src/http/server/runtime/view.ts'
+import { WebReply, WebRequestView } from '../../../src/http/server/runtime/web.ts'
 
 const HEADERS = { 'content-type': 'text/event-stream' }
 
@@ -114,7 +114,7 @@ describe('a stream to a web client', () => {
     const { sink, reader, onGone } = await streamed()
     sink.destroy()
     sink.destroy()
-    await expect(reader.read()).rejects.toThrow('cut off')
+    await expect(reader.read()).rejects.toThrow('closed by the server')
     expect(onGone).toHaveBeenCalledOnce()
   })
 
@@ -145,7 +145,7 @@ describe('the body of a web request', () => {
     })
     const request = new Request('http://localhost/mcp', { method: 'POST', body, duplex: 'half' } as RequestInit)
     const said = new Promise<[string | undefined, BodyFault | undefined]>((resolve) =>
-      new WebAsk(request, undefined).body(
+      new WebRequestView(request, undefined).body(
         BOUNDS,
         () => true,
         (text, fault) => resolve([text, fault]),
