@@ -1,4 +1,4 @@
-/** What it costs to install and to load: packages, megabytes and milliseconds, as a user of the packed package pays them. */
+/** Measures installation and loading of the packed package: packages, megabytes and milliseconds. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { median } from './cpu.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const OPTIONS = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
 
-/** `omit` leaves out what only the host and the command need. */
+/** `omit` leaves out the dependencies that only the host and the command need. */
 const USES = [
   { use: 'a server over stdio', install: ['portico'], omit: true, load: ['portico/server', 'portico/stdio'] },
   { use: 'a server over HTTP', install: ['portico'], omit: true, load: ['portico/server', 'portico/http'] },
@@ -30,12 +30,12 @@ const USES = [
   },
 ]
 
-/** Installs the packed package into empty folders and clones the repository once, then prints two tables. */
+/** Installs the packed package into empty folders, runs `npm start` on a fresh clone, and prints two tables. */
 export async function printInstallation() {
   const folder = mkdtempSync(`${tmpdir()}/portico-install-`)
   try {
     const tarball = `${folder}/${JSON.parse(must('npm', ['pack', '--json', '--pack-destination', folder], root))[0].filename}`
-    console.log('\nInstalled and loaded (the packed package; npm cache warm)')
+    console.log('\nInstallation and import of the packed package (warm npm cache)')
     console.log('                                        packages      MB   import')
     for (const { use, install, omit, load } of USES) {
       const home = mkdtempSync(`${folder}/use-`)
@@ -59,14 +59,14 @@ async function printFirstStart(folder) {
   const begun = performance.now()
   const child = spawn('npm', ['start'], { cwd: clone, stdio: ['ignore', 'pipe', 'ignore'] })
   const ended = new Promise((resolve) => child.once('exit', resolve))
-  // npm itself prints the name of the script first.
+  // Skips the first lines: npm prints the name of the script, after ">".
   await new Promise((resolve) => {
     child.stdout.on('data', (chunk) => /^(?!>)\S/m.test(String(chunk)) && resolve())
     child.once('exit', resolve)
   })
   const seconds = (performance.now() - begun) / 1000
   await ended
-  console.log('\nnpm start on a fresh clone (npm cache warm; goals: 80 MB, 15 s)')
+  console.log('\nnpm start on a fresh clone (warm npm cache; goals: 80 MB, 15 s)')
   console.log(`  ${packagesIn(clone)} packages, ${megabytes(clone)} MB, ${seconds.toFixed(1)} s to the first screen`)
 }
 

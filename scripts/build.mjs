@@ -1,4 +1,4 @@
-/** Builds the package: JavaScript bundled per subpath (one file loads in a fifth of the time of eighty), types by tsc. */
+/** Builds the package: JavaScript as one bundle per subpath, because one file loads five times as fast as eighty; types with tsc. */
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,12 +9,12 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 export const SUBPATHS = ['server', 'client', 'stdio', 'http', 'auth', 'host', 'testing']
 
-/** Programs rather than libraries. */
+/** Programs, which users start; the subpaths are libraries. */
 const PROGRAMS = ['cli'].filter((name) => existsSync(`${root}/src/${name}/index.ts`))
 
-/** Without `types` it takes a tenth of the time, and is all that running it needs. */
+/** With `types: false` the build takes a tenth of the time. Running needs no types. */
 export async function build({ types: withTypes = true } = {}) {
-  // Built beside and moved into place: somebody may be running what is there.
+  // Builds into another folder and then moves it, because another process may be running the current build.
   const folder = `.cache/dist-${process.pid}`
   const { rolldown } = await import('rolldown')
   const entries = [...SUBPATHS, ...PROGRAMS].map((name) => [`${name}/index`, `src/${name}/index.ts`])
@@ -33,7 +33,7 @@ export async function build({ types: withTypes = true } = {}) {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'shared/[name]-[hash].js',
-    // What every subpath builds on is one file: a server on stdio then loads three.
+    // The code that all subpaths share is one file. A server on stdio then loads three files.
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [{ name: 'core', test: /src[\\/](base(?![\\/]address[\\/]ip-)|jsonrpc|protocol|revisions)[\\/]/ }],
@@ -57,7 +57,7 @@ function declareTypes(folder) {
   }
 }
 
-/** Declarations name the files next to them; older compilers look for those under the name of the JavaScript. */
+/** Replaces `.ts` with `.js` in the imports of declarations, because older compilers find the types by the name of the JavaScript file. */
 function pointAtJavaScript(file) {
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace(/((?:from|import\()\s*'\.{1,2}\/[^']*)\.ts'/g, "$1.js'"))

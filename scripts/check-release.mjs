@@ -1,9 +1,9 @@
-/** Runs before `npm publish`: a release needs the fields that only whoever publishes it can fill in. */
+/** Runs before `npm publish` and refuses a release without the fields that only the publisher can fill in. */
 
 import { readFileSync } from 'node:fs'
 import { root, run, say } from './setup.mjs'
 
-/** Where people go from the registry's page. Nothing in the project knows these addresses. */
+/** The links on the registry's page. The project cannot know these addresses. */
 const NEEDED = {
   repository: 'where the source is',
   homepage: 'where the documentation is',
@@ -15,7 +15,7 @@ const fields = JSON.parse(readFileSync(process.argv[2] ?? `${root}package.json`,
 const missing = Object.entries(NEEDED).filter(([name]) => !fields[name])
 for (const [name, what] of missing) say(`package.json has no "${name}" (${what})`)
 if (missing.length > 0) {
-  say('not published: fill in these fields first')
+  say('the release is refused: fill in these fields first')
   process.exit(1)
 }
 if (process.argv[2] === undefined) run(process.execPath, ['scripts/check.mjs'])

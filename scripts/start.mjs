@@ -1,10 +1,10 @@
-/** npm start: install, build what runs, and run the command: the host in a terminal, or without one its demo. */
+/** npm start: installs, builds, and starts the command: the host in a terminal, or the demo without one. */
 
 import { spawn } from 'node:child_process'
 import { root, setUp } from './setup.mjs'
 
 await setUp({ isForTests: false })
-// Not through `run`: the terminal, and Ctrl-C, belong to the command alone.
+// Not through `run`: only the command handles the terminal and Ctrl-C.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 const command = spawn(process.execPath, [`${root}/dist/cli/index.js`, ...process.argv.slice(2)], { stdio: 'inherit' })
 command.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)))

@@ -6,8 +6,9 @@ import { proves } from '../support/proves.ts'
 
 const text = readFileSync(`${root}/ARCHITECTURE.md`, 'utf8')
 
-test('every file and folder that ARCHITECTURE.md names exists', () => {
-  const named = [...text.matchAll(/`((?:src|test|scripts|requirements|bench|examples|docs)\/[^`\s]*)`/g)].map(([, path]) => path as string)
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('every file and folder that %s names exists', (page) => {
+  const names = readFileSync(`${root}/${page}`, 'utf8').matchAll(/`((?:src|test|scripts|requirements|bench|examples|docs)\/[^`\s]*)`/g)
+  const named = [...names].map(([, path]) => path as string).filter((path) => !path.includes('NAME'))
   expect(named.length).toBeGreaterThan(30)
   for (const path of named) expect(existsSync(`${root}/${path}`), path).toBe(true)
 })

@@ -1,4 +1,4 @@
-/** What the specification calls deprecated is said to be so where people look: in the documentation and in the types. */
+/** The documentation and the types mark the deprecated features of the specification. */
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +32,7 @@ test.each([
   ['src/server/context.ts', '  sample('],
   ['src/server/context.ts', '  roots()'],
   ['src/server/server.ts', '  readonly log:'],
-  ['src/server/core.ts', '  logging?:'],
+  ['src/server/options.ts', '  logging?:'],
   ['src/server/input/question.ts', 'export function sampling('],
   ['src/server/input/question.ts', 'export function rootList('],
   ['src/client/answers.ts', '  sample?:'],

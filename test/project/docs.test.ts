@@ -59,7 +59,7 @@ const snippets: Snippet[] = pages.flatMap((page) => {
 beforeAll(async () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  // What has a name runs as it stands: somebody copies it into a file of that name.
+  // A snippet with a file name runs unchanged, because readers copy it into a file of that name.
   for (const { file, code } of snippets)
     writeFileSync(`${folder}/${file}`, code.includes(`// ${file}`) ? code : (await transform(code, { loader: 'ts', format: 'esm' })).code)
 }, 120_000)
@@ -151,8 +151,8 @@ test('the table of errors in the documentation is the table in the code', () => 
   const page = [
     '# Errors',
     '',
-    'What went wrong on this side is a `McpError` with one of these codes. A server answers with the JSON-RPC code beside it.',
-    'What the other side reported is a `RemoteError` with its JSON-RPC code.',
+    'An error on your side of the connection is an `McpError` with one of these codes. A server sends the JSON-RPC code of the same row to',
+    "its client. An error that the peer reports is a `RemoteError` with the peer's JSON-RPC code.",
     '',
     '| code | JSON-RPC | when |',
     '|---|---|---|',

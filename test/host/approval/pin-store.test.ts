@@ -199,26 +199,23 @@ describe('one byte', () => {
     ['the path', HTTP, { ...HTTP, url: 'https://mcp.example.com/v2?team=a' }, 'path: /v1 → /v2'],
     ['the query', HTTP, { ...HTTP, url: 'https://mcp.example.com/v1?team=b' }, 'query has changed'],
     ['a header', HTTP, { ...HTTP, headers: { Authorization: `Bearer ${secret('toke')}` } }, 'the header Authorization has changed'],
-  ])(
-    'E2: of %s: everything is changed until somebody agrees to what the server is now, and the change is said',
-    async (_name, before, after, words) => {
-      const [was, is] = [await fingerprintOf(before), await fingerprintOf(after)]
-      const pins = await openPins()
-      await pins.adopt('notes', was)
-      expect(stateOfTool(pins, READ, { id: 'notes', fingerprint: was.fingerprint })).toBe('unseen')
-      await pins.approve({ id: 'notes', fingerprint: was.fingerprint }, primitivesOf(surface()), 1)
+  ])('after a change of %s, everything counts as changed until a person approves the server again', async (_name, before, after, words) => {
+    const [was, is] = [await fingerprintOf(before), await fingerprintOf(after)]
+    const pins = await openPins()
+    await pins.adopt('notes', was)
+    expect(stateOfTool(pins, READ, { id: 'notes', fingerprint: was.fingerprint })).toBe('unseen')
+    await pins.approve({ id: 'notes', fingerprint: was.fingerprint }, primitivesOf(surface()), 1)
 
-      const now = { id: 'notes', fingerprint: is.fingerprint }
-      for (const { kind, name, definition } of primitivesOf(surface())) expect(pins.stateOf(now, kind, name, definition)).toBe('changed')
-      expect(() => pins.check(now, 'tool', READ.name, READ)).toThrow(expect.objectContaining({ code: 'ERR_QUARANTINED' }))
-      await expect(pins.approve(now, primitivesOf(surface()), 2)).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
-      expect(fingerprintChanges(pins.adopted('notes')?.parts ?? [], is.parts)).toContain(words)
+    const now = { id: 'notes', fingerprint: is.fingerprint }
+    for (const { kind, name, definition } of primitivesOf(surface())) expect(pins.stateOf(now, kind, name, definition)).toBe('changed')
+    expect(() => pins.check(now, 'tool', READ.name, READ)).toThrow(expect.objectContaining({ code: 'ERR_QUARANTINED' }))
+    await expect(pins.approve(now, primitivesOf(surface()), 2)).rejects.toMatchObject({ code: 'ERR_QUARANTINED' })
+    expect(fingerprintChanges(pins.adopted('notes')?.parts ?? [], is.parts)).toContain(words)
 
-      await pins.adopt('notes', is)
-      expect(stateOfTool(pins, READ, now)).toBe('pinned')
-      expect(stateOfTool(pins, { ...READ, title: 'x' }, now)).toBe('changed')
-    },
-  )
+    await pins.adopt('notes', is)
+    expect(stateOfTool(pins, READ, now)).toBe('pinned')
+    expect(stateOfTool(pins, { ...READ, title: 'x' }, now)).toBe('changed')
+  })
 })
 
 describe('a new name', () => {

@@ -73,7 +73,7 @@ test('the person is told once in a conversation that short private passages are 
   expect(ask.read().split('only long passages of it are recognised')).toHaveLength(2)
 })
 
-test('arguments of a model that do not fit are checked once, before the person is asked, and the model is told', async () => {
+test('invalid arguments of a model are refused before the person is asked, and the model gets the error', async () => {
   const notes = createServer({ name: 'notes', version: '1' })
   const input = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } as const
   notes.tool('add', { description: 'Adds', input }, () => 'added')

@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
-import { namesOf, promptNames, resourceUris } from '../../surface.mjs'
+import { namesOf, promptNames, resourceUris } from '../../offering.mjs'
 
 export function benchServer(count = 20) {
   const server = new McpServer({ name: 'v1', version: '1' })

@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { namesOf, promptNames, resourceUris } from '../../surface.mjs'
+import { namesOf, promptNames, resourceUris } from '../../offering.mjs'
 
 const input = z.object({ text: z.string() })
 

@@ -1,6 +1,6 @@
 import { createServer } from 'portico/server'
 import { z } from 'zod'
-import { namesOf, promptNames, resourceUris, toolNames } from '../../surface.mjs'
+import { namesOf, promptNames, resourceUris, toolNames } from '../../offering.mjs'
 
 export function benchServer(count = toolNames.length) {
   const server = createServer({ name: 'portico', version: '1', limits: { toolCalls: false, progressNotices: false } })
