@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path'
 import { nearestRealPath } from '../../files/nearest-real-path.ts'
 import { POLICY_LAYERS, type Policy, type PolicyLayer, type Rule } from '../model/rule.ts'
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts'
+import { loadParser } from './load-parser.ts'
 
 /** A file or the rules of each layer, a whole policy, or one file for the user's layer. */
 export type GivenPolicy = string | Readonly<Partial<Record<PolicyLayer, string | readonly Rule[]>>> | Policy
@@ -40,8 +41,7 @@ async function layered(given: Layers, options: LoadPolicyOptions): Promise<Polic
   }
   const roots = await rootsByName(options)
   if (Object.keys(files).length === 0) return { layers: rules, roots }
-  // The parser loads slower than the whole host, so it is loaded with the first file.
-  const { readPolicy } = await import('./policy-file.ts')
+  const { readPolicy } = await loadParser(() => import('./policy-file.ts'))
   const read = await readPolicy(files, roots)
   return { ...read, layers: { ...read.layers, ...rules } }
 }
