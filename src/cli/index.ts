@@ -2,7 +2,8 @@
 /** The `portico` command. What it needs beyond the libraries is optional, so that a server can be installed without it. */
 
 try {
-  await import('./start.ts')
+  const { start } = await import('./start.ts')
+  await start()
 } catch (error) {
   const { code, message } = error as { code?: unknown; message: string }
   if (code !== 'ERR_MODULE_NOT_FOUND') throw error
