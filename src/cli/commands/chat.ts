@@ -23,7 +23,7 @@ interface ChatCommandOptions {
 export function registerChat(program: Command, runner: CommandRunner): void {
   program
     .command('chat')
-    .summary('conversation to a model that can use the servers')
+    .summary('talk to a model that can use the servers')
     .description('Sends a message to a model that can use the servers, under the policy. Without a message, starts an interactive chat.')
     .argument('[message...]')
     .option('-m, --model <name>', MODEL_HELP, 'scripted')

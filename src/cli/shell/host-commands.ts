@@ -1,4 +1,4 @@
-/** The commands of the interactive host: all servers together, and a model to conversation to. */
+/** The commands of the interactive host: all servers together, and a model to talk to. */
 
 import { join } from 'node:path'
 import { type Conversation, type Host, STORAGE_PATHS, verifyAudit } from '../../host/index.ts'
@@ -20,7 +20,7 @@ const HOST_COMMANDS: typeof SESSION_COMMANDS = [
   ...SESSION_COMMANDS,
   ['approve SERVER', 'review and approve what a server offers'],
   ['audit', 'check that the audit log is intact'],
-  ['say TEXT', 'conversation to the model (as does any line that is not a command)'],
+  ['say TEXT', 'talk to the model (as does any line that is not a command)'],
   ['quit', 'leave (also: q, Ctrl-D)'],
 ]
 

@@ -11,7 +11,8 @@ import { valueAt } from '../policy/pointer.ts'
 import { readBounded } from '../policy/policy-file.ts'
 import { DEFAULT_POLICY_LIMITS } from '../policy/policy-schema.ts'
 import { explain } from './explain.ts'
-import { completeAction, type PolicyCase, parseCases } from './policy-case.ts'
+import { parseCases } from './parse-cases.ts'
+import { completeAction, type PolicyCase } from './policy-case.ts'
 
 export interface CaseResult {
   file: string
