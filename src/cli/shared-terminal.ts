@@ -29,7 +29,7 @@ export class SharedTerminal {
   #waiting: { output: Output; data: string | Uint8Array }[] = []
   #waitingBytes = 0
   #leftOut = 0
-  /** Where a transient line is, which is erased before anything else is written. */
+  /** The output that shows a transient line, if any. The line is erased before the next write. */
   #passing: Output | undefined
   #typing: Typing | undefined
 

@@ -1,4 +1,4 @@
-/** Where a protected server says that one logs in, without logging in. */
+/** Finds out where to log in to a protected server, without logging in. */
 
 import { safeFetch } from '../fetch/safe-fetch.ts'
 import { oauthChallengeOf, parseChallenges } from './discovery/challenge.ts'

@@ -27,7 +27,7 @@ export interface SafeFetchLimits {
   maxDocumentBytes: number
   /** The longest time for the whole request, including redirects and the body. */
   fetchTimeoutMs: number
-  /** The most redirects to follow. */
+  /** Maximum number of redirects to follow. */
   maxDocumentRedirects: number
 }
 

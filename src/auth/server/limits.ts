@@ -11,11 +11,11 @@ export interface ResourceServerLimits {
   keyCacheMs: number
   /** How long an introspection result is used. */
   introspectionCacheMs: number
-  /** The most introspection results in the cache. */
+  /** Maximum number of introspection results in the cache. */
   maxIntrospected: number
   /** How far the time of a DPoP proof may be from now, in both directions. */
   proofWindowMs: number
-  /** The most DPoP proofs that are remembered, so that none is used twice. */
+  /** Maximum number of DPoP proofs that are remembered to detect reuse. */
   maxProofs: number
 }
 

@@ -34,7 +34,7 @@ export interface FileStoreLimits {
   lockStaleMs: number
   /** The largest entry. */
   maxEntryBytes: number
-  /** The most entries in one folder. */
+  /** Maximum number of entries in one folder. */
   maxEntries: number
 }
 

@@ -60,7 +60,7 @@ export class Screen {
     this.#io.terminal.write(this.#io.stderr, `${line.text}\n`)
   }
 
-  /** Raw bytes, only on request. */
+  /** Writes bytes without escaping. Only for output that the user asked for. */
   printBytes(bytes: Uint8Array): void {
     this.#io.terminal.write(this.#io.stdout, bytes)
   }

@@ -14,7 +14,7 @@ export interface DeployOptions {
   stepMs?: number
   /** How long a person may take on the approval page. */
   approvalTimeoutMs?: number
-  /** Approvals that are waited for, or were given and not used yet. */
+  /** Maximum number of approvals that are pending or not used yet. */
   maxApprovals?: number
   /**
    * Where a deployment to production is approved, when it is not at the page that the server serves at a port of this

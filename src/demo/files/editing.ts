@@ -1,4 +1,4 @@
-/** Exact replacement in a text, and what it changes, as a person reads it. */
+/** Replaces exact text, and shows the change as a readable diff. */
 
 import { ToolError } from '../../server/index.ts'
 

@@ -1,4 +1,4 @@
-/** Which folders may be used: those of the operator, those of the client, and where there are both, what they share. */
+/** Which folders may be used: the operator's, the client's, or, if both are given, their intersection. */
 
 import type { Stats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
@@ -95,7 +95,7 @@ function labelled(folders: readonly Folder[]): Folder[] {
   })
 }
 
-/** Undefined for what is no file URI of this machine. */
+/** Undefined unless it is a file URI of this machine. */
 export function pathOfUri(uri: string): string | undefined {
   try {
     const url = new URL(uri)

@@ -21,13 +21,13 @@ export interface FilesOptions {
   rootsAlone?: boolean
   /** Offers no tool that changes anything. */
   isReadOnly?: boolean
-  /** Opens files that have a second name, as package managers make them. The second may lie outside of the folders. */
+  /** Also opens files with several hard links, as package managers create. Another link may be outside the folders. */
   allowHardLinks?: boolean
   limits?: Partial<FilesLimits>
   server?: Partial<ServerOptions>
 }
 
-/** Rejects with ERR_CONFIG when there is no folder, or one of them is none. */
+/** Rejects with ERR_CONFIG if no folder is given, or if one is not a folder. */
 export async function filesServer(options: FilesOptions): Promise<Server> {
   const operator = await operatorFolders(options.folders ?? [])
   if (operator.length === 0 && !options.rootsAlone)

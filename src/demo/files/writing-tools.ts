@@ -184,7 +184,7 @@ async function confirmRemoval({ name }: Place, count: number, ctx: Context): Pro
   if (!answer.sure) throw new ToolError('The person does not want it removed; nothing was done')
 }
 
-/** How many entries a folder has, all the way down; none for what is no folder. */
+/** How many entries a folder has, including subfolders. 0 if it is not a folder. */
 async function countIn(area: Area, parent: HeldFolder, name: string, { signal }: Context): Promise<number> {
   if (!(await parent.look(name)).isDirectory()) return 0
   const folder = await parent.enter(name)

@@ -1,4 +1,4 @@
-/** Performs a use of a server through the gate, and separates errors of the server from errors of the host. */
+/** Sends a request to a server through the gate, and separates the server's errors from the host's. */
 
 import type { Client } from '../../client/client.ts'
 import { McpError } from '../../protocol/errors.ts'

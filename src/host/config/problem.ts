@@ -49,5 +49,5 @@ export function safeText(name: string): string {
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** The position of a member inside another position. */
+/** The path of a member: `where.name`. */
 export const within = (where: string, name: string): string => (where === '' ? safeText(name) : `${where}.${safeText(name)}`)

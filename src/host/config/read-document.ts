@@ -1,4 +1,4 @@
-/** Reads servers from a parsed document. Separate from read.ts, so that our own list does not load the parsers. */
+/** Reads servers from a parsed document. Separate from read-config.ts, so that our own list does not load the parsers. */
 
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'

@@ -60,7 +60,7 @@ export function forcedQuestions(action: Action): Reason[] {
   return reasons
 }
 
-/** Whether an action can send data out of what the person controls. */
+/** Whether an action can send data to a place that the person does not control. */
 function isOutward(action: Action): boolean {
   const { carriesOut, hasHints } = DEFAULTS[action.kind]
   return carriesOut && (action.server.labels.includes(EGRESS) || (hasHints && isPossible(action, 'openWorldHint')))

@@ -39,7 +39,7 @@ export interface Reservation {
   maxTokens: number
   /** The budget before the reservation. */
   left: BudgetLeft
-  /** Replaces the reserved tokens by the used ones. */
+  /** Replaces the reserved tokens with those actually used. */
   settle(tokens: number): Promise<void>
 }
 

@@ -22,7 +22,7 @@ export interface HostedServerOptions {
   services: ServerServices
   auth: Authorizer | undefined
   supervision: Pick<SupervisedOptions, 'answers' | 'info' | 'limits' | 'clientLimits' | 'clock' | 'onHealth' | 'onLog' | 'onWarning'>
-  /** The server was listed, for the first time or again. */
+  /** Called each time the server's offering has been read. */
   onOffering(server: HostedServer, offering: Offering): void
   /** Asks the person for an input of the configuration. Undefined if they give none. */
   input(server: HostedServer, id: string, signal: AbortSignal): Promise<string | undefined>

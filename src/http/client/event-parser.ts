@@ -1,7 +1,7 @@
 /** Parses the text of an event stream as the HTML standard defines it: lines of fields, and an event at each empty line. */
 
 export interface EventParserOptions {
-  /** The most characters of one value, or of the data of one event. */
+  /** Maximum number of characters of one value, or of the data of one event. */
   maxLength: number
   /** An event with data. */
   onEvent(name: string, data: string): void

@@ -17,7 +17,7 @@ export interface NotificationOptions {
   onFail(error: McpError): void
 }
 
-/** How much of the body of an acceptance is read, so that its connection can be used again. */
+/** How many bytes of a 202 response are read and discarded, so that the connection can be used again. */
 const MAX_IGNORED_BYTES = 64 * 1024
 
 export class HttpNotification implements ResponseHandler {

@@ -56,9 +56,9 @@ export interface HttpAuth {
   /** The host name of the endpoint as callers use it. */
   readonly host: string
   /** Called for every request, before its body is read. */
-  authenticate(knock: RequestHead): AuthenticatedCaller | AuthRefusal | Promise<AuthenticatedCaller | AuthRefusal>
+  authenticate(request: RequestHead): AuthenticatedCaller | AuthRefusal | Promise<AuthenticatedCaller | AuthRefusal>
   /** The response for a caller that lacks some of these scopes. */
-  forbid(needed: readonly string[], visitor: AuthenticatedCaller): AuthRefusal
+  forbid(needed: readonly string[], caller: AuthenticatedCaller): AuthRefusal
   /** The public document at this path, such as the resource metadata; undefined for other paths. */
   document(method: string, path: string): PublicDocument | undefined
 }

@@ -48,7 +48,7 @@ type FromTemplate<T extends string> = T extends `${string}{${infer Body}}${infer
 
 type StripOperator<B extends string> = B extends `${'+' | '#' | '.' | '/' | ';' | '?' | '&'}${infer Rest}` ? Rest : B
 
-// An expression with a first character, such as `?`, may expand to nothing.
+// An expression with an operator, such as `?`, may expand to nothing.
 type IsOptional<B extends string> = B extends `${'#' | '.' | '/' | ';' | '?' | '&'}${string}` ? true : false
 
 // In expressions with names, an exploded variable may also be a map.

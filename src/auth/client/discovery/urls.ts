@@ -5,7 +5,7 @@ import { isLoopback } from '../../../base/address/loopback.ts'
 /** Longer than any real endpoint. */
 const MAX_URL_LENGTH = 4096
 
-/** http is allowed only on this machine, and only if the MCP server is on this machine too. */
+/** Which URLs may be used. `allowsLoopback`: http on this machine, if the MCP server is on it too. */
 export interface UrlRules {
   allowsLoopback: boolean
 }

@@ -164,7 +164,7 @@ class OAuthThirdParty implements ThirdParty {
     return account
   }
 
-  /** What the person agrees to: the permissions, where they are sent, and where they return to. */
+  /** What the person agrees to: the permissions, the site they are sent to, and the page they come back to. */
   #details(returnTo: string): string[] {
     const { name, scopes = [], authorizationEndpoint } = this.#options
     const permissions = scopes.length === 0 ? `the default permissions of ${name}` : scopes.join(', ')

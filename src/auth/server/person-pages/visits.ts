@@ -31,9 +31,9 @@ export interface VisitStore {
 }
 
 export interface VisitBounds {
-  /** The most open visits. The oldest is dropped. Default: 10,000. */
+  /** Maximum number of open visits. The oldest is dropped. Default: 10,000. */
   maxVisits?: number
-  /** The most open visits of one person. The oldest is dropped. Default: 20. */
+  /** Maximum number of open visits of one person. The oldest is dropped. Default: 20. */
   maxVisitsPerPerson?: number
 }
 

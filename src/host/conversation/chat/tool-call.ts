@@ -76,7 +76,7 @@ const namesOf = (tools: ReadonlyMap<string, ChatTool>): string =>
 
 const text = (words: string): ContentBlock => ({ type: 'text', text: words })
 
-/** A failed call as the model gets it, with the admitted text of the error. */
+/** A failed call as the model sees it, with the error text that passed inspection. */
 export const failure = ({ content, ...rest }: CallToolResult): CallToolResult => {
   const [first, ...others] = content
   if (first?.type === 'text') return { ...rest, content: [text(`The call failed: ${first.text}`), ...others], isError: true }

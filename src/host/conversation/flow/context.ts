@@ -22,7 +22,7 @@ export interface Arrival {
 export interface FlowRecord {
   /** Each label with its sources. */
   labels: readonly (readonly [label: string, sources: readonly string[]])[]
-  /** Wall clock in milliseconds; missing without untrusted text. */
+  /** In milliseconds since 1970. Absent until untrusted text arrives. */
   untrustedSince?: number
   arrivals: number
   provenance: ProvenanceRecord

@@ -174,7 +174,7 @@ export class SessionRequests {
     return undefined
   }
 
-  /** Answers a request of a revision with sessions where the server keeps none: in a channel of its own. */
+  /** Answers a request of a session revision when sessions are off, in its own channel. */
   #postWithoutSession(message: Incoming, { request, reply, principal, usage, access, accepts, body }: HttpPost): Refusal | undefined {
     const isHandshake = message.kind === 'request' && message.method === 'initialize'
     const assumed = isHandshake ? undefined : (request.header('mcp-protocol-version') ?? VERSION_WITHOUT_HEADER)
