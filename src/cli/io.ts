@@ -54,5 +54,6 @@ export function processIo(): Io {
 const outputOf = (stream: NodeJS.WriteStream): Output => ({
   stream,
   isTTY: stream.isTTY === true,
-  columns: () => stream.columns,
+  // Some terminals report 0 columns when they do not know their size.
+  columns: () => (stream.columns === 0 ? 80 : stream.columns),
 })

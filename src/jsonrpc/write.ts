@@ -47,7 +47,7 @@ export function jsonOf(value: unknown): string {
   if (json === undefined) throw new TypeError('The value has no JSON text')
   // Only text that contains null can hide such a number.
   const lost = json.includes('null') ? lostNumberIn(value, '') : undefined
-  if (lost !== undefined) throw new TypeError(`JSON cannot write ${lost}`)
+  if (lost !== undefined) throw new TypeError(`JSON cannot represent ${lost}`)
   return json
 }
 

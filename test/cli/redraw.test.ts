@@ -190,5 +190,5 @@ test('no line of server text looks like a line of ours, however it is wrapped', 
     .slice(1)
     .filter((line) => line !== '' && !/^[│└]$/.test(line))
   expect(lines.length).toBeGreaterThan(15)
-  for (const line of lines) expect(line).toMatch(/^ {2}(?:│ |! | {2}|[a-z][a-z ]*:| *you have)/)
+  for (const line of lines) expect(line).toMatch(/^ {2}(?:│ |! | {2}|[a-z][a-z ]*:| *expires in)/)
 }, 30_000)

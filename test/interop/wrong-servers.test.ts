@@ -69,7 +69,7 @@ const ROWS: [mistake: string, expected: Expected][] = [
   ['list: an error of null', { lists: INVALID }],
   ['list: not a number', { lists: INVALID }],
   ['list: a key that reaches a prototype', { lists: INVALID }],
-  ['list: an empty cursor', { warns: 'returned the cursor "" again' }],
+  ['list: an empty cursor', { warns: 'returned the cursor "" that it was called with' }],
   ['list: a cursor of null', {}],
   ['list: a schema 40 levels deep', {}],
   ['list: 12,000 tools', { lists: 'ERR_LIMIT' }],

@@ -101,7 +101,7 @@ test('a number that JSON cannot express is an error anywhere, and null is accept
       [{ a: { toJSON: () => ({ c: number }) } }, 'a.c'],
     ]
     for (const [holder, where] of holders) {
-      const message = `JSON cannot write the number ${number} at ${where}`
+      const message = `JSON cannot represent the number ${number} at ${where}`
       expect(() => requestJson(1, 'x', holder)).toThrow(message)
       expect(() => resultJson(1, holder)).toThrow(message)
       expect(() => notificationJson('x', holder)).toThrow(message)

@@ -251,7 +251,7 @@ test('a definition that cannot work is refused when it is made, with the reason'
   expect(() => createServer({ name: '', version: '1' })).toThrow('A server needs a name and a version')
   expect(() => server.tool('meta', { _meta: { '-bad': 1 } }, () => 'x')).toThrow('Tool "meta": "-bad" is not a valid key of _meta')
   expect(() => newServer({ extensions: { noPrefix: {} } })).toThrow(
-    'The name of an extension must be like "com.example/feature", not "noPrefix"',
+    'The name of an extension must look like "com.example/feature", not "noPrefix"',
   )
 })
 

@@ -27,7 +27,7 @@ export function registerAudit(program: Command, runner: CommandRunner): void {
   audit
     .command('anchor')
     .description(
-      'Appends the newest signed checkpoint to a file, for audit verify --anchors. Keep that file where nobody who can change the log can change it.',
+      'Appends the newest signed checkpoint to a file, for audit verify --anchors. Store it where people who can edit the log cannot edit it.',
     )
     .argument('<file>', 'file to append to, best on another disk or machine')
     .action(runner.action(anchorAction))

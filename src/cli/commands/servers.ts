@@ -64,21 +64,21 @@ export function registerServers(program: Command, runner: CommandRunner): void {
     .action(runner.action(addAction, { takesCommand: true }))
   servers
     .command('import')
-    .summary('import servers of other clients')
+    .summary('import servers from other clients')
     .description(
       'Finds servers that other clients on this machine have configured, and imports them. Changes no file of another client and starts nothing.',
     )
     .argument('[name...]', 'import only these')
     .option('--all', 'import all, without asking which; secrets are not moved')
     .option('--yes', 'move secrets that can be moved to the vault without asking')
-    .option('--whole', 'show values that look like secrets, not only their length')
+    .option('--whole', 'show values that look like secrets in full')
     .option('--json', 'write JSON; imports only with --all or names')
     .action(runner.action(importAction))
   servers
     .command('list')
     .description('Lists configured servers.')
     .option('--json', 'write JSON')
-    .option('--whole', 'show values that look like secrets, not only their length')
+    .option('--whole', 'show values that look like secrets in full')
     .action(runner.action(listAction))
   servers.command('remove').description('Removes a server.').argument('<name>').action(runner.action(removeAction))
   servers

@@ -29,7 +29,7 @@ export const TOUR: readonly TourStep[] = [
   { title: 'Three servers, one process and two over HTTP: each starts after your approval', run: start },
   { title: 'A model adds a note: you see the call and approve it', run: addNote },
   { title: 'A server asks you a question: you fill in and review a form', run: fillForm },
-  { title: 'A server uses your model: you see the prompt and the answer, within a budget', run: lendModel },
+  { title: 'A server uses your model within a budget: you see the prompt and the answer', run: lendModel },
   { title: 'Saying no, with a reason for the model', run: refuse },
   { title: 'A server changes its tools after approval: they are quarantined', run: turnRogue },
   { title: 'Private notes about to leave: you are asked, and shown the exact text', run: stopLeak },

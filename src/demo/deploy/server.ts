@@ -18,7 +18,7 @@ export interface DeployOptions {
   maxApprovals?: number
   /**
    * Where a deployment to production is approved, when it is not at the page that the server serves at a port of this
-   * machine. Whoever serves it says so by `approve`.
+   * machine. The service at that URL must call `approve`.
    */
   approvalUrl?: (approvalId: string) => string
   server?: Partial<ServerOptions>

@@ -32,7 +32,7 @@ export async function operatorFolders(paths: readonly string[]): Promise<Folder[
     const found = await folderAt(resolve(path)).catch((cause: unknown) => {
       throw new McpError('ERR_CONFIG', `${path} cannot be served (${codeOf(cause) ?? 'unknown error'})`, { cause })
     })
-    if (!found) throw new McpError('ERR_CONFIG', `${path} cannot be served: it is no folder`)
+    if (!found) throw new McpError('ERR_CONFIG', `${path} cannot be served: it is not a folder`)
     folders.push(found)
   }
   return labelled(folders)

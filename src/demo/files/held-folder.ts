@@ -171,5 +171,5 @@ const moved = (label: string): ToolError =>
 
 function checkName(name: string): void {
   if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name) || (sep === '\\' && /[\\:]/.test(name)))
-    throw new ToolError(`${JSON.stringify(name)} is no name of a file`)
+    throw new ToolError(`${JSON.stringify(name)} is not a valid file name`)
 }

@@ -108,7 +108,7 @@ function addEdit(server: Server, area: Area): void {
             if (!old) throw new ToolError(`${place.name} is not there`)
             if (hash !== undefined) checkHash(place, old.bytes, hash)
             const before = textIn(old.bytes)
-            if (before === undefined) throw new ToolError(`${place.name} is no text`)
+            if (before === undefined) throw new ToolError(`${place.name} is not a text file`)
             const after = edited(before, edits, area.limits.maxFileBytes)
             const bytes = Buffer.from(after)
             checkSize(area, bytes)

@@ -8,7 +8,7 @@ export function checkExtensions(extensions: Record<string, unknown> | undefined)
   for (const id of Object.keys(extensions ?? {})) {
     const read = readMetaKey(id)
     if (!read.isValid || read.prefix === undefined || read.name === '') {
-      throw new McpError('ERR_DEFINITION', `The name of an extension must be like "com.example/feature", not ${JSON.stringify(id)}`)
+      throw new McpError('ERR_DEFINITION', `The name of an extension must look like "com.example/feature", not ${JSON.stringify(id)}`)
     }
   }
 }

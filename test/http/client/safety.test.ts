@@ -148,7 +148,7 @@ describe('an answer that is none', () => {
     )
     const { client, warnings } = await open(server, { answer: { roots: ['file:///secret'] } })
     expect(await client.call('echo', {})).toMatchObject(SAID)
-    expect(warnings).toEqual([expect.stringContaining('without questions')])
+    expect(warnings).toEqual([expect.stringContaining('servers send no requests')])
     expect(server.received.every(({ message }) => message.method !== undefined)).toBe(true)
   })
 })

@@ -140,7 +140,7 @@ function withUse(grants: Grants, id: string, now: number): [Grants, boolean] {
 }
 
 function withAdded(grants: Grants, added: Grant, { maxGrants }: GrantLimits): Grants {
-  if (grants.some(({ id }) => id === added.id)) throw new McpError('ERR_STORE', `The grant ${added.id} exists already`)
+  if (grants.some(({ id }) => id === added.id)) throw new McpError('ERR_STORE', `Grant ${added.id} already exists`)
   if (grants.length < maxGrants) return [...grants, added]
   const live = grants.filter((grant) => isLive(grant, added.at))
   if (live.length < maxGrants) return [...live, added]
