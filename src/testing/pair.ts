@@ -15,7 +15,7 @@ export interface WireMessage {
 
 /** Options for `pair` and `record`. */
 export interface PairOptions extends ConnectOptions {
-  /** The protocol revision to use, such as `2025-11-25`. Default: the newest. */
+  /** The protocol revision to use, by its date. Default: the newest. */
   revision?: string
   /** Receives every message. */
   onWire?(message: WireMessage): void
@@ -31,7 +31,7 @@ export interface Pair {
  * Connects a client to a server in this process.
  *
  * @example
- * const { client, close } = await pair(server, { revision: '2025-11-25' })
+ * const { client, close } = await pair(server)
  * const result = await client.call('add', { a: 1, b: 2 })
  * await close()
  */

@@ -26,7 +26,7 @@ export interface OAuthOptions extends OAuthClientOptions, LoginOptions {
   dpop?: 'auto' | 'always' | 'never' | DpopKeyPair
   /** Allows the metadata of the server to be at another origin. Default: false. */
   allowOtherOrigin?: boolean
-  /** Treats a server without metadata as its own authorization server, as revision 2025-03-26 defines. Default: true. */
+  /** Treats a server without metadata as its own authorization server, as the first revision with authorization defines. Default: true. */
   allowLegacy?: boolean
   /** Private hosts and ports that may be contacted, certificates, or a proxy. */
   network?: Omit<SafeFetchOptions, 'userUrl' | 'limits'>

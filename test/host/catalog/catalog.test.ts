@@ -9,8 +9,8 @@ const newCatalog = (options: Partial<CatalogOptions> = {}): Catalog => new Catal
 const exposed = (entries: readonly { exposed: string }[]): string[] => entries.map((entry) => entry.exposed)
 
 describe('the catalogue', () => {
-  proves('T-HOST-006')
-  test('the catalogue is one list over all servers, in the same order whichever connected first', () => {
+  test('the catalog is one list over all servers, in the same order whichever connected first', () => {
+    proves('T-HOST-006')
     const surfaces = {
       notes: surface({ tools: ['write', 'read'], prompts: ['daily'], resources: ['notes://1'], templates: ['notes://{id}'] }),
       deploy: surface({ tools: ['run'], prompts: ['plan'], resources: ['deploy://log'] }),

@@ -38,7 +38,7 @@ test('the text says what was decided, why, and within which limits', () => {
   const given = action({ args: { text: 7 } })
   const { text } = explain(POLICY, given, [grantFor(given)])
   expect(text.split('\n').slice(0, 4)).toEqual([
-    'tool.call of notes/add, wanted by model: allow',
+    'tool.call of notes/add, requested by model: allow',
     '  because of grant-1 (grant, allow): ada approved this (always)',
     '  because of calls (user, ask): Rule calls of the user layer says ask',
     '  limit concurrent: 2',

@@ -171,7 +171,9 @@ describe('what a POST is answered with', () => {
     })
     const { url } = await serve(server, { responses: 'json' })
     const session = await openSession(url, '2025-11-25', { capabilities: { roots: {} } })
-    expect((await session.ask(callTool('asks'))).message.result?.content[0].text).toContain('cannot be asked here')
+    expect((await session.ask(callTool('asks'))).message.result?.content[0].text).toContain(
+      'cannot be asked: its request is answered with JSON',
+    )
   })
 
   test('a long list arrives complete, whatever the id and the transport', async () => {
